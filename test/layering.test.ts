@@ -10,41 +10,42 @@ import { test } from 'node:test';
  * imports them.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  text: [],
   net: [],
   certificates: ['net'],
   ipam: ['net'],
-  runtime: [],
+  runtime: ['text'],
   ovsdb: [],
   nb: ['net', 'ovsdb'],
   match: ['net'],
-  api: ['net', 'match'],
-  kube: ['api'],
+  api: ['text', 'net', 'match'],
+  kube: ['text', 'api'],
   world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
-  blockers: ['net', 'nb', 'api', 'world'],
-  compile: ['net', 'ipam', 'nb', 'api', 'world', 'blockers'],
-  diff: ['net', 'ovsdb', 'nb', 'api', 'world', 'compile'],
+  blockers: ['text', 'net', 'nb', 'api', 'world'],
+  compile: ['text', 'net', 'ipam', 'nb', 'api', 'world', 'blockers'],
+  diff: ['text', 'net', 'ovsdb', 'nb', 'api', 'world', 'compile'],
   allocate: ['net', 'ipam', 'nb', 'api', 'world', 'compile'],
-  explain: ['net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
+  explain: ['text', 'net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   invariants: ['net', 'ipam', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
-  webhook: ['net', 'certificates', 'ipam', 'runtime', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'allocate'],
-  commit: ['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
+  webhook: ['text', 'net', 'certificates', 'ipam', 'runtime', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'allocate'],
+  commit: ['text', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
   controller: [
-    ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
+    ...['text', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['explain', 'invariants', 'commit'],
   ],
-  lab: ['net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
+  lab: ['text', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
-    ...['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
+    ...['text', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
     ...['commit', 'controller', 'webhook', 'lab'],
   ],
   testing: [
-    ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
+    ...['text', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['certificates', 'explain', 'invariants', 'commit', 'controller', 'webhook', 'lab', 'cli'],
   ],
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */
-const PURE = new Set(['net', 'match', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
+const PURE = new Set(['text', 'net', 'match', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
 /** Packages that are as pure. */
 const PURE_PACKAGES = new Set(['yaml']);
 const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;
@@ -198,4 +199,31 @@ test('no type is opened up, and no test is narrowed to one', () => {
       .map((line) => `${source.path}: ${line.trim()}`),
   );
   none(problems, 'lines:');
+});
+
+/** A program's name, then a value before the template ends. */
+const OFFERED = /\b(kubectl|kiln (?:explain|delete|reserve|release|status|diff|bundle|uninstall)|ovn-nbctl) [^`]*?\$\{/g;
+
+test('a command that is offered takes its values through commandText, which quotes them', () => {
+  const problems = product
+    .filter(({ layer }) => layer !== 'lab')
+    .flatMap((source) => {
+      const text = code(source).join('\n');
+      return [...text.matchAll(OFFERED)]
+        .filter(({ index }) => !text.slice(0, text.lastIndexOf('`', index)).endsWith('commandText'))
+        .map(({ index }) => `${source.path}: ${text.slice(index, text.indexOf('\n', index))}`)
+        .filter((line) => !/kubectl get pods -A -o wide\$\{pod === undefined/.test(line) && !/kiln bundle found at/.test(line));
+    });
+  none(problems, 'commands put together by hand:');
+});
+
+test('commands print through output/ alone, where texts of others are made visible', () => {
+  const problems = product
+    .filter(({ path }) => path.startsWith('src/cli/') && !path.startsWith('src/cli/output/'))
+    .flatMap((source) =>
+      code(source)
+        .filter((line) => /(stdout|stderr|stream)\.write\((?!'\\n'\))|console\./.test(line))
+        .map((line) => `${source.path}: ${line.trim()}`),
+    );
+  none(problems, 'writes past the boundary:');
 });

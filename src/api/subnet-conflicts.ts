@@ -10,6 +10,7 @@ import type { Finding } from './finding.ts';
 import { effectiveVpc, isMacOnly, subnetCidrs, withSubnetDefaults } from './subnet-defaults.ts';
 import type { NamedSubnet, SubnetSettings } from './subnet-defaults.ts';
 import { labelKey } from './well-known.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** What a Subnet is judged beside. Each part may be left out where it is not known. */
 export interface SubnetSurroundings {
@@ -67,7 +68,7 @@ export const subnetOverlap = ({ name, spec }: NamedSubnet, vpc: string, other: C
 
 /** Names, where it overlaps, a Subnet that is gone and was not let go by those who have addresses of it. */
 export const vanished = (name: string): string =>
-  `${name}, which is gone and has addresses in use (kubectl get ips -l ${labelKey.subnet}=${name})`;
+  `${name}, which is gone and has addresses in use (${commandText`kubectl get ips -l ${labelKey.subnet}=${name}`})`;
 
 /** @param address an internal address of the node, which pods of the Subnet could not reach */
 export const subnetHoldsNode = ({ name, spec }: NamedSubnet, node: string, address: string): Finding =>

@@ -6,11 +6,12 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Settings } from '../world/settings.ts';
 import type { Blockers } from './graph.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** Of one that is being deleted. */
 export function blockedSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { plural } = traitsOf(resource);
-  return `${inTheWay(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; kubectl get ${plural} ${key} shows the state`;
+  return `${inTheWay(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
 }
 
 function whenItGoes(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
@@ -31,7 +32,7 @@ export function refusedDeletionSentence(settings: Settings, resource: ResourceNa
   const first = `${inTheWay(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
   const again = madeAgain(settings, resource, key);
   return again === undefined
-    ? `${first}; in one go, leaves first: kiln delete ${kind.toLowerCase()} ${key} --cascade`
+    ? `${first}; in one go, leaves first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`
     : `${first}; ${again}`;
 }
 

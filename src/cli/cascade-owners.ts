@@ -8,6 +8,7 @@ import { CommandFailure, EXIT } from './command-failure.ts';
 import type { Patience } from './patience.ts';
 import type { Workload } from './workload-owner.ts';
 import { workloadText } from './workload-owner.ts';
+import { commandText } from '../text/command-text.ts';
 
 export type OwnerPolicy = 'keep' | 'scale' | 'delete';
 
@@ -49,6 +50,6 @@ async function scaleOwner(workload: Workload, { client }: CommandIo, patience: P
   // Once: a second time it would be told what the first patch made of it.
   const { spec } = await patience.of(() => client.get<Scaled>(resource, { name, namespace }));
   await patience.of(() => client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } }));
-  const undo = `kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
+  const undo = commandText`kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
   return `${workloadText(workload)} scaled to 0; to undo: ${undo}`;
 }

@@ -17,6 +17,7 @@ import { CommandFailure, EXIT, failureOf } from './command-failure.ts';
 import { nobodyLeads } from './leader.ts';
 import { isPassing, Patience } from './patience.ts';
 import type { Workload } from './workload-owner.ts';
+import { commandText, inNamespace } from '../text/command-text.ts';
 
 export interface CascadeRun {
   readonly observation: Observation;
@@ -214,9 +215,7 @@ class CascadeUnderWay {
     const { steps, text } = this.#left;
     const [first] = steps;
     const looked =
-      first === undefined
-        ? 'kiln status'
-        : `kiln explain ${first.type} ${first.namespace === '' ? '' : `${first.namespace}/`}${first.name}`;
+      first === undefined ? 'kiln status' : commandText`kiln explain ${first.type} ${first.name} ${inNamespace(first.namespace)}`;
     // Of what is asked for and only waits for somebody's finalizer nothing is left to do.
     const again = steps.every(({ uid = '' }) => this.#asked.has(uid)) ? '' : `; then ${this.#run.again}`;
     return this.#failure(EXIT.timeout, `${trouble}not gone in time: ${text}`, `${looked}${again}`);

@@ -12,7 +12,8 @@ import { KubeTransport } from '../kube/transport.ts';
 import { redactedText } from '../runtime/redaction.ts';
 import { EXIT, failureOf, failureText } from './command-failure.ts';
 import type { Paint } from '../explain/tree-text.ts';
-import { glyphs } from './output/glyphs.ts';
+import type { Line, Output } from './output/terminal.ts';
+import { lineText, print, tell, tellAll } from './output/terminal.ts';
 import type { ColorMode } from './output/paint.ts';
 import { COLOR_MODES, painter } from './output/paint.ts';
 import type { OutputFormat } from './output/object-output.ts';
@@ -42,10 +43,10 @@ export interface CommandIo {
   readonly client: KubeClient;
   /** Of the context; `default` where it names none. */
   readonly namespace: string;
-  /** Results. */
-  readonly out: (text: string) => void;
+  /** Results: lines for a person, a text for programs. */
+  readonly out: (output: Output) => void;
   /** Progress, warnings and hints, a line each. */
-  readonly say: (line: string) => void;
+  readonly say: (line: Line) => void;
   /** Text as standard output takes it: in colour on a terminal, plain elsewhere. */
   readonly paint: Paint;
   /** What is said when Ctrl-C ends the command. */
@@ -105,7 +106,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
   let lastWords = (): string => '';
   process.once('SIGINT', () => {
     const words = lastWords();
-    if (words !== '') process.stderr.write(`${words}\n`);
+    if (words !== '') tell(words);
     process.exit(EXIT.interrupted);
   });
   try {
@@ -119,9 +120,9 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
     return await run({
       client,
       namespace: connection.namespace ?? 'default',
-      out: (text) => void process.stdout.write(isForPrograms(flags) ? text : glyphs(text)),
+      out: print,
       say: (line) => {
-        if (flags.quiet !== true) process.stderr.write(`${glyphs(line)}\n`);
+        if (flags.quiet !== true) tell(line);
       },
       lastWords: (words) => {
         lastWords = words;
@@ -131,17 +132,12 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
     });
   } catch (error) {
     const failure = failureOf(error, name);
-    process.stderr.write(failureText(failure));
-    if (flags.verbose === true) process.stderr.write(redactedText(`${inspect(error)}\n`));
+    tellAll(failureText(failure));
+    if (flags.verbose === true) tellAll(redactedText(inspect(error)));
     return failure.exit;
   } finally {
     await client?.close();
   }
-}
-
-/** What programs read stays as it is, whatever the locale. */
-function isForPrograms({ output }: ConnectionFlags & { readonly output?: string }): boolean {
-  return output !== undefined && !['table', 'wide'].includes(output);
 }
 
 async function askOnTerminal(question: string): Promise<boolean> {
@@ -155,7 +151,7 @@ async function askOnTerminal(question: string): Promise<boolean> {
     terminal.once('close', () => done(undefined));
   });
   try {
-    const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
+    const answer = await Promise.race([terminal.question(`${lineText(question)} [y/N] `), ended]);
     if (answer === undefined) process.stderr.write('\n');
     return /^y(es)?$/i.test((answer ?? '').trim());
   } finally {

@@ -4,6 +4,7 @@
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { redactedText } from '../runtime/redaction.ts';
+import { visible } from '../text/visible-text.ts';
 import { KUBE_ADVICE } from './error-advice.ts';
 
 /** `findings`: the command was carried out, and the answer is no. */
@@ -46,5 +47,5 @@ const ANSWERS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 ]);
 
 export function failureText({ message, why, next }: CommandFailure): string {
-  return redactedText(`error: ${message}\n  why: ${why}\n  next: ${next}\n`);
+  return `${redactedText(`error: ${visible(message)}\n  why: ${visible(why)}\n  next: ${visible(next)}`)}\n`;
 }

@@ -5,6 +5,7 @@ import { EXIT } from './command-failure.ts';
 import type { StartFlags } from './commands/start.ts';
 import type { Configured } from './configuration.ts';
 import { ConfigurationError, configure } from './configuration.ts';
+import { tell } from './output/terminal.ts';
 import { startProblem } from './start-problem.ts';
 
 export const PRECEDENCE =
@@ -20,7 +21,7 @@ export async function configured(
   { runsAnyway = false }: { readonly runsAnyway?: boolean } = {},
 ): Promise<number> {
   const wrong = (problem: string): number => {
-    process.stderr.write(redactedText(`kiln ${command.name()}: ${problem}\n`));
+    tell(redactedText(`kiln ${command.name()}: ${problem}`));
     return EXIT.usage;
   };
   let settings: readonly Configured[];

@@ -8,6 +8,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { OwnerPolicy } from './cascade-owners.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import type { Workload } from './workload-owner.ts';
+import { commandText, inNamespace } from '../text/command-text.ts';
 
 const ACCESS_REVIEWS: Resource = {
   group: 'authorization.k8s.io',
@@ -58,7 +59,7 @@ export async function requireDeleteRights(
     EXIT.unreachable,
     'nothing was deleted',
     `you may not ${missing.slice(0, 10).map(wantedText).join(', ')}`,
-    `kubectl auth can-i ${lacking} ${resourceName(resource)}${namespace === '' ? '' : ` -n ${namespace}`}`,
+    commandText`kubectl auth can-i ${lacking} ${resourceName(resource)} ${inNamespace(namespace)}`,
   );
 }
 

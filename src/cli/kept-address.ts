@@ -15,7 +15,9 @@ import { addressesOf, namedObject, NAMED_KINDS, usersOfObject } from './held-obj
 import { usersOf } from './ip-users.ts';
 import type { OutputFormat } from './output/object-output.ts';
 import { objectText } from './output/object-output.ts';
+import type { Output } from './output/terminal.ts';
 import { addressOutput, addressText, IPS } from './reserved-address.ts';
+import { commandText } from '../text/command-text.ts';
 
 export interface KeptAddress {
   readonly resource: ResourceName;
@@ -24,7 +26,7 @@ export interface KeptAddress {
   readonly address: string;
   readonly subnet: string;
   readonly users: () => Promise<readonly string[]>;
-  readonly output: (format: OutputFormat) => string;
+  readonly output: (format: OutputFormat) => Output;
   /** The command that asks for the same address. */
   readonly undo: string;
 }
@@ -60,7 +62,9 @@ function ofIp(ip: IP, client: KubeClient): KeptAddress {
     subnet,
     users: () => usersOf(ip, client),
     output: (format) => addressOutput(format, ip),
-    undo: `kiln reserve ${podName} -n ${namespace}${flags.map(([flag, value]) => ` --${flag} ${value}`).join('')}`,
+    undo: [commandText`kiln reserve ${podName} -n ${namespace}`, ...flags.map(([flag, value]) => commandText`--${flag} ${value}`)].join(
+      ' ',
+    ),
   };
 }
 
@@ -72,7 +76,7 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
       EXIT.findings,
       'there is no address to release',
       `${traits.kind} ${name} does not exist`,
-      `kubectl get ${traits.plural}`,
+      commandText`kubectl get ${traits.plural}`,
     );
   const object = addressesOf(resource, { spec: {}, ...found }, settings);
   const { v4, v6, mac } = object.held ?? { v4: '', v6: '', mac: '' };

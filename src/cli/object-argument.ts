@@ -8,6 +8,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
+import { commandText, inNamespace } from '../text/command-text.ts';
 
 export interface NamedObject {
   readonly resource: ResourceName;
@@ -51,7 +52,7 @@ export function nameArgument(command: string, kind: string, name: string | undef
     );
   const said = name ?? inOne ?? '';
   if (said === '')
-    throw new CommandFailure(EXIT.usage, `kiln ${command} ${type} needs a name`, 'it takes one object', `kubectl get ${plural}`);
+    throw new CommandFailure(EXIT.usage, `kiln ${command} ${type} needs a name`, 'it takes one object', commandText`kubectl get ${plural}`);
   return said;
 }
 
@@ -75,7 +76,7 @@ export async function existingOf(
   const object = await client.find(resource, namespace === '' ? { name } : { name, namespace });
   if (object !== undefined) return object as unknown as AnyObservedObject;
   const where = namespace === '' ? '' : ` in namespace ${namespace}`;
-  const all = `kubectl get ${resource.plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  const all = commandText`kubectl get ${resource.plural} ${inNamespace(namespace)}`;
   throw new CommandFailure(EXIT.findings, `kiln ${command} found nothing`, `${resource.kind} ${name} does not exist${where}`, all);
 }
 

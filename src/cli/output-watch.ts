@@ -1,3 +1,4 @@
+import { tellAll } from './output/terminal.ts';
 import { EXIT, failureText, CommandFailure } from './command-failure.ts';
 
 /** As the shell says of a program that a closed pipe ends. */
@@ -10,9 +11,7 @@ const BROKEN_PIPE = 141;
 export function endWithOutput(command: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
-    process.stderr.write(
-      failureText(new CommandFailure(EXIT.unreachable, `the output of kiln ${command} cannot be written`, error.message, 'df -h')),
-    );
+    tellAll(failureText(new CommandFailure(EXIT.unreachable, `the output of kiln ${command} cannot be written`, error.message, 'df -h')));
     process.exit(EXIT.unreachable);
   });
   process.stderr.on('error', () => undefined);

@@ -20,6 +20,7 @@ import { addUninstall } from './commands/uninstall.ts';
 import { addVersion } from './commands/version.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
+import { print } from './output/terminal.ts';
 import { addStartOptions } from './start-options.ts';
 import { explainUsageErrors } from './usage-error.ts';
 
@@ -51,7 +52,7 @@ addStartOptions(
     .addHelpText('after', `\n${PRECEDENCE}\n`)
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(CONFIG_FORMATS).default('table')),
 ).action(async (_: unknown, command: Command) => {
-  process.exitCode = await configured(command, (flags, settings) => config(flags, settings, (text) => void process.stdout.write(text)), {
+  process.exitCode = await configured(command, (flags, settings) => config(flags, settings, print), {
     runsAnyway: true,
   });
 });

@@ -8,6 +8,7 @@ import { conditionOf } from '../world/conditions.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { OutputFormat } from './output/object-output.ts';
 import { objectText } from './output/object-output.ts';
+import type { Output } from './output/terminal.ts';
 
 export const IPS: Resource = traitsOf('ips');
 export const SUBNETS: Resource = traitsOf('subnets');
@@ -22,7 +23,7 @@ export function isFilled(ip: IP): boolean {
   return addressText(ip) !== '' && (ip.spec.macAddress ?? '') !== '';
 }
 
-export function addressOutput(format: OutputFormat, ip: IP): string {
+export function addressOutput(format: OutputFormat, ip: IP): Output {
   const { v4IpAddress = '', v6IpAddress = '', macAddress = '', subnet = '', podName = '', namespace = '' } = ip.spec;
   return objectText(format, ip, 'ip.kubeovn.io', [
     { header: 'NAME', value: ip.metadata.name },

@@ -6,6 +6,7 @@ import type { Lease } from '../kube/lease.ts';
 import { LEASES } from '../kube/resource.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** A controller that was killed holds its Lease for as long as that lasts; one that lives renews it meanwhile. */
 const PATIENCE_MS = 20_000;
@@ -66,12 +67,12 @@ function stillLed(command: string, namespace: string, kubeOvn: string | undefine
         EXIT.findings,
         `kiln ${command} did nothing`,
         `a controller leads: ${holder} holds Lease ${namespace}/${CONTROLLER_LEASE}`,
-        `kubectl -n ${namespace} scale deployment ${CONTROLLER_LEASE} --replicas=0`,
+        commandText`kubectl -n ${namespace} scale deployment ${CONTROLLER_LEASE} --replicas=0`,
       )
     : new CommandFailure(
         EXIT.findings,
         `kiln ${command} did nothing`,
         `Kube-OVN's controller is active (${kubeOvn} holds Lease ${namespace}/${KUBE_OVN_LEASE}), and the objects are its as well`,
-        `kubectl -n ${namespace} scale deployment kube-ovn-controller --replicas=0`,
+        commandText`kubectl -n ${namespace} scale deployment kube-ovn-controller --replicas=0`,
       );
 }

@@ -3,6 +3,7 @@ import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { RowConflict } from '../world/world.ts';
+import { commandText, inNamespace } from '../text/command-text.ts';
 
 /** @param owners of the objects that want the row, the one that is to have it first */
 export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: readonly string[]): RowConflict | undefined {
@@ -13,7 +14,7 @@ export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: re
   const [kind = '', namespace = '', ...rest] = winner.split('/');
   const name = rest.join('/');
   const older = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
-  const next = `kiln explain ${kind} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  const next = commandText`kiln explain ${kind} ${name} ${inNamespace(namespace)}`;
   return {
     owners: losers,
     message: `${row} belongs to the older ${older}, which makes a row of the same name; rename one of the two; ${next}`,

@@ -1,6 +1,7 @@
 /** What is wrong with an object, item by item: of one that is carried out without those items, and of one that is refused. */
 import type { Finding } from '../api/finding.ts';
 import type { ConditionOutput } from './output.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** Of many that are wrong, so many are named. */
 const NAMED = 10;
@@ -22,6 +23,6 @@ export function leftOut(kind: string, name: string, findings: readonly Finding[]
   const [first] = findings;
   if (first === undefined) return undefined;
   const what = findings.length === 1 ? 'It is' : 'They are';
-  const message = `${findingsText(findings)}. ${what} left out, all else is in effect; kubectl edit ${kind} ${name}`;
+  const message = `${findingsText(findings)}. ${what} left out, all else is in effect; ${commandText`kubectl edit ${kind} ${name}`}`;
   return { type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' };
 }

@@ -10,6 +10,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Output } from './output.ts';
+import { commandText } from '../text/command-text.ts';
 
 export interface WriteRefusal {
   /** What the server said. */
@@ -38,11 +39,11 @@ function saying(message: string): Pick<WriteRefusal, 'said' | 'next'> {
 const RIGHTS = /User "([^"]+)" cannot (\w+) resource "([^"]+)" in API group "([^"]*)"/;
 
 function lookAt(message: string): string {
-  const [, user, verb, resource = '', group] = RIGHTS.exec(message) ?? [];
+  const [, user, verb = '', resource = '', group] = RIGHTS.exec(message) ?? [];
   if (user === undefined) return 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies';
   const [plural, subresource] = resource.split('/');
-  const of = group === '' ? plural : `${plural}.${group}`;
-  return `kubectl auth can-i ${verb} ${of}${subresource === undefined ? '' : ` --subresource ${subresource}`} --as ${user}`;
+  const of = group === '' ? (plural ?? '') : `${plural}.${group}`;
+  return commandText`kubectl auth can-i ${verb} ${of} ${subresource === undefined ? [] : ['--subresource', subresource]} --as ${user}`;
 }
 
 const CANNOT: Readonly<Record<WritePart, string>> = {

@@ -10,6 +10,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { EVENTS } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
+import { eventMessage } from '../text/visible-text.ts';
 import type { StandingNotice } from './standing-facts.ts';
 
 interface PastEvent extends KubeObject {
@@ -85,7 +86,7 @@ export class Notices {
       fresh.delete(notice);
       const { namespace, name } = splitKey(notice.key);
       const keptIn = namespace === '' ? DEFAULT_NAMESPACE : namespace;
-      const mark = markOf(notice.uid, notice.message);
+      const mark = markOf(notice.uid, eventMessage(notice.message));
       if (said.get(keptIn, mark) === true || (notice.once === true && said.get(keptIn, notice.uid) === true)) continue;
       said.set(keptIn, mark, true);
       this.record(notice.resource, namespace, name, notice.uid, notice);

@@ -3,6 +3,7 @@
  */
 import type { Condition } from '../api/meta.ts';
 import type { ConditionOutput } from '../compile/output.ts';
+import { conditionMessage } from '../text/visible-text.ts';
 import { momentOf } from '../world/conditions.ts';
 
 export interface ConditionDiff {
@@ -29,10 +30,11 @@ export interface ConditionStamp {
 /** @returns undefined when all conditions are as they should be */
 export function diffConditions(
   observed: readonly Condition[],
-  wanted: readonly ConditionOutput[],
+  stated: readonly ConditionOutput[],
   without: readonly string[],
   stamp: ConditionStamp,
 ): ConditionDiff | undefined {
+  const wanted = stated.map(visibleCondition);
   const changed: ConditionOutput[] = [];
   const told: ConditionOutput[] = [];
   const removed: string[] = [];
@@ -69,6 +71,12 @@ export function diffConditions(
     conditions.push(stamped(want, undefined, stamp));
   }
   return differs ? { conditions, changed, told, removed } : undefined;
+}
+
+/** Compared as it is written: else what was escaped would differ from what is wanted for ever. */
+function visibleCondition(condition: ConditionOutput): ConditionOutput {
+  const message = conditionMessage(condition.message);
+  return message === condition.message ? condition : { ...condition, message };
 }
 
 /** Clocks of machines differ by less. */

@@ -27,6 +27,7 @@ import {
   wantedRow,
   wantedSeal,
 } from './row-contents.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** Tables whose rows Kube-OVN makes without marks; below an owned parent such a row may be adopted. */
 const ADOPTABLE_UNMARKED: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
@@ -254,7 +255,7 @@ export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Conf
   const guest = foreignChild(row, context);
   const { id, table, uuid, ownership } = row;
   if (guest === undefined) return undefined;
-  const remove = `ovn-nbctl remove ${table} ${uuid} ${guest.column} ${guest.uuid}`;
+  const remove = commandText`ovn-nbctl remove ${table} ${uuid} ${guest.column} ${guest.uuid}`;
   return {
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],

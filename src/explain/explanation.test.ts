@@ -13,7 +13,13 @@ import { explanationJson } from './explanation-json.ts';
 import { resourceNamed } from './kind-names.ts';
 import { nextCommands } from './next-commands.ts';
 import { statusOf } from './status.ts';
-import { explanationLine, treeText } from './tree-text.ts';
+import { explanationLine, treeLines } from './tree-text.ts';
+
+function treeText(...of: Parameters<typeof treeLines>): string {
+  return treeLines(...of)
+    .map(({ painted }) => `${painted}\n`)
+    .join('');
+}
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 

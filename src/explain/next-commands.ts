@@ -9,6 +9,7 @@ import { cascadeOf } from './cascade.ts';
 import type { TreeObject } from './dependents.ts';
 import type { Waiting } from './explanation.ts';
 import { typedName } from './kind-names.ts';
+import { commandAtEnd, commandText, inNamespace, nameArgument } from '../text/command-text.ts';
 
 export interface Waiter {
   readonly resource: ResourceName;
@@ -23,26 +24,25 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, h
   const { reason, message } = waiting;
   const object = objectText(resource, key);
   if (reason === 'DeletionBlocked' && blockers.count > 0) {
-    const first = blockers.names.slice(0, 1).map((name) => `kiln explain ${holderText(name)}`);
+    const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${holderText(name)}`);
     // What is built in, or what nodes hold, it refuses.
     const goes = cascadeOf(world, resource, key).refusals.length === 0;
-    return goes ? [`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
+    return goes ? [commandText`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
   }
-  if (reason === 'ForeignFinalizer') return [`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
-  // Other rows in the way come one after the other: their number is no part of the command.
-  const rowToRemove = /: (ovn-nbctl remove [^;(]*[^;( ])(?: \(and [^)]*\))?$/.exec(message)?.[1];
-  const said = reason === 'DeletionBlocked' ? rowToRemove : (/;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1] ?? rowToRemove);
+  if (reason === 'ForeignFinalizer') return [commandText`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
+  const ending = commandAtEnd(message);
+  const said = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
   // What that command prints is being read: on to what it is about.
-  const onward = said === `kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;
-  return [onward ?? `kubectl describe ${object}`];
+  const onward = said === commandText`kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;
+  return [onward ?? commandText`kubectl describe ${object}`];
 }
 
 /** The command that shows the first thing it depends on that is missing or not ready. */
 function troubleAbove(holds: readonly TreeObject[]): string | undefined {
   for (const one of holds) {
     const { resource, namespace, name, uid, state } = one;
-    if (uid === undefined) return `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
-    if (state.ready === 'False') return `kiln explain ${objectText(resource, namespace === '' ? name : `${namespace}/${name}`)}`;
+    if (uid === undefined) return commandText`kubectl get ${traitsOf(resource).plural} ${inNamespace(namespace)}`;
+    if (state.ready === 'False') return commandText`kiln explain ${objectText(resource, namespace === '' ? name : `${namespace}/${name}`)}`;
     const above = troubleAbove(one.children);
     if (above !== undefined) return above;
   }
@@ -56,23 +56,24 @@ const NAMED: Readonly<Record<string, ResourceName>> = { Subnet: 'subnets', IPPoo
 function troubleNamed(world: World, message: string): string | undefined {
   for (const [, kind = '', name = ''] of message.matchAll(/\b(Subnet|IPPool|Vip|Vpc|IP) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g)) {
     const resource = NAMED[kind];
-    if (resource !== undefined && world.tables[resource]?.peek(name) !== undefined) return `kiln explain ${objectText(resource, name)}`;
+    if (resource !== undefined && world.tables[resource]?.peek(name) !== undefined)
+      return commandText`kiln explain ${objectText(resource, name)}`;
   }
   return undefined;
 }
 
 /** @param named `<kind> <key>` */
-function holderText(named: string): string {
+function holderText(named: string): readonly string[] {
   const [kind = '', key = ''] = named.split(' ');
   return withNamespace(kind.toLowerCase(), key);
 }
 
 /** As a person types it after a command. */
-function objectText(resource: ResourceName, key: string): string {
+function objectText(resource: ResourceName, key: string): readonly string[] {
   return withNamespace(typedName(resource), key);
 }
 
-function withNamespace(type: string, key: string): string {
+function withNamespace(type: string, key: string): readonly string[] {
   const { namespace, name } = splitKey(key);
-  return `${type} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  return [type, nameArgument(name), ...inNamespace(namespace)];
 }

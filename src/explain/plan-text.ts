@@ -16,10 +16,8 @@ export interface PlannedChanges {
 const WIDTH = 600;
 
 /** One line for each thing that would be written. */
-export function planText({ rows, objects }: PlannedChanges): string {
-  return [...rows.map(rowText), ...objects.map(objectText)]
-    .map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line))
-    .join('\n');
+export function planLines({ rows, objects }: PlannedChanges): string[] {
+  return [...rows.map(rowText), ...objects.map(objectText)].map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
 }
 
 export function planJson({ rows, objects }: PlannedChanges): object {

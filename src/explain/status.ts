@@ -11,6 +11,7 @@ import type { AnyObservedObject, World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
 import { stateOf } from './object-state.ts';
 import { strandedRows } from './stranded-rows.ts';
+import { commandText } from '../text/command-text.ts';
 
 export interface Finding {
   readonly what: 'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full';
@@ -130,6 +131,9 @@ function leftBehind(world: World): readonly Finding[] {
 
 function finding(what: Finding['what'], resource: ResourceName, key: string, message: string, since: string): Finding {
   const [first = '', second] = key.split('/');
-  const named = second === undefined ? first : `${second} -n ${first}`;
-  return { what, kind: traitsOf(resource).kind, resource, key, message, since, next: `kiln explain ${typedName(resource)} ${named}` };
+  const next =
+    second === undefined
+      ? commandText`kiln explain ${typedName(resource)} ${first}`
+      : commandText`kiln explain ${typedName(resource)} ${second} -n ${first}`;
+  return { what, kind: traitsOf(resource).kind, resource, key, message, since, next };
 }

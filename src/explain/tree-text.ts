@@ -1,6 +1,7 @@
 /**
  * Trees as kubectl-tree draws them: `├─ └─ │`, with columns beside.
  */
+import { visible } from '../text/visible-text.ts';
 import type { OwnedRow, OwnedRows } from './owned-rows.ts';
 import type { DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
@@ -19,6 +20,11 @@ export interface TreeLine {
 export type Paint = (style: 'ready' | 'notReady' | 'dim', text: string) => string;
 
 export const PLAIN: Paint = (_style, text) => text;
+
+/** What others wrote in it is visible; only the colours are not. */
+export interface PaintedLine {
+  readonly painted: string;
+}
 
 const HEADER = ['NAME', 'READY', 'REASON', 'AGE'] as const;
 
@@ -72,24 +78,16 @@ function hidden(more: number, all = '--all'): TreeLine[] {
   return more > 0 ? [heading(`… and ${more} more (${all} shows them)`, [])] : [];
 }
 
-export function treeText(root: TreeLine, paint: Paint = PLAIN): string {
+export function treeLines(root: TreeLine, paint: Paint = PLAIN): readonly PaintedLine[] {
   const lines = [{ drawn: HEADER[0] as string, cells: HEADER.slice(1) as readonly string[] }, ...drawnLines(root, '', '')];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map(({ cells }) => (cells[at] ?? '').length)));
   const first = Math.max(...lines.map(({ drawn, cells }) => (cells.some((cell) => cell !== '') ? drawn.length : 0)));
-  return lines
-    .map(({ drawn, cells }, index) => {
-      const [ready = '', ...rest] = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
-      const shown =
-        index === 0
-          ? ready
-          : ready.startsWith('True')
-            ? paint('ready', ready)
-            : ready.startsWith('False')
-              ? paint('notReady', ready)
-              : ready;
-      return cells.every((cell) => cell === '') ? `${drawn}\n` : `${[drawn.padEnd(first), shown, ...rest].join('  ').trimEnd()}\n`;
-    })
-    .join('');
+  return lines.map(({ drawn, cells }, index) => {
+    const [ready = '', ...rest] = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    const shown =
+      index === 0 ? ready : ready.startsWith('True') ? paint('ready', ready) : ready.startsWith('False') ? paint('notReady', ready) : ready;
+    return { painted: cells.every((cell) => cell === '') ? drawn : [drawn.padEnd(first), shown, ...rest].join('  ').trimEnd() };
+  });
 }
 
 interface Drawn {
@@ -99,7 +97,7 @@ interface Drawn {
 
 function drawnLines({ text, ready, reason, age, children }: TreeLine, lead: string, below: string): Drawn[] {
   return [
-    { drawn: `${lead}${text}`, cells: [ready, reason, age] },
+    { drawn: `${lead}${visible(text)}`, cells: [ready, reason, age].map(visible) },
     ...children.flatMap((child, index) => {
       const last = index === children.length - 1;
       return drawnLines(child, `${below}${last ? '└─ ' : '├─ '}`, `${below}${last ? '   ' : '│  '}`);

@@ -3,9 +3,15 @@ import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AnyObservedObject } from '../world/world.ts';
 import { explanationJson } from './explanation-json.ts';
-import { explanationLine, treeText } from './tree-text.ts';
+import { explanationLine, treeLines } from './tree-text.ts';
 import { explainWorkload } from './workload.ts';
 import type { Workload } from './workload.ts';
+
+function treeText(...of: Parameters<typeof treeLines>): string {
+  return treeLines(...of)
+    .map(({ painted }) => `${painted}\n`)
+    .join('');
+}
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const LIMITS = { children: 10 };

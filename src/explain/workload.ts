@@ -8,6 +8,7 @@ import type { DrawnObject, TreeLimits } from './dependents.ts';
 import { treeObject } from './dependents.ts';
 import type { Explanation, Waiting } from './explanation.ts';
 import type { ObjectState } from './object-state.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** A workload, and the workloads that it makes: a Deployment and its ReplicaSets. */
 export interface Workload {
@@ -31,7 +32,7 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
     makes: { objects: children, more },
     rows: undefined,
     waiting,
-    next: waiting === undefined ? [] : [waiting.next ?? `kubectl describe ${workload.type} ${name} -n ${namespace}`],
+    next: waiting === undefined ? [] : [waiting.next ?? commandText`kubectl describe ${workload.type} ${name} -n ${namespace}`],
   };
 }
 
@@ -130,7 +131,12 @@ function whyItWaits(world: World, workload: Workload, state: ObjectState): (Wait
     if (condition?.status !== 'False') continue;
     const since = condition.lastTransitionTime ?? metadata.creationTimestamp;
     const message = condition.message ?? '';
-    return { reason: condition.reason ?? 'NotBound', message, since, next: `kiln explain pod ${key.split('/')[1] ?? ''} -n ${namespace}` };
+    return {
+      reason: condition.reason ?? 'NotBound',
+      message,
+      since,
+      next: commandText`kiln explain pod ${key.split('/')[1] ?? ''} -n ${namespace}`,
+    };
   }
   if (state.ready !== 'False') return undefined;
   const message =

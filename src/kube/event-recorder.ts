@@ -5,6 +5,7 @@ import { isKubeError, type KubeErrorCode } from './errors.ts';
 import { FairMemory } from './fair-memory.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from './resource.ts';
+import { eventMessage } from '../text/visible-text.ts';
 import { shielded } from './shielded.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -23,7 +24,7 @@ export interface EventInput {
   readonly type: 'Normal' | 'Warning';
   /** Short, UpperCamelCase; cut at 128 characters. */
   readonly reason: string;
-  /** A sentence; cut at 1024 bytes. */
+  /** A sentence; made visible, and cut at 1024 bytes. */
   readonly message: string;
   /** Machine-readable; cut at 128 characters. */
   readonly action?: string | undefined;
@@ -287,7 +288,7 @@ export class EventRecorder {
       metadata: { name: series.name, namespace },
       involvedObject: reference(input.target),
       reason: input.reason.slice(0, 128),
-      message: cutBytes(input.message, 1024),
+      message: eventMessage(input.message),
       type: input.type,
       source: { component },
       reportingComponent: component,
@@ -364,11 +365,4 @@ function reference(target: EventTarget): Readonly<Record<string, string | undefi
 /** metav1.Time has whole seconds. */
 function timestamp(wallTime: number): string {
   return new Date(wallTime).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** Cuts at a character's end. */
-function cutBytes(text: string, most: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= most) return text;
-  return bytes.toString('utf8', 0, most - 3).replace(/\uFFFD+$/, '') + '…';
 }

@@ -2,7 +2,8 @@
  * The log: a constant message and fields, as JSON lines. Made once at the edge and passed down; never global.
  */
 import { pino } from 'pino';
-import { redacted } from './redaction.ts';
+import { exactJson } from '../text/exact-text.ts';
+import { redacted, redactedText } from './redaction.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,13 +23,15 @@ export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields) },
+    // Whoever reads the log in a terminal sees what others wrote, and does not obey it.
+    hooks: { streamWrite: exactJson },
   };
   const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });
   return {
-    debug: (message, fields) => logger.debug(fields ?? {}, message),
-    info: (message, fields) => logger.info(fields ?? {}, message),
-    warn: (message, fields) => logger.warn(fields ?? {}, message),
-    error: (message, fields) => logger.error(fields ?? {}, message),
+    debug: (message, fields) => logger.debug(fields ?? {}, redactedText(message)),
+    info: (message, fields) => logger.info(fields ?? {}, redactedText(message)),
+    warn: (message, fields) => logger.warn(fields ?? {}, redactedText(message)),
+    error: (message, fields) => logger.error(fields ?? {}, redactedText(message)),
   };
 }
 

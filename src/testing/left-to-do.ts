@@ -1,7 +1,7 @@
 /** What a fresh controller would still do, as tests wait for it and judge it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FreshLook } from '../controller/fresh-look.ts';
-import { planText } from '../explain/plan-text.ts';
+import { planLines } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
 /** What others do beside is waited for as well. */
@@ -17,7 +17,8 @@ export async function untilNothingIsLeft(look: FreshLook, patienceMs = SETTLED_M
     const plan = look.plan();
     if (isEmpty(plan)) return looks === 1;
     const waited = performance.now() - begun;
-    if (waited > patienceMs) throw new Error(`not settled after ${patienceMs / 1000} s; what is left to do:\n${planText(plan)}`);
+    if (waited > patienceMs)
+      throw new Error(`not settled after ${patienceMs / 1000} s; what is left to do:\n${planLines(plan).join('\n')}`);
     await sleep(pauseAfter(waited));
   }
 }
@@ -32,7 +33,7 @@ export async function untilCalm(look: FreshLook): Promise<void> {
     await look.derived(PATIENCE_MS);
     const plan = look.plan();
     if (plan.rows.length === 0 && plan.objects.every(({ verb }) => verb === 'evict')) return;
-    const text = planText(plan);
+    const text = planLines(plan).join('\n');
     if (text !== last) [last, since] = [text, now];
     await sleep(pauseAfter(now - begun));
   }
@@ -41,7 +42,7 @@ export async function untilCalm(look: FreshLook): Promise<void> {
 /** @throws Error that lists it */
 export function refuse(look: FreshLook): void {
   const plan = look.plan();
-  if (!isEmpty(plan)) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
+  if (!isEmpty(plan)) throw new Error(`a fresh controller would write:\n${planLines(plan).join('\n')}`);
 }
 
 function isEmpty({ rows, objects }: ReturnType<FreshLook['plan']>): boolean {

@@ -1,6 +1,6 @@
 /** AdmissionReview of `admission.k8s.io/v1`: a request as data, an answer as text. */
 import { parseJson, stringifyJson } from '../kube/json.ts';
-import { boundedText } from './bounded-text.ts';
+import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -131,7 +131,10 @@ const LONGEST_FIELD = 512;
 
 /** The AdmissionReview that answers a request. */
 export function answerText(request: AdmissionRequest, { objections, warnings }: Opinion): string {
-  const said = warnings.slice(0, MOST_WARNINGS).map((text) => boundedText(text, LONGEST_WARNING));
+  const said = warnings
+    .slice(0, MOST_WARNINGS)
+    // The API server drops a warning with control characters in it without a word.
+    .map((text) => visibleMessage(text, LONGEST_WARNING));
   const response = {
     uid: request.uid,
     allowed: objections.length === 0,
@@ -146,8 +149,8 @@ function statusOf(request: AdmissionRequest, objections: readonly Objection[]): 
   // What a client writes is in these, and a person reads them on a terminal.
   const some = objections.slice(0, MOST_SAID).map(({ code, field, message }) => ({
     code,
-    field: boundedText(field, LONGEST_FIELD),
-    message: boundedText(message, LONGEST_MESSAGE),
+    field: visibleMessage(field, LONGEST_FIELD),
+    message: visibleMessage(message, LONGEST_MESSAGE),
   }));
   const more = objections.length - some.length;
   return {

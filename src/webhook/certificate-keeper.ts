@@ -17,6 +17,7 @@ import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
 import { certificatesIn, isTrusted, planCertificate } from './certificate-plan.ts';
 import type { WebhookConfiguration } from './webhook-configuration.ts';
 import { closedToPods, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
+import { commandText } from '../text/command-text.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 /** cert-manager writes the bundle itself where one of these is set. */
@@ -238,7 +239,7 @@ export class CertificateKeeper {
     this.#distrusted = certificate;
     log.warn('the API server does not trust the certificate of the webhook', {
       error: `ValidatingWebhookConfiguration ${name} has annotation ${annotation}, so its caBundle is not written here, and no authority in it signed the certificate that was made here`,
-      next: `name cert-manager's files (--webhook-cert, --webhook-key), or kubectl annotate validatingwebhookconfiguration ${name} ${annotation}-`,
+      next: `name cert-manager's files (--webhook-cert, --webhook-key), or ${commandText`kubectl annotate validatingwebhookconfiguration ${name} ${annotation}-`}`,
     });
   }
 
@@ -250,7 +251,7 @@ export class CertificateKeeper {
     if (closed !== '' && closed !== this.#closedToPods)
       log.warn('no pod can be made while the webhook does not answer, and so no replica that could', {
         error: `ValidatingWebhookConfiguration ${name}: ${closed} has failurePolicy Fail and asks about every pod, also those of this controller`,
-        next: `kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or leave out the namespace of the controller with a namespaceSelector`,
+        next: commandText`kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or leave out the namespace of the controller with a namespaceSelector`,
       });
     this.#closedToPods = closed;
   }
@@ -264,7 +265,7 @@ export class CertificateKeeper {
     const apply = 'kubectl apply -f deploy/webhook.yaml';
     // One that is marked as immutable is never taken.
     const next = isKubeError(error, 'KUBE_INVALID')
-      ? `kubectl -n ${namespace} delete secret ${secret}, then ${apply}`
+      ? `${commandText`kubectl -n ${namespace} delete secret ${secret}`}, then ${apply}`
       : `${apply} makes the empty Secret ${namespace}/${secret} and grants the rights to it`;
     log.warn('the certificate of the webhook cannot be kept', {
       error: text,

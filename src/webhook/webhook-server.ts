@@ -15,7 +15,7 @@ import { RateByAddress } from '../runtime/rate-by-address.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { answerText, parseReview } from './admission-review.ts';
 import { BodyBudget } from './body-budget.ts';
-import { boundedText } from './bounded-text.ts';
+import { visibleMessage } from '../text/visible-text.ts';
 import type { UnknownClients } from './client-identity.ts';
 import { isProven } from './client-identity.ts';
 import type { Opinion } from './opinion.ts';
@@ -279,7 +279,7 @@ export class WebhookServer {
       return this.#options.judge(request, proven);
     } catch (error) {
       const { operation, resource, namespace, name } = request;
-      const logged = (text: string): string => boundedText(text, LONGEST_LOGGED);
+      const logged = (text: string): string => visibleMessage(text, LONGEST_LOGGED);
       this.#judgeFailed.say((times) =>
         this.#options.log.error('a judge of the webhook failed; the request is let through', {
           times,

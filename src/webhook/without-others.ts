@@ -5,7 +5,7 @@
 import { REASONS } from '../api/reasons.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { AdmissionRequest } from './admission-review.ts';
-import { boundedText } from './bounded-text.ts';
+import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
 
 /** As a user may type it. */
@@ -26,8 +26,8 @@ export function withoutOthers(request: AdmissionRequest, opinion: Opinion, alone
 const WHY = 'names of other objects are left out, because the API server has not shown its client certificate to the webhook';
 
 function ofCode({ kind, name, object, operation }: AdmissionRequest, { code }: Objection): string {
-  const called = boundedText(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
-  const subject = `${boundedText(kind, LONGEST_NAME)} ${called}`;
+  const called = visibleMessage(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
+  const subject = `${visibleMessage(kind, LONGEST_NAME)} ${called}`;
   if (code === DELETION_BLOCKED) {
     const command = NAME.test(called) && NAME.test(kind.toLowerCase()) ? `; kiln explain ${kind.toLowerCase()} ${called} shows what` : '';
     return `${subject} cannot be deleted: other objects still use it${command} (${WHY})`;

@@ -73,7 +73,7 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
     throw new CommandFailure(EXIT.usage, `--file ${file} cannot be written`, why, 'kiln bundle --file /tmp/kiln-bundle.tar.gz');
   }
   for (const one of missing) io.say(`warning: ${one}`);
-  io.out(`${file}\n`);
+  io.out([file]);
   return missing.length === 0 ? EXIT.fine : EXIT.findings;
 }
 

@@ -13,6 +13,7 @@ import { DEMO_PODS, demoObjects, demoPods, IPS, NAMESPACES, SUBNETS, TENANTS, VP
 import type { Laboratory } from '../../lab/laboratory.ts';
 import type { Progress } from '../output/progress.ts';
 import { seconds } from '../output/progress.ts';
+import { print } from '../output/terminal.ts';
 
 export interface CheckParts {
   readonly lab: Laboratory;
@@ -95,10 +96,10 @@ class Proofs {
     this.#made++;
     try {
       const detail = await proof();
-      process.stdout.write(`✔ ${what}: ${detail}  ${seconds(performance.now() - start)}\n`);
+      print([`✔ ${what}: ${detail}  ${seconds(performance.now() - start)}`]);
     } catch (error) {
       this.#failed++;
-      process.stdout.write(`✖ ${what}: ${error instanceof Error ? error.message : String(error)}  ${seconds(performance.now() - start)}\n`);
+      print([`✖ ${what}: ${error instanceof Error ? error.message : String(error)}  ${seconds(performance.now() - start)}`]);
     }
   }
 

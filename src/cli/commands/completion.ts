@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { Argument } from 'commander';
 import { TYPED_NAMES } from '../../explain/kind-names.ts';
+import { print } from '../output/terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -20,7 +21,7 @@ export function addCompletion(program: Command): void {
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .addHelpText('before', EXAMPLES)
-    .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)));
+    .action((shell: Shell) => print(completionScript(program, shell)));
 }
 
 interface Completed {

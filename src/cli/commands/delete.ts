@@ -12,7 +12,7 @@ import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
 import { holdersOf, treeObject } from '../../explain/dependents.ts';
 import { typedName } from '../../explain/kind-names.ts';
-import { objectLine, treeText } from '../../explain/tree-text.ts';
+import { objectLine, treeLines } from '../../explain/tree-text.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../cluster-command.ts';
@@ -26,9 +26,11 @@ import { existing, objectArgument, typeText } from '../object-argument.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
+import type { Line, Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Workload } from '../workload-owner.ts';
 import { workloadOf, workloadText } from '../workload-owner.ts';
+import { commandText, inNamespace } from '../../text/command-text.ts';
 
 export const OWNER_POLICIES = ['keep', 'scale', 'delete'] as const;
 
@@ -105,14 +107,14 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,
       refusedDeletionSentence(world.settings, named.resource, key, blockers),
-      `${commandText(named)} --cascade --dry-run=client`,
+      `${deleteCommand(named)} --cascade --dry-run=client`,
     );
   const cascade = cascadeOf(world, named.resource, key);
   const workloads = await workloadsOf(cascade, io);
   if (cascade.refusals.length > 0) throw refusal(named, cascade.refusals);
   const known = workloads.flatMap(({ workload }) => workload ?? []);
   const owners = flags.owners ?? 'keep';
-  const shown = planText(observation, named, cascade, workloads, flags, io);
+  const shown = planLines(observation, named, cascade, workloads, flags, io);
   if (flags.dryRun !== 'none') {
     if (flags.output === 'table') io.out(shown);
     else io.out(resultText(flags, cascade, flags.output === 'name' ? cascade.steps.map(stepText) : []));
@@ -121,13 +123,13 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     return await checkOnServer(cascade, io);
   }
   await requireDeleteRights(io.client, cascade.steps, known, owners);
-  io.say(shown.trimEnd());
+  for (const line of shown) io.say(line);
   if (workloads.length > 0 && flags.owners === undefined)
     throw new CommandFailure(
       EXIT.findings,
       'nothing was deleted',
       `pods would come back: ${workloads.map(({ text }) => text).join(', ')}`,
-      `say what becomes of them: ${commandText(named)} --cascade --owners=${OWNER_POLICIES.join('|')}`,
+      `say what becomes of them: ${deleteCommand(named)} --cascade --owners=${OWNER_POLICIES.join('|')}`,
     );
   if (flags.yes !== true) {
     if (io.ask === undefined)
@@ -135,7 +137,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
         EXIT.usage,
         'nothing was deleted',
         'there is no terminal to ask on',
-        `${commandText(named)} --cascade --yes`,
+        `${deleteCommand(named)} --cascade --yes`,
       );
     if (!(await io.ask(`Delete ${counted(cascade.steps.length)}? This cannot be undone.`))) {
       io.say('nothing was changed');
@@ -149,11 +151,11 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     workloads: known,
     owners,
     timeoutMs: parseDuration(flags.timeout) ?? 0,
-    again: `${commandText(named)} --cascade${flags.owners === undefined ? '' : ` --owners=${flags.owners}`}`,
+    again: `${deleteCommand(named)} --cascade${flags.owners === undefined ? '' : ` --owners=${flags.owners}`}`,
     leaseNamespace: flags.leaseNamespace,
     report: (gone) => io.out(resultText(flags, cascade, gone)),
     gone: (text) => {
-      if (flags.output === 'table') io.out(`${text} deleted\n`);
+      if (flags.output === 'table') io.out([`${text} deleted`]);
     },
     io,
   });
@@ -167,7 +169,7 @@ function requireOwnKind({ resource, namespace, name }: NamedObject): void {
     EXIT.usage,
     `${typeText(resource)}/${name} is not deleted`,
     `kiln deletes pods and objects of kubeovn.io, and with a ${kind} goes more than that`,
-    `kubectl delete ${typeText(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`,
+    commandText`kubectl delete ${typeText(resource)} ${name} ${inNamespace(namespace)}`,
   );
 }
 
@@ -190,14 +192,14 @@ async function workloadsOf({ owned }: Cascade, { client }: CommandIo): Promise<O
   return [...found.values()];
 }
 
-function planText(
+function planLines(
   { world, northboundRead }: Observation,
   { resource, ...named }: NamedObject,
   cascade: Cascade,
   workloads: readonly OwningWorkload[],
   { owners }: DeleteFlags,
   { paint }: CommandIo,
-): string {
+): readonly Line[] {
   const key = keyOf({ metadata: named });
   const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
@@ -221,7 +223,7 @@ function planText(
       : [`stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; kubectl delete ippool`]),
     ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
   ];
-  return `${treeText(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint)}${lines.join('\n')}\n`;
+  return [...treeLines(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint), ...lines];
 }
 
 /** Leaves only: what is in use is refused until its holders are gone. */
@@ -236,9 +238,9 @@ async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number>
   return EXIT.fine;
 }
 
-function resultText({ output }: DeleteFlags, { steps, namespaces, pools }: Cascade, gone: readonly string[]): string {
-  if (output === 'name') return gone.map((text) => `${text}\n`).join('');
-  if (output === 'table') return '';
+function resultText({ output }: DeleteFlags, { steps, namespaces, pools }: Cascade, gone: readonly string[]): Output {
+  if (output === 'name') return gone;
+  if (output === 'table') return [];
   const left = steps.map(stepText).filter((text) => !gone.includes(text));
   return structuredText(output, 'Deletion', {
     deleted: gone,
@@ -257,11 +259,11 @@ function refusal(named: NamedObject, why: readonly string[]): CommandFailure {
 }
 
 function explainText({ resource, namespace, name }: NamedObject): string {
-  return `kiln explain ${typedName(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  return commandText`kiln explain ${typedName(resource)} ${name} ${inNamespace(namespace)}`;
 }
 
-function commandText({ resource, namespace, name }: NamedObject): string {
-  return `kiln delete ${typedName(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+function deleteCommand({ resource, namespace, name }: NamedObject): string {
+  return commandText`kiln delete ${typedName(resource)} ${name} ${inNamespace(namespace)}`;
 }
 
 function counted(count: number): string {

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
-import { planJson, planText } from '../../explain/plan-text.ts';
+import { planJson, planLines } from '../../explain/plan-text.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
@@ -14,6 +14,7 @@ import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface DiffFlags extends LookFlags {
   readonly output: 'table' | StructuredFormat;
@@ -58,7 +59,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
   const count = plan.rows.length + plan.objects.length;
   if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', planJson(plan)));
-  else if (count > 0) io.out(`${planText(plan)}\n`);
+  else if (count > 0) io.out(planLines(plan));
   if (count === 0) io.say('nothing to do');
   return count === 0 ? EXIT.fine : EXIT.findings;
 }
@@ -90,8 +91,8 @@ export function notComplete({ waitingFor, trouble }: NotDerived, timeoutMs: numb
   const what = 'kiln diff could not look at everything';
   const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
   if (waitingFor.includes('the Northbound database'))
-    return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, `ovn-nbctl --db=${ovnNb} show`);
+    return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);
   if (trouble !== undefined)
     return new CommandFailure(EXIT.unreachable, what, `${why} (${trouble.code}: ${trouble.message})`, KUBE_ADVICE[trouble.code]);
-  return new CommandFailure(EXIT.timeout, what, why, `kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
+  return new CommandFailure(EXIT.timeout, what, why, commandText`kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
 }

@@ -11,7 +11,7 @@ import { explanationJson } from '../../explain/explanation-json.ts';
 import { resourceNamed, TYPED_NAMES } from '../../explain/kind-names.ts';
 import { explainWorkload } from '../../explain/workload.ts';
 import type { Paint } from '../../explain/tree-text.ts';
-import { explanationLine, treeText } from '../../explain/tree-text.ts';
+import { explanationLine, treeLines } from '../../explain/tree-text.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
@@ -21,6 +21,7 @@ import { addSettingsFlags, nobodyLeads } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import type { Line } from '../output/terminal.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
 
 export interface ExplainFlags extends LookFlags {
@@ -71,7 +72,7 @@ export async function runExplain(kind: string, name: string | undefined, flags: 
   const unattended = found.waiting === undefined ? undefined : await nobodyLeads(io, flags.leaseNamespace);
   const explanation = unattended === undefined ? found : { ...found, unattended, next: ['kiln status', ...found.next] };
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
-  else io.out(explanationText(explanation, Date.now(), io.paint));
+  else io.out(explanationLines(explanation, Date.now(), io.paint));
   return explanation.waiting === undefined ? EXIT.fine : EXIT.findings;
 }
 
@@ -97,9 +98,9 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
   });
 }
 
-function explanationText(explanation: Explanation, now: number, paint: Paint): string {
+function explanationLines(explanation: Explanation, now: number, paint: Paint): readonly Line[] {
   const { waiting, unattended, next } = explanation;
-  const tree = treeText(explanationLine(explanation, now), paint);
+  const tree = treeLines(explanationLine(explanation, now), paint);
   if (waiting === undefined) return tree;
   const { reason, message, since } = waiting;
   const lines = [
@@ -109,5 +110,5 @@ function explanationText(explanation: Explanation, now: number, paint: Paint): s
     ...(unattended === undefined ? [] : [`but:   ${unattended}`]),
     ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
   ];
-  return `${tree}${lines.join('\n')}\n`;
+  return [...tree, ...lines];
 }

@@ -15,6 +15,7 @@ import type { SettingsFlags } from '../leader.ts';
 import { settingsFor } from '../leader.ts';
 import type { KeptAddress } from '../kept-address.ts';
 import { keptAddress } from '../kept-address.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface ReleaseFlags extends ClusterFlags, SettingsFlags {
   readonly yes?: boolean;
@@ -36,7 +37,12 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
   }
   if (flags.yes !== true && flags.dryRun === 'none') {
     if (io.ask === undefined)
-      throw new CommandFailure(EXIT.usage, `${target} was not released`, 'there is no terminal to ask on', `kiln release ${target} --yes`);
+      throw new CommandFailure(
+        EXIT.usage,
+        `${target} was not released`,
+        'there is no terminal to ask on',
+        commandText`kiln release ${target} --yes`,
+      );
     if (!(await io.ask('Release it?'))) {
       io.say('nothing was changed');
       return EXIT.findings;
@@ -53,7 +59,7 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
       EXIT.findings,
       `${target} was not released`,
       'it changed after it was looked at: something may have begun to use it',
-      `kiln release ${target}`,
+      commandText`kiln release ${target}`,
     );
   }
   if (left !== undefined && flags.wait && flags.dryRun === 'none') await untilGone(kept, flags, io.client);
@@ -71,7 +77,7 @@ async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promi
       EXIT.findings,
       `${target} is in use and was not released`,
       `${kept.address} of Subnet ${kept.subnet} is used by ${users.slice(0, 10).join(', ')}${users.length > 10 ? ` and ${users.length - 10} more` : ''}`,
-      `delete what uses it first; then kiln release ${target}`,
+      `delete what uses it first; then ${commandText`kiln release ${target}`}`,
     );
   return kept;
 }
@@ -89,7 +95,7 @@ async function untilGone({ resource, object }: KeptAddress, flags: ReleaseFlags,
         EXIT.timeout,
         `${traits.kind} ${name} is being deleted and not gone yet`,
         blocked ?? 'no controller has let it go',
-        `kubectl get ${traits.plural} ${name} -o yaml`,
+        commandText`kubectl get ${traits.plural} ${name} -o yaml`,
       );
     await sleep(LOOK_MS);
   }

@@ -23,6 +23,7 @@ import { makeController, northboundSession } from '../connect.ts';
 import { IPS, SUBNETS } from '../reserved-address.ts';
 import { release } from './release.ts';
 import type { ReleaseFlags } from './release.ts';
+import { lineText, outputText } from '../output/terminal.ts';
 import { reserve } from './reserve.ts';
 import type { ReserveFlags } from './reserve.ts';
 
@@ -70,8 +71,8 @@ async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo[
   const io: CommandIo = {
     client,
     namespace: 'default',
-    out: (text) => (out += text),
-    say: (line) => (said += `${line}\n`),
+    out: (output) => (out += outputText(output)),
+    say: (line) => (said += `${lineText(line)}\n`),
     paint: PLAIN,
     lastWords: () => undefined,
     ask,

@@ -19,6 +19,7 @@ import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
 import { patienceMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../reserved-address.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface ReserveFlags extends ClusterFlags {
   readonly subnet: string;
@@ -58,7 +59,7 @@ export async function reserve(name: string, flags: ReserveFlags, io: CommandIo):
     return EXIT.fine;
   }
   const filled = await untilFilled(ip, made, flags, io);
-  io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to give it back: kiln release ${filled.metadata.name}`);
+  io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to give it back: ${commandText`kiln release ${filled.metadata.name}`}`);
   io.out(addressOutput(flags.output, filled));
   return EXIT.fine;
 }
@@ -137,7 +138,7 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
       EXIT.findings,
       `cannot reserve an address under the name ${wanted.metadata.name}`,
       `IP ${wanted.metadata.name} exists: ${addressText(ip) || 'no address yet'} of Subnet ${ip.spec.subnet ?? ''}${ip.metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`,
-      `kubectl get ip ${wanted.metadata.name} -o yaml`,
+      commandText`kubectl get ip ${wanted.metadata.name} -o yaml`,
     );
   }
 }
@@ -165,7 +166,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
         EXIT.findings,
         `the address for ${name} is refused${made ? '; nothing was kept' : ''}`,
         `${refusal.reason ?? ''}: ${made ? withoutCommandOn(name, message) : message}`,
-        `kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
+        commandText`kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
       );
     }
     if (performance.now() > until)
@@ -173,7 +174,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
         EXIT.timeout,
         `IP ${name} has no address yet`,
         message === '' ? 'no controller has answered' : message,
-        `it is answered later; look with kubectl get ip ${name}, or take it back with kiln release ${name} --yes`,
+        `it is answered later; look with ${commandText`kubectl get ip ${name}, or take it back with kiln release ${name} --yes`}`,
       );
     if (message !== said) io.say(message);
     said = message;

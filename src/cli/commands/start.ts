@@ -27,6 +27,7 @@ import type { OvnFlags } from '../connect.ts';
 import { makeController, northboundSession } from '../connect.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
+import { tell } from '../output/terminal.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import type { NetworkFlags } from '../network-flags.ts';
 import { networkSettings } from '../network-flags.ts';
@@ -49,6 +50,7 @@ import { sayWhatOthersRead } from '../secret-files.ts';
 import { watchOutput } from '../output-watch.ts';
 import { watchStarters } from '../starter-watch.ts';
 import { check } from './check.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlags {
   /** In a laboratory. */
@@ -142,7 +144,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log, flags.metricsTokenFile);
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
   } catch (error) {
-    process.stderr.write(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`));
+    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
     return isKubeError(error) ? 3 : 2;
   }
   sayWhatIsNotDone(log);
@@ -180,15 +182,13 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   try {
     await makeDirectory(directory);
   } catch (error) {
-    process.stderr.write(
-      `kiln start: --directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    tell(`kiln start: --directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`);
     return 2;
   }
   try {
     release = await claimDirectory(directory);
   } catch (error) {
-    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
     return 1;
   }
   const logFile = join(directory, 'kiln.log');
@@ -249,7 +249,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   try {
     return await Promise.race([parts(), stopped.then(() => 130)]);
   } catch (error) {
-    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
     return error instanceof AddressError ? 2 : 1;
   } finally {
     await webhook?.close();
@@ -333,11 +333,13 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
       '  kubectl get vpcs,subnets,ips',
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
-      ...(pod === undefined ? [] : [`  kiln explain vpc ${pod.tenant}      # what is in it, down to the pods and the rows in OVN`]),
+      ...(pod === undefined
+        ? []
+        : [`  ${commandText`kiln explain vpc ${pod.tenant}      # what is in it, down to the pods and the rows in OVN`}`]),
       ...(pod === undefined
         ? []
         : [
-            `  kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; kubectl delete is refused while it is in use`,
+            `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; kubectl delete is refused while it is in use`}`,
           ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',

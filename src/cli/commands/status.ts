@@ -25,6 +25,7 @@ import { typeText } from '../object-argument.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
+import type { Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 
 export interface StatusFlags extends LookFlags {
@@ -91,20 +92,20 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
   await using observation = await observe(flags, io);
   let look = await lookAt(observation, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {
-    if (look.changing !== printed) io.out(`${printed === '' ? '' : look.between}${look.text}`);
+    if (look.changing !== printed) io.out(printed === '' ? look.output : look.following);
     printed = look.changing;
     await observation.changed(LOOK_MS);
     await sleep(GATHER_MS);
     look = await lookAt(observation, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
   }
-  io.out(look.text);
+  io.out(look.output);
   return look.exit;
 }
 
 interface Look {
-  readonly text: string;
-  /** What stands between this and the one before. */
-  readonly between: string;
+  readonly output: Output;
+  /** The same, set off from the one before. */
+  readonly following: Output;
   /** Equal while nothing changed but times. */
   readonly changing: string;
   readonly exit: number;
@@ -125,27 +126,27 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
     ...(leader?.live !== true || leader.northboundRefusal === undefined ? {} : { refusal: leader.northboundRefusal }),
     ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
   };
-  const text = textOf(flags, status, leader, term, northbound, now);
+  const output = outputOf(flags, status, leader, term, northbound, now);
   const unreachable = flags.ovnNb !== undefined && !northboundRead;
   const fine = leader?.live === true && northbound.refusal === undefined && northbound.loss === undefined && status.findings.length === 0;
   return {
-    text,
-    between: flags.output === 'table' || flags.output === 'wide' ? '\n' : flags.output === 'yaml' ? '---\n' : '',
+    output,
+    following: typeof output !== 'string' ? ['', ...output] : flags.output === 'yaml' ? `---\n${output}` : output,
     changing: JSON.stringify([leader?.identity, leader?.live, term, northbound, status]),
     exit: unreachable ? EXIT.unreachable : fine ? EXIT.fine : EXIT.findings,
   };
 }
 
-function textOf(
+function outputOf(
   { output }: StatusFlags,
   status: ClusterStatus,
   leader: Leader | undefined,
   term: string,
   northbound: Northbound,
   now: number,
-): string {
-  if (output === 'name') return status.findings.map((one) => `${nameText(one)}\n`).join('');
-  if (output === 'table' || output === 'wide') return statusText(status, leader, term, northbound, now, output);
+): Output {
+  if (output === 'name') return status.findings.map(nameText);
+  if (output === 'table' || output === 'wide') return statusLines(status, leader, term, northbound, now, output);
   const {
     settings = null,
     version = null,
@@ -208,14 +209,14 @@ interface Northbound {
   readonly loss?: string;
 }
 
-function statusText(
+function statusLines(
   { counts, rows, findings }: ClusterStatus,
   leader: Leader | undefined,
   term: string,
   northbound: Northbound,
   now: number,
   format: 'table' | 'wide',
-): string {
+): readonly string[] {
   const database = northbound.read
     ? `✔ ${northbound.endpoint ?? ''}, schema ${northbound.schema ?? 'unknown'}, ${rows ?? 0} rows of Kiln`
     : northbound.endpoint === null
@@ -223,7 +224,7 @@ function statusText(
       : `✖ ${northbound.problem ?? ''}`;
   const gravest = findings.toSorted((a, b) => GRAVITY[a.what] - GRAVITY[b.what]);
   const shown = format === 'wide' ? findings.length : SHOWN;
-  const lines = [
+  return [
     `leader      ${leaderText(leader, term, now)}`,
     ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
@@ -235,15 +236,14 @@ function statusText(
     `findings    ${findings.length === 0 ? '✔ none' : `✖ ${findings.length}`}`,
     ...gravest
       .slice(0, shown)
-      .map(
-        (one) =>
-          `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message}${one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`}\n    ${one.next}`,
-      ),
+      .flatMap((one) => [
+        `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message}${one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`}`,
+        `    ${one.next}`,
+      ]),
     ...(findings.length > shown
       ? [`  … and ${findings.length - shown} more (${countsText(gravest.slice(shown))}): kiln status -o wide`]
       : []),
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 function countsText(findings: readonly Finding[]): string {

@@ -23,6 +23,7 @@ import type { LeaseFlags } from '../leader.ts';
 import { addLeaseFlag } from '../leader.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
 import { SoleLeader } from '../sole-leader.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
   readonly keepCrds?: boolean;
@@ -81,7 +82,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
     await removal.read(requestTimeoutMs(flags));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(EXIT.unreachable, 'the Northbound database cannot be read', why, `ovn-nbctl --db=${ovnNb} show`);
+    throw new CommandFailure(EXIT.unreachable, 'the Northbound database cannot be read', why, commandText`ovn-nbctl --db=${ovnNb} show`);
   }
   const own = ownObjects(flags);
   const found = {
@@ -89,7 +90,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
     definitions: await existing(client, definitions(flags)),
     own: await existing(client, own),
   };
-  io.out(planText(found, removal));
+  io.out(planLines(found, removal));
   if (flags.dryRun !== 'none') return EXIT.fine;
   await consent(flags, io);
   await using held = await SoleLeader.gain('uninstall', flags.leaseNamespace, io);
@@ -118,7 +119,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
       EXIT.findings,
       'definitions are still there',
       undefinedYet.join(', '),
-      `kubectl describe crd ${undefinedYet[0] ?? ''}`,
+      commandText`kubectl describe crd ${undefinedYet[0] ?? ''}`,
     );
   await held[Symbol.asyncDispose]();
   await remove(client, own);
@@ -181,7 +182,7 @@ interface Found {
   readonly own: readonly Named[];
 }
 
-function planText({ kinds, definitions: defined, own }: Found, { world }: RowRemoval): string {
+function planLines({ kinds, definitions: defined, own }: Found, { world }: RowRemoval): readonly string[] {
   const rows = [...world.rows.ownedCounts].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const counted = (texts: readonly string[]): string => (texts.length === 0 ? 'none' : texts.join(' · '));
   return [
@@ -190,8 +191,7 @@ function planText({ kinds, definitions: defined, own }: Found, { world }: RowRem
     `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
     `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
     'stays             rows of others; pods, which have no network of Kiln any more; annotations that node agents read',
-    '',
-  ].join('\n');
+  ];
 }
 
 async function consent({ yes }: UninstallFlags, io: CommandIo): Promise<void> {

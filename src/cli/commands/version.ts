@@ -12,6 +12,7 @@ import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-comm
 import { EXIT } from '../command-failure.ts';
 import type { OvnFlags } from '../connect.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import { print } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { LeaseFlags } from '../leader.ts';
@@ -45,9 +46,9 @@ export function addVersion(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
   addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: VersionFlags) => {
     if (flags.client === true) {
-      process.stdout.write(
+      print(
         flags.output === 'table'
-          ? `client      kiln ${VERSION}, Node.js ${process.version}\n`
+          ? [`client      kiln ${VERSION}, Node.js ${process.version}`]
           : structuredText(flags.output, 'Version', { client: CLIENT }),
       );
       return;
@@ -87,7 +88,7 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
         fits,
       }),
     );
-  else io.out(versionText(gitVersion, leader, skewed, served.length, lacking, northbound));
+  else io.out(versionLines(gitVersion, leader, skewed, served.length, lacking, northbound));
   return fits ? EXIT.fine : EXIT.findings;
 }
 
@@ -136,14 +137,14 @@ function ovnVersion({ replica }: ReturnType<typeof sessionOf>): string | null {
   return null;
 }
 
-function versionText(
+function versionLines(
   kubernetes: string,
   leader: Leader | undefined,
   skewed: boolean,
   served: number,
   lacking: readonly string[],
   northbound: Northbound | undefined,
-): string {
+): readonly string[] {
   const crds =
     lacking.length === 0
       ? `✔ kubeovn.io/v1, all ${served} kinds`
@@ -160,8 +161,7 @@ function versionText(
     `controller  ${controllerText(leader, skewed)}`,
     `crds        ${crds}`,
     `northbound  ${database}`,
-    '',
-  ].join('\n');
+  ];
 }
 
 function controllerText(leader: Leader | undefined, skewed: boolean): string {

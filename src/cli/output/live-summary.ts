@@ -3,7 +3,7 @@
  */
 import { styleText } from 'node:util';
 import type { Controller } from '../../controller/controller.ts';
-import { glyphs } from './glyphs.ts';
+import { lineText } from './terminal.ts';
 
 export class LiveSummary {
   readonly #controller: Controller;
@@ -36,7 +36,7 @@ export class LiveSummary {
       `${status.transactions} transactions`,
       ...(status.conflicts > 0 ? [`${status.conflicts} conflicts`] : []),
     ].join(' · ');
-    const line = glyphs(`${status.phase}: ${text}`);
+    const line = lineText(`${status.phase}: ${text}`);
     if (line === this.#last) return;
     this.#last = line;
     if (this.#stream.isTTY) this.#stream.write(`\r\u001b[K${styleText('dim', line, { stream: this.#stream })}`);

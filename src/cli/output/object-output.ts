@@ -1,9 +1,11 @@
 /**
  * One object on standard output, in kubectl's formats: a table for people, the object itself for programs.
  */
-import { stringify } from 'yaml';
+import { exactJson, exactYaml } from '../../text/exact-text.ts';
+import { visible } from '../../text/visible-text.ts';
 import { stringifyJson } from '../../kube/json.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import type { Output } from './terminal.ts';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -16,17 +18,17 @@ export interface Column {
 }
 
 /** @param singular as kubectl names it: `ip.kubeovn.io` */
-export function objectText(format: OutputFormat, object: KubeObject, singular: string, columns: readonly Column[]): string {
+export function objectText(format: OutputFormat, object: KubeObject, singular: string, columns: readonly Column[]): Output {
   switch (format) {
     case 'name':
-      return `${singular}/${object.metadata.name}\n`;
+      return [`${singular}/${object.metadata.name}`];
     case 'json':
-      return `${JSON.stringify(plain(object), undefined, 2)}\n`;
+      return exactJson(`${JSON.stringify(plain(object), undefined, 2)}\n`);
     case 'yaml':
-      return stringify(plain(object));
+      return exactYaml(plain(object));
     case 'table':
     case 'wide':
-      return tableText(columns.filter(({ wide }) => format === 'wide' || wide !== true));
+      return tableLines(columns.filter(({ wide }) => format === 'wide' || wide !== true));
   }
 }
 
@@ -36,13 +38,13 @@ function plain({ metadata, ...rest }: KubeObject & { readonly metadata: { readon
   return JSON.parse(stringifyJson({ ...rest, metadata: kept }));
 }
 
-function tableText(columns: readonly Column[]): string {
-  const cells = columns.map(({ header, value }) => [header, value === '' ? '<none>' : value] as const);
+function tableLines(columns: readonly Column[]): readonly string[] {
+  const cells = columns.map(({ header, value }) => [header, value === '' ? '<none>' : visible(value)] as const);
   const widths = cells.map(([header, value]) => Math.max(header.length, value.length));
   const line = (index: 0 | 1): string =>
     cells
       .map((cell, at) => cell[index].padEnd(widths[at] ?? 0))
       .join('  ')
       .trimEnd();
-  return `${line(0)}\n${line(1)}\n`;
+  return [line(0), line(1)];
 }

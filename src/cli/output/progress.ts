@@ -2,6 +2,7 @@
  * Progress of a start: one line a step, with its time. On a terminal the line of the running step is redrawn.
  */
 import { styleText } from 'node:util';
+import { visible, visibleLines } from '../../text/visible-text.ts';
 import { glyphs } from './glyphs.ts';
 
 export interface Progress {
@@ -15,8 +16,9 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 export function progressTo(stream: NodeJS.WriteStream): Progress {
   const live = stream.isTTY && process.env['TERM'] !== 'dumb';
   return {
-    say: (line) => void stream.write(`${glyphs(line)}\n`),
-    step: async (what, done) => {
+    say: (line) => void stream.write(`${glyphs(visibleLines(line))}\n`),
+    step: async (step, done) => {
+      const what = glyphs(visible(step));
       const start = performance.now();
       let frame = 0;
       const timer = live

@@ -1,5 +1,5 @@
 /** An answer for programs: what is printed has `apiVersion` and `kind`, fields are added and never renamed. */
-import { stringify } from 'yaml';
+import { exactJson, exactYaml } from '../../text/exact-text.ts';
 
 const API_VERSION = 'kiln.io/v1';
 
@@ -8,5 +8,5 @@ export type StructuredFormat = (typeof STRUCTURED_FORMATS)[number];
 
 export function structuredText(format: StructuredFormat, kind: string, fields: object): string {
   const document = { apiVersion: API_VERSION, kind, ...fields };
-  return format === 'yaml' ? stringify(document) : `${JSON.stringify(document, undefined, 2)}\n`;
+  return format === 'yaml' ? exactYaml(document) : exactJson(`${JSON.stringify(document, undefined, 2)}\n`);
 }

@@ -29,6 +29,7 @@ import { subnetInCharge } from '../subnet/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/subnet-view.ts';
 import { withoutEffect } from '../without-effect.ts';
 import { writeRefusal } from '../write-refusal.ts';
+import { commandText, nameArgument } from '../../text/command-text.ts';
 
 const ACCEPTED = 'Accepted';
 const CONFLICT = 'AddressConflict';
@@ -99,7 +100,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     conflictOf(world, object),
     lease.kind === 'told' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
-  const idle = withoutEffect(kind.ineffective ?? [], `kubectl edit ${editable(object)}`);
+  const idle = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
     ...patchOf(object),
     finalizer: true,
@@ -150,7 +151,7 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
   if (!readiness.ready)
     return {
       reason: reasonToWait(readiness),
-      message: withNext(saidOfSubnet(object, readiness.message), `kubectl describe subnet ${subnet}`),
+      message: withNext(saidOfSubnet(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
   const refusal = writeRefusal(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
@@ -232,7 +233,7 @@ function outsideOf(world: World, object: AddressObject, held: AddressTexts | und
   if (held === undefined || view === undefined || view.cidr === '' || isWithin(view, held)) return undefined;
   const message =
     `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps what it was given as long as ` +
-    `it is there: make another ${kind}, and kubectl delete ${editable(object)}`;
+    `it is there: make another ${kind}, and ${commandText`kubectl delete ${editable(object)}`}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }
 
@@ -253,21 +254,21 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
   const has = object.held ?? object.asked;
   const message =
     `${object.kind} ${object.name}: ${whatIsShared(joinDual(has), has.mac, others)} of Subnet ${object.subnet} is also held by ` +
-    `${others.join(', ')}; delete the one that should not have it; kubectl describe ${editable(object)}`;
+    `${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ${editable(object)}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
 function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
   const untold = notCarriedOut(object, kind);
-  const next = withNext(message, `kubectl edit ${editable(object)}`);
+  const next = withNext(message, commandText`kubectl edit ${editable(object)}`);
   const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };
   return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
 }
 
 /** As kubectl takes it, whatever else has that short name. */
-function editable({ resource, name }: AddressObject): string {
+function editable({ resource, name }: AddressObject): readonly string[] {
   const { group, plural } = traitsOf(resource);
-  return `${plural}.${group} ${name}`;
+  return [`${plural}.${group}`, nameArgument(name)];
 }
 
 export function patchOf({ resource, name, uid }: AddressObject): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

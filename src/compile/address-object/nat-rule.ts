@@ -19,6 +19,7 @@ import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
 import type { Refusal } from '../subnet/subnet-acceptance.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const CONFLICT = 'AddressConflict';
 const ACCEPTED = 'Accepted';
@@ -77,7 +78,7 @@ export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'm
       field: resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip',
       value,
       problem: `names an ${eips.kind} that is being deleted`,
-      rule: `such an ${eips.kind} takes no new rule; kubectl describe ${eips.plural}.${eips.group} ${value}`,
+      rule: `such an ${eips.kind} takes no new rule; ${commandText`kubectl describe ${eips.plural}.${eips.group} ${value}`}`,
     },
   );
   return { reason: 'EipTerminating', message };
@@ -96,7 +97,7 @@ function conflictOf(
   const eipKind = eipKindOf(resource);
   const message =
     `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
-    `${others.join(', ')}; delete the one that should not have it; kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`;
+    `${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

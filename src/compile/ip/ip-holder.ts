@@ -19,6 +19,7 @@ import { keepsIp } from '../pod/pod-subnet.ts';
 import type { PodView } from '../pod/pod-view.ts';
 import { podView } from '../pod/pod-view.ts';
 import { servesStill } from '../pod/retention.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export type IpHolder =
   /** A live pod whose interface it is. */
@@ -147,7 +148,9 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
 export function thereForAnother(world: World, ip: IP): string | undefined {
   const { name } = ip.metadata;
   const user = userOf(ip, holderOf(world, ip));
-  return user === undefined ? undefined : `IP ${name}, which has the name of its port, is there for ${user}; kubectl describe ip ${name}`;
+  return user === undefined
+    ? undefined
+    : `IP ${name}, which has the name of its port, is there for ${user}; ${commandText`kubectl describe ip ${name}`}`;
 }
 
 function userOf({ spec }: IP, holder: IpHolder): string | undefined {

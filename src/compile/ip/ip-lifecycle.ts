@@ -23,6 +23,7 @@ import { whatIsShared } from '../shared-address.ts';
 import { isIpOfNode, nodeView } from '../node/node-view.ts';
 import { isIpOfPod, portId } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'ip-lifecycle';
 
@@ -80,7 +81,7 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const what = isOwn
     ? `${whatIsShared(ipAddress, macAddress, others)} of Subnet ${subnet}`
     : `its pod has another address than ${ipAddress} of Subnet ${subnet}, which`;
-  const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}; delete the one that should not have it; kubectl describe ips.kubeovn.io ${ip.metadata.name}`;
+  const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ips.kubeovn.io ${ip.metadata.name}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

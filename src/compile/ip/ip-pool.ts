@@ -31,6 +31,7 @@ import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { withoutEffect } from '../without-effect.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'ip-pool';
 
@@ -47,7 +48,7 @@ export const ipPool: Rule = {
     const finding = findings.length > 0 ? { message: findingsText(findings) } : lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
-    const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], `kubectl edit ippool ${name}`);
+    const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], commandText`kubectl edit ippool ${name}`);
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
@@ -80,7 +81,7 @@ function lateComer(world: World, { name, created, spec }: PoolView): Pick<Findin
 
 /** What a pool is told that comes to a Subnet which is being deleted. */
 export function poolTooLate(name: string, subnet: string): string {
-  return `IPPool ${name}: spec.subnet "${subnet}" takes no new pool: Subnet ${subnet} is being deleted; kubectl describe subnet ${subnet}`;
+  return `IPPool ${name}: spec.subnet "${subnet}" takes no new pool: Subnet ${subnet} is being deleted; ${commandText`kubectl describe subnet ${subnet}`}`;
 }
 
 const subnetDeletion: Query<string | undefined> = defineQuery(
@@ -151,7 +152,7 @@ function waitsFor(world: World, { name, spec }: PoolView): string | undefined {
   if (acceptance.kind !== 'refused') return undefined;
   return withNext(
     `IPPool ${name}: spec.subnet "${spec.subnet}" gives no address: ${acceptance.message}`,
-    `kubectl describe subnet ${spec.subnet}`,
+    commandText`kubectl describe subnet ${spec.subnet}`,
   );
 }
 
@@ -170,7 +171,7 @@ function conditionsOf(
   if (finding === undefined && conflict !== undefined)
     return [{ type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
-  const message = withNext(finding.message, `kubectl edit ippool ${name}`);
+  const message = withNext(finding.message, commandText`kubectl edit ippool ${name}`);
   return [
     { type: 'Ready', status: 'False', reason: 'UpdateIPAMFailed', message },
     { type: 'Error', status: 'True', reason: 'UpdateIPAMFailed', message, event: 'Warning' },

@@ -17,6 +17,7 @@ import { findingsText } from '../left-out.ts';
 import { barredFromSubnet } from '../pod/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface RequestProblem {
   readonly reason: Reason;
@@ -32,7 +33,7 @@ export interface RequestProblem {
 export function requestProblem(world: World, ip: IP): RequestProblem | undefined {
   const { name } = ip.metadata;
   const { subnet = '', podName = '', namespace = '' } = ip.spec;
-  const edit = `kubectl edit ips.kubeovn.io ${name}`;
+  const edit = commandText`kubectl edit ips.kubeovn.io ${name}`;
   const problem = (reason: Reason, field: string, sentence: string, next: string): RequestProblem => ({
     reason,
     field,
@@ -52,7 +53,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   if (expected !== name && !several) {
     const port = `the port of pod ${namespace}/${podName} in Subnet ${subnet}`;
     const sentence = `metadata.name "${name}" is not the name of ${port}; an IP object is named as its port is: make it with the name ${expected}`;
-    return problem('NameInvalid', 'metadata.name', sentence, `kubectl delete ips.kubeovn.io ${name}`);
+    return problem('NameInvalid', 'metadata.name', sentence, commandText`kubectl delete ips.kubeovn.io ${name}`);
   }
   const findings = ipTextFindings({ name, spec: ip.spec });
   const [unreadable] = findings;
@@ -68,7 +69,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
     reason: reasonToWait(readiness),
     field: 'spec.subnet',
     message: saidOfIpSubnet(ip, readiness.message),
-    next: `kubectl describe subnet ${subnet}`,
+    next: commandText`kubectl describe subnet ${subnet}`,
   };
 }
 

@@ -14,6 +14,7 @@ import { requestProblem, requestWish, saidOfIpAddresses } from './ip-request.ts'
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import { writeRefusal } from '../write-refusal.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export const reservedIp: Rule = {
   name: 'reserved-ip',
@@ -33,7 +34,10 @@ export const reservedIp: Rule = {
     if (reservation?.kind === 'refused')
       return [
         wish,
-        saying(ip, refused({ reason: reservation.code, message: saidOfIpAddresses(ip, reservation.message) }, `kubectl edit ip ${name}`)),
+        saying(
+          ip,
+          refused({ reason: reservation.code, message: saidOfIpAddresses(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
+        ),
       ];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];

@@ -14,6 +14,7 @@ import { groupNameTaken } from './node-group-name.ts';
 import { joinAddresses } from './node-join.ts';
 import type { NodeView } from './node-view.ts';
 import { nodeView, olderFirst } from './node-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export const nodeAddresses: Rule = {
   name: 'node-addresses',
@@ -25,7 +26,7 @@ export const nodeAddresses: Rule = {
     const patch = { kind: 'patch', resource: 'nodes', key: name, uid } as const;
     const [first] = findings;
     if (first === undefined) return [{ ...patch, withoutConditions: ['Accepted'] }];
-    const message = `${findingsText(findings)}; kubectl describe node ${name}`;
+    const message = `${findingsText(findings)}; ${commandText`kubectl describe node ${name}`}`;
     return [{ ...patch, conditions: [{ type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' }] }];
   },
 };

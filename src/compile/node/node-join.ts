@@ -32,6 +32,7 @@ import { subnetInCharge } from '../subnet/subnet-state.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
 import { switchId } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'node-join';
 
@@ -86,8 +87,8 @@ function whyUnbound(
       reason: reservation.code,
       message:
         joined === undefined
-          ? `Node ${name} has no address in Subnet ${join.name}: ${reservation.message}; kubectl get subnet ${join.name}`
-          : `Node ${name} keeps the address that it has: ${reservation.message}; kubectl get subnet ${join.name}`,
+          ? `Node ${name} has no address in Subnet ${join.name}: ${reservation.message}; ${commandText`kubectl get subnet ${join.name}`}`
+          : `Node ${name} keeps the address that it has: ${reservation.message}; ${commandText`kubectl get subnet ${join.name}`}`,
     };
   const conflict = world.rowConflicts.get(portId(nodePortName(name)));
   if (conflict?.owners.includes(ownerText(nodeOwner(node))) === true)

@@ -14,6 +14,7 @@ import { requestProblem } from '../ip/ip-request.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export type InTheWay =
   /** It stays as it is. */
@@ -29,7 +30,7 @@ export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets:
   if (ip === undefined || keepsIp(world, nic, held)) return undefined;
   if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return keptForIt(world, nic, ip, subnets);
   const { name, finalizers = [] } = ip.metadata;
-  const look = `kubectl describe ip ${name}`;
+  const look = commandText`kubectl describe ip ${name}`;
   if (isTerminating(ip)) {
     const others = finalizers.filter((one) => one !== FINALIZER);
     if (others.length === 0) return PENDING;
@@ -45,7 +46,7 @@ function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly st
   const { subnet = '' } = ip.spec;
   if (!subnets.includes(subnet))
     return waiting(
-      `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`,
+      `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; ${commandText`kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`}`,
     );
   const problem = requestProblem(world, ip);
   const refusal = problem === undefined ? ipPatchRefusal(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
@@ -54,7 +55,11 @@ function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly st
   const refused = problem ?? (answer?.kind === 'refused' ? { reason: answer.code, message: answer.message } : undefined);
   if (refused === undefined) return PENDING;
   const said = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
-  return { kind: 'waiting', reason: refused.reason, message: `${said}; it is kept for this pod: mend it, or kubectl delete ip ${name}` };
+  return {
+    kind: 'waiting',
+    reason: refused.reason,
+    message: `${said}; it is kept for this pod: mend it, or ${commandText`kubectl delete ip ${name}`}`,
+  };
 }
 
 function waiting(message: string): InTheWay {

@@ -11,6 +11,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Undefined where there is none of that key. */
 export const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
@@ -21,7 +22,7 @@ export const attachment: Query<AttachmentKind | undefined> = defineQuery('networ
 /** About one that a plugin could not read, or not all of it. @param key `<namespace>/<name>` */
 const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-findings', (world, key) => {
   const [namespace = '', name = ''] = key.split('/');
-  const next = `kubectl edit net-attach-def -n ${namespace} ${name}`;
+  const next = commandText`kubectl edit net-attach-def -n ${namespace} ${name}`;
   return attachmentBreaches({ namespace, name }, world.networkAttachments.get(key)?.spec.config).map(({ rule, ...breach }) =>
     findingOf({ kind: 'NetworkAttachmentDefinition', namespace, name }, { ...breach, rule: `${rule}; ${next}` }),
   );

@@ -30,6 +30,7 @@ import { podOwner } from './pod-view.ts';
 import { outsideTenancy } from './tenancy-report.ts';
 import type { PodView } from './pod-view.ts';
 import { isWithin, subnetNetworks, switchId } from '../subnet/subnet-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /**
  * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
@@ -62,7 +63,7 @@ function allocationEvent(pod: PodView, told: readonly Binding[]): EventOutput {
     return {
       type: 'Warning',
       reason: 'FieldCorrected',
-      message: withNext(findingsText(corrected), `kiln explain pod ${pod.name} -n ${pod.namespace}`),
+      message: withNext(findingsText(corrected), commandText`kiln explain pod ${pod.name} -n ${pod.namespace}`),
     };
   const message = told.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
   return { type: 'Normal', reason: 'PodNetworkAllocated', message };
@@ -140,7 +141,7 @@ function refusedOf(world: World, pod: PodView, bindings: readonly Binding[]): re
 function advised({ namespace, name }: PodView, { reason, message }: { readonly reason: Reason; readonly message: string }): string {
   return withNext(
     message,
-    OF_THE_POD.has(reason) ? `kubectl edit pod -n ${namespace} ${name}` : `kiln explain pod ${name} -n ${namespace}`,
+    OF_THE_POD.has(reason) ? commandText`kubectl edit pod -n ${namespace} ${name}` : commandText`kiln explain pod ${name} -n ${namespace}`,
   );
 }
 
@@ -229,7 +230,7 @@ function refusalOf(world: World, binding: Binding, message: string): string {
   const { nic } = binding;
   const ip = ipInsteadOfWords(world, binding);
   if (ip === undefined) return toldOf(nic, 'address', message);
-  return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or kubectl delete ip ${ip}`;
+  return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or ${commandText`kubectl delete ip ${ip}`}`;
 }
 
 /** What a network says of addresses that are not its own. */
@@ -241,7 +242,7 @@ function keptOn({ nic, bound }: Binding, code: Reason, message: string): string 
   const { namespace, name } = nic.pod;
   // Somebody said that a pod runs which was over: it was let go.
   const meanwhile = bound === undefined ? 'it has no port any more' : 'it keeps that one as long as it runs';
-  return `${message}; ${meanwhile}, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
+  return `${message}; ${meanwhile}, and the pod after it is given another; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
 }
 
 /** The second pod of a virtual machine that moves has what the first one is given: what that waits for keeps this one as well. */

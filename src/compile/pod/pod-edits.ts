@@ -23,6 +23,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Of a pool with many. */
 const RANGES_SHOWN = 5;
@@ -35,7 +36,9 @@ export function addressKept(world: World, bindings: readonly Binding[]): { reado
   const { pod } = first.nic;
   const { namespace, name } = pod;
   // Of a pod whose address outlives it, deleting it alone changes nothing.
-  const next = isKept(pod) ? `kiln explain pod ${name} -n ${namespace}` : `kubectl delete pod -n ${namespace} ${name}`;
+  const next = isKept(pod)
+    ? commandText`kiln explain pod ${name} -n ${namespace}`
+    : commandText`kubectl delete pod -n ${namespace} ${name}`;
   return { reason: 'AddressKept', message: `${findingsText(findings)}; ${next}` };
 }
 

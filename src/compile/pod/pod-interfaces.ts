@@ -15,6 +15,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 import { allocatedProviders, bearerOf, podView } from './pod-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
@@ -134,7 +135,7 @@ function resolve(
   if (kind === 'ovn') {
     return (times.get(key) ?? 0) > 1 ? single : shared;
   }
-  const look = `kubectl get net-attach-def -n ${namespace} ${name}`;
+  const look = commandText`kubectl get net-attach-def -n ${namespace} ${name}`;
   if (kind === undefined)
     return {
       reason: 'WaitingForNetwork',

@@ -25,6 +25,7 @@ import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
 import { barredFromNetwork, barredFromPool, barredFromSubnet } from './tenancy.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
@@ -132,7 +133,7 @@ function declaredSubnets(world: World, nic: PodInterface): Asked {
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
-    if (subnet === '') return waiting('WaitingForIPPool', `IPPool ${pool} does not exist; kubectl get ippool ${pool}`);
+    if (subnet === '') return waiting('WaitingForIPPool', `IPPool ${pool} does not exist; ${commandText`kubectl get ippool ${pool}`}`);
     return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
   if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);
@@ -168,7 +169,10 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const pools = asked.pools.filter((pool) => !world.ask(ipPoolTerminates, pool));
   const [going] = asked.pools;
   if (going !== undefined && pools.length === 0)
-    return waiting('WaitingForIPPool', `IPPool ${going} is being deleted and takes no new holder; kubectl describe ippool ${going}`);
+    return waiting(
+      'WaitingForIPPool',
+      `IPPool ${going} is being deleted and takes no new holder; ${commandText`kubectl describe ippool ${going}`}`,
+    );
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) {
@@ -194,7 +198,10 @@ function noPods(world: World, nic: PodInterface, subnet: string): Extract<Subnet
   if (!world.ask(namespaceBinding, nic.pod.namespace).subnets.includes(subnet) || namesSubnet(world, nic))
     return waiting('InvalidAnnotation', none);
   const field = world.subnets.bucket('namespace', nic.pod.namespace).has(subnet) ? 'spec.namespaces' : 'spec.namespaceSelectors';
-  return waiting('WaitingForSubnet', `${none}, but its ${field} has Namespace ${nic.pod.namespace}; kubectl edit subnet ${subnet}`);
+  return waiting(
+    'WaitingForSubnet',
+    `${none}, but its ${field} has Namespace ${nic.pod.namespace}; ${commandText`kubectl edit subnet ${subnet}`}`,
+  );
 }
 
 function namesSubnet(world: World, nic: PodInterface): boolean {

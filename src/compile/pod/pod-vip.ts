@@ -14,6 +14,7 @@ import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 import { listedVips } from './port-vip-tenancy.ts';
+import { commandText } from '../../text/command-text.ts';
 
 interface Obstacle {
   readonly reason: Reason;
@@ -31,7 +32,7 @@ export function vipNamed(world: World, { pod, provider, isOvn }: PodInterface): 
 /** The address that an interface is given of a Vip, or what it waits for. */
 export function addressesOfVip(world: World, nic: PodInterface, name: string): Addresses | Obstacle {
   const said = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
-  const look = `kubectl get vip ${name}`;
+  const look = commandText`kubectl get vip ${name}`;
   const vip = world.ask(vipView, name);
   if (vip === undefined) return { reason: 'WaitingForVip', message: `${said} names a Vip that does not exist; ${look}` };
   if (vip.terminating) return { reason: 'WaitingForVip', message: `${said} names a Vip that is being deleted; ${look}` };
@@ -62,7 +63,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
   for (const name of allowedPairsOf(pod.annotations)) {
     const said = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
     const vip = world.ask(vipView, name);
-    const look = `kubectl get vip ${name}`;
+    const look = commandText`kubectl get vip ${name}`;
     if (vip?.addresses === undefined)
       return { reason: 'WaitingForVip', message: `${said}, which ${vip === undefined ? 'does not exist' : 'has no address yet'}; ${look}` };
     if (vip.namespace !== pod.namespace)

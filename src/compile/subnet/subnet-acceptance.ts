@@ -14,6 +14,7 @@ import { subnetConflict, subnetStays } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { findingsText } from '../left-out.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface Refusal {
   /** Reason of a condition: one word in CamelCase. */
@@ -70,7 +71,7 @@ export function vpcMissing(name: string, vpc: string): Refusal {
 }
 
 export function vpcTerminating(name: string, vpc: string): Refusal {
-  const rule = `such a Vpc takes no new Subnet; kubectl describe vpc ${vpc}`;
+  const rule = `such a Vpc takes no new Subnet; ${commandText`kubectl describe vpc ${vpc}`}`;
   return refusalByVpc(name, vpc, 'VpcTerminating', 'names a Vpc that is being deleted', rule);
 }
 

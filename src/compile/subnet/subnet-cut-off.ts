@@ -10,6 +10,7 @@ import type { World } from '../../world/world.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { claimantOfSubnet } from './subnet-basics.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Undefined where it has its router port, or is to have none. */
 export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined {
@@ -24,10 +25,11 @@ export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined 
   if (there === undefined)
     return {
       reason: 'RouterPortPending',
-      message: `${what} is not in OVN; it is made again when the spec is accepted: see condition Accepted; kubectl edit subnet ${name}`,
+      message: `${what} is not in OVN; it is made again when the spec is accepted: see condition Accepted; ${commandText`kubectl edit subnet ${name}`}`,
     };
   const [kind = '', , ...rest] = there.kind === 'ours' ? there.owner.split('/') : [];
   const whose = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';
-  const next = there.kind === 'ours' ? `rename one of the two; kiln explain ${whose}` : 'rename the Subnet or remove that row';
+  const look = commandText`kiln explain ${kind} ${rest.join('/')}`;
+  const next = there.kind === 'ours' ? `rename one of the two; ${look}` : 'rename the Subnet or remove that row';
   return { reason: 'RowConflict', message: `${what} belongs to ${whose}; ${next}` };
 }

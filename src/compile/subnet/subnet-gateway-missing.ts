@@ -8,6 +8,7 @@ import type { GatewayCandidate } from './subnet-gateway.ts';
 import { gatewayCandidates } from './subnet-gateway.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { subnetSpec } from './subnet-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const FAMILY_WANTED = { IPv4: 'IPv4 ', IPv6: 'IPv6 ', Dual: '', Mac: '' } as const;
 
@@ -33,7 +34,7 @@ export function gatewayMissing(world: World, view: SubnetView): string {
     },
   );
   // What waits for a node is looked at there; a name without one is mended here.
-  const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : `kubectl edit subnet ${view.name}`;
+  const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : commandText`kubectl edit subnet ${view.name}`;
   return `${message}; ${next}`;
 }
 

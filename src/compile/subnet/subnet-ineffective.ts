@@ -23,6 +23,7 @@ import { sourceRoutes } from './subnet-routes.ts';
 import { subnetView } from './subnet-view.ts';
 import { sharedRoute } from '../vpc/shared-routes.ts';
 import type { Route } from '../vpc/vpc-static-routes.ts';
+import { commandText } from '../../text/command-text.ts';
 
 const RANGES_SHOWN = 5;
 
@@ -118,7 +119,7 @@ function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
         field: 'spec.cidrBlock',
         value: ofFamily(networks, family)?.cidr ?? '',
         problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch have: ${shown}`,
-        rule: `nobody is given one while that is so; ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that are to stay`,
+        rule: `nobody is given one while that is so; ${commandText`ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that are to stay`}`,
       },
     );
   });

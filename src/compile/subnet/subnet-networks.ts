@@ -24,6 +24,7 @@ import { hasLostMarks } from '../../world/lost-marks.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namesText } from '../left-out.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export interface Network {
   readonly cidr: CidrText;
@@ -114,7 +115,7 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
   );
   const message =
     `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
-    `nobody has it: ${namesText(onGateway)}; delete their pods or them, or kubectl edit subnet ${name} and name a free address`;
+    `nobody has it: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
 }
 

@@ -8,6 +8,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export type SubnetReadiness = { readonly ready: true } | ({ readonly ready: false } & Refusal);
 
@@ -16,7 +17,7 @@ const READY: SubnetReadiness = { ready: true };
 export function subnetTerminating(name: string): Refusal {
   return {
     reason: 'SubnetTerminating',
-    message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}`,
+    message: `Subnet ${name} is being deleted and takes no new holder; ${commandText`kubectl describe subnet ${name}`}`,
   };
 }
 

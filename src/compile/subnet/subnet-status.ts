@@ -26,6 +26,7 @@ import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 import { isOurs, routerId } from '../vpc/vpc-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
 export const subnetUsageStatus: Rule = {
@@ -72,7 +73,7 @@ export const subnetStatus: Rule = {
       return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance, lost) }];
     }
     const gateway = world.ask(centralizedGateway, name);
-    const idle = withoutEffect(world.ask(subnetIneffective, name), `kubectl edit subnet ${name}`);
+    const idle = withoutEffect(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
       ...patch,
       status: {
@@ -98,7 +99,7 @@ export const subnetStatus: Rule = {
  * @param lost what is wrong with the network that runs meanwhile
  */
 function failed(name: string, { reason, code = reason, message: why }: Refusal, lost?: Refusal): ConditionOutput[] {
-  const message = withNext(why, `kubectl edit subnet ${name}`);
+  const message = withNext(why, commandText`kubectl edit subnet ${name}`);
   return [
     { type: 'Accepted', status: 'False', reason: code, message },
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
@@ -155,7 +156,7 @@ function theirRouter(world: World, { name, vpc }: SubnetView): string | undefine
   if (router?.ownership.kind !== 'foreign') return undefined;
   return (
     `Subnet ${name}: Logical_Router ${vpc} (row ${router.uuid}) of its Vpc ${vpc} belongs to another program, so that ports, routes and ` +
-    `gateways of the Subnet cannot be put there; kiln explain vpc ${vpc}`
+    `gateways of the Subnet cannot be put there; ${commandText`kiln explain vpc ${vpc}`}`
   );
 }
 

@@ -8,6 +8,7 @@ import { identityOf } from '../../nb/row-id.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
 import type { Route } from './vpc-static-routes.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** @param field of the subject that asks for the route */
 export function sharedRoute(world: World, subject: Subject, field: string, router: string, route: Route): readonly Finding[] {
@@ -26,7 +27,7 @@ export function sharedRoute(world: World, subject: Subject, field: string, route
       field,
       value: prefix,
       problem: `goes by way of ${nexthop}, and by way of ${others.join(', ')} as well: another program has such a route in router ${router}`,
-      rule: `OVN takes both as one and sends a part of the traffic by each; ovn-nbctl lr-route-list ${router} shows them`,
+      rule: `OVN takes both as one and sends a part of the traffic by each; ${commandText`ovn-nbctl lr-route-list ${router} shows them`}`,
     }),
   ];
 }

@@ -5,6 +5,7 @@ import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcView } from './vpc-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** None where the Vpc names none; the default Vpc has that of the settings. */
 export function defaultSubnetCondition(world: World, name: string): readonly ConditionOutput[] {
@@ -18,7 +19,7 @@ export function defaultSubnetCondition(world: World, name: string): readonly Con
     return [{ ...bad, reason: 'WaitingForSubnet', message: `${said}: Subnet ${vpc.defaultSubnet} does not exist; ${effect}` }];
   }
   if (subnet.vpc !== name) {
-    const effect = `it is left out; kubectl edit vpc ${name}`;
+    const effect = `it is left out; ${commandText`kubectl edit vpc ${name}`}`;
     return [
       { ...bad, reason: 'Invalid', message: `${said} is in Vpc ${subnet.vpc}; the default Subnet of a Vpc is one of its own; ${effect}` },
     ];

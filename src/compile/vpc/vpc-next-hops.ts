@@ -14,6 +14,7 @@ import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { routerId, vpcSpec } from './vpc-view.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Of each port there is one such address, whatever its networks are (RFC 4291 section 2.5.6). */
 const LINK_LOCAL = parseCidr('fe80::/10');
@@ -30,7 +31,7 @@ export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-u
     const problem =
       only?.refused === undefined
         ? 'lies in no network of the Vpc'
-        : `lies in no network of the Vpc but that of Subnet ${only.refused}, which is refused (kubectl describe subnet ${only.refused})`;
+        : `lies in no network of the Vpc but that of Subnet ${only.refused}, which is refused (${commandText`kubectl describe subnet ${only.refused}`})`;
     const rule = 'OVN leaves the route out until a Subnet or a peering of the Vpc has the next hop in its network';
     return [findingOf({ kind: 'Vpc', name }, { code: 'NextHopUnreachable', field, value, problem, rule })];
   });

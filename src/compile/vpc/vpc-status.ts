@@ -25,6 +25,7 @@ import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
 import { claimantOfVpc, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export const vpcStatus: Rule = {
   name: 'vpc-status',
@@ -39,7 +40,7 @@ export const vpcStatus: Rule = {
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const asked = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
     const unasked = (['Peered', 'DefaultSubnet'] as const).filter((type) => !asked.some((condition) => condition.type === type));
-    const idle = withoutEffect(ineffective(world, view, spec), `kubectl edit vpc ${name}`);
+    const idle = withoutEffect(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',

@@ -25,6 +25,7 @@ import type { ResourceHandler, ResourceRequest } from './resource-handler.ts';
 import { review } from './reviews.ts';
 import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 import type { Credentials } from './tls.ts';
+import { visible } from '../../text/visible-text.ts';
 import { VERSION } from './version.ts';
 import { isTrue, newWayToWatch, watchOptionsOf } from './watch-request.ts';
 import type { WatchOptions } from './watch-stream.ts';
@@ -165,7 +166,7 @@ export class ApiHttpServer {
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
     if (definition?.deprecation !== undefined && request.method === 'GET')
-      response.setHeader('Warning', `299 - ${JSON.stringify(definition.deprecation)}`);
+      response.setHeader('Warning', warningHeader(definition.deprecation));
     if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
       const isBuiltIn = ({ custom, group, version }: ResourceDefinition): boolean =>
         !custom && group === target.group && version === target.version;
@@ -278,8 +279,12 @@ function send(response: ServerResponse, reply: Reply): void {
   const yaml = wantsYaml(response.req.headers.accept);
   const type = yaml ? 'application/yaml' : 'application/json';
   const headers: Record<string, string | string[]> = { 'Content-Type': type, 'Cache-Control': 'no-cache, private' };
-  if (reply.warnings !== undefined && reply.warnings.length > 0)
-    headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
+  if (reply.warnings !== undefined && reply.warnings.length > 0) headers['Warning'] = reply.warnings.map(warningHeader);
   const text = encodeReply(reply.body);
   response.writeHead(reply.status, headers).end(yaml ? yamlOf(text) : `${text}\n`);
+}
+
+/** A warning quotes what clients wrote: nothing in it ends the header, and what is beyond ASCII goes as the bytes of UTF-8. */
+function warningHeader(text: string): string {
+  return `299 - ${JSON.stringify(Buffer.from(visible(text), 'utf8').toString('latin1'))}`;
 }

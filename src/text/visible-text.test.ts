@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { exactJson, exactYaml } from './exact-text.ts';
+import { HOSTILE_PIECES, hostileText, unseenIn } from './testing/hostile-text.ts';
+import { isVisible, visible, visibleLines, visibleMessage } from './visible-text.ts';
+
+test('each character that a reader would not see is written out, and what is written out stays', () => {
+  for (const piece of HOSTILE_PIECES) {
+    assert.equal(isVisible(piece), false, JSON.stringify(piece));
+    assert.equal(unseenIn(visible(piece)), undefined);
+  }
+  assert.equal(visible('a\u001b]0;t\u0007\nforged\u202eb'), String.raw`a\u001b]0;t\u0007\nforged\u202eb`);
+  assert.equal(visible('\u{e0001}\ud800'), String.raw`\u{e0001}\ud800`);
+  for (const text of ['red-web/web-0', 'ünïcode 漢字 😀', String.raw`C:\n`, '│  └─ ✔ …']) assert.equal(visible(text), text);
+  fc.assert(
+    fc.property(hostileText(), (text) => {
+      const shown = visible(text);
+      assert.equal(unseenIn(shown), undefined);
+      assert.equal(visible(shown), shown);
+      assert.equal(isVisible(text), shown === text);
+    }),
+  );
+});
+
+test('a text of several lines keeps the ends of its lines and nothing else', () => {
+  fc.assert(
+    fc.property(fc.array(hostileText()), (texts) => {
+      const lines = texts.map(visible);
+      assert.equal(visibleLines(lines.join('\n')), lines.join('\n'));
+      assert.equal(unseenIn(visibleLines(texts.join('\n')).replaceAll('\n', '')), undefined);
+    }),
+  );
+});
+
+test('no letter is painted over the lines around it', () => {
+  assert.ok(!/\p{M}{5}/u.test(visible(`a${'\u0300'.repeat(100)}b${'\u20d2'.repeat(40)}`)));
+});
+
+test('a message is bounded in bytes, after it was made visible', () => {
+  fc.assert(
+    fc.property(hostileText(), fc.integer({ min: 10, max: 200 }), fc.integer({ min: 1, max: 50 }), (text, most, times) => {
+      const message = visibleMessage(text.repeat(times), most);
+      assert.ok(Buffer.byteLength(message) <= most, message);
+      assert.equal(unseenIn(message), undefined);
+      assert.equal(visibleMessage(message, most), message);
+    }),
+  );
+  assert.equal(visibleMessage('x'.repeat(50), 50), 'x'.repeat(50));
+  assert.equal(visibleMessage('x'.repeat(51), 50), `${'x'.repeat(47)}…`);
+});
+
+test('a long text is read once', { timeout: 60_000 }, () => {
+  for (const piece of ['a', '\u0301', 'e\u0301', '\u001b[', '\ud800', 'ä']) assert.ok(visible(piece.repeat(1_000_000)).length >= 1_000_000);
+});
+
+test('JSON and YAML for programs say the same as before, in visible characters', () => {
+  const value = fc.dictionary(hostileText(), fc.oneof(hostileText(), fc.array(hostileText()), fc.dictionary(hostileText(), hostileText())));
+  fc.assert(
+    fc.property(value, (object) => {
+      const plain: unknown = JSON.parse(JSON.stringify(object));
+      const json = exactJson(JSON.stringify(object, undefined, 2));
+      assert.deepEqual(JSON.parse(json), plain);
+      const yaml = exactYaml(plain);
+      assert.deepEqual(parse(yaml), plain, yaml);
+      for (const text of [json, yaml]) assert.equal(unseenIn(text.replaceAll('\n', '')), undefined);
+    }),
+  );
+});

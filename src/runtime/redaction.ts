@@ -1,9 +1,17 @@
-/** Takes secrets out of what is logged or printed: private keys, bearer tokens, passwords in addresses, and fields named after such. */
+/**
+ * Takes secrets out of what is logged, printed or bundled: what is secret by its own form, what stands behind a name that says so, and both
+ * within other encodings. A text of unknown form under a harmless name stays: what need not be told at all is left out before (`kiln bundle`).
+ */
+import { withoutEncodedSecrets } from './encoded-text.ts';
+import { REDACTED, withoutKnownForms } from './secret-forms.ts';
+import { isNamedByAnother, isSecretName, namesAnother } from './secret-names.ts';
+import { withoutNamedValues } from './secret-values.ts';
 
-const SECRET_NAME =
-  /^(authorization|bearer|password|passwd|secret|token|(access|id|refresh|bearer|api)[-_]?token|(client[-_]?)?key[-_]?data|private[-_]?key)$/i;
-const DEEPEST = 6;
-export const REDACTED = '[redacted]';
+export { REDACTED } from './secret-forms.ts';
+
+const DEEPEST = 16;
+/** Encodings within encodings. */
+const MOST_LAYERS = 3;
 
 /**
  * Every repetition that something has to follow is bounded: without a bound the time grows with the square of the text, and a line may
@@ -12,33 +20,61 @@ export const REDACTED = '[redacted]';
  * @returns the text without what looks like a secret
  */
 export function redactedText(text: string): string {
-  if (!SUSPECT.test(text)) return text;
-  return text
-    .replace(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED)
-    .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`)
-    .replace(/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, REDACTED)
-    .replace(/((?:[a-z][a-z0-9+.-]{0,30}:\/\/|\b(?:tcp|ssl):)[^\s:/@]{1,256}:)[^\s/@]{1,1024}@/gi, `$1${REDACTED}@`)
-    .replace(/\b(password|passwd|secret|token)(["']?\s*[=:]\s*["']?)[^\s"',;&}]{3,}/gi, `$1$2${REDACTED}`);
+  return peeled(text, 0);
 }
 
-/** Cheap: most lines have none of these words. */
-const SUSPECT = /PRIVATE KEY|Bearer|Basic |eyJ|:\/\/|tcp:|ssl:|passw|secret|token/i;
+function peeled(text: string, layer: number): string {
+  if (text.length < 4) return text;
+  const json = inJson(text, layer);
+  if (json !== undefined) return json;
+  // First: what is taken out of the encoded text could be what says where the secret in it ends.
+  const plain = layer < MOST_LAYERS ? withoutEncodedSecrets(text, (inner) => peeled(inner, layer + 1), REDACTED) : text;
+  return withoutNamedValues(withoutKnownForms(plain));
+}
 
-/** The fields of a log line, copied only where something is taken out. */
-export function redacted<T>(value: T, depth = 0): T {
-  if (typeof value === 'string') return redactedText(value) as T & string;
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+/** A document of JSON stays one. @returns undefined for any other text */
+function inJson(text: string, layer: number): string | undefined {
+  if (layer >= MOST_LAYERS || !/^\s*[[{"]/.test(text)) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const clean = within(value, 0, layer + 1);
+  return clean === value ? text : JSON.stringify(clean);
+}
+
+/** The fields of a log line or the objects of a bundle, copied only where something is taken out. */
+export function redacted<T>(value: T): T {
+  return within(value, 0, 0) as T;
+}
+
+function within(value: unknown, depth: number, layer: number): unknown {
+  if (typeof value === 'string') return peeled(value, layer);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEEPEST || ArrayBuffer.isView(value)) return REDACTED;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return within((value.toJSON as () => unknown)(), depth + 1, layer);
+  if (value instanceof Map) return within(Object.fromEntries(value), depth + 1, layer);
+  if (value instanceof Set) return within([...(value as ReadonlySet<unknown>)], depth + 1, layer);
   if (Array.isArray(value)) {
-    const items = value.map((one: unknown) => redacted(one, depth + 1));
-    return items.every((one, index) => one === value[index]) ? value : (items as T);
+    const items = value.map((one: unknown) => within(one, depth + 1, layer));
+    return items.every((one, index) => one === value[index]) ? value : items;
   }
-  const fields = value as Readonly<Record<string, unknown>>;
-  let copy: Record<string, unknown> | undefined;
-  for (const [name, field] of Object.entries(fields)) {
-    const clean: unknown = SECRET_NAME.test(name) && field !== undefined && field !== '' ? REDACTED : redacted(field, depth + 1);
-    if (clean === field) continue;
-    copy ??= { ...fields };
-    copy[name] = clean;
-  }
-  return (copy ?? value) as T;
+  const fields = Object.entries(value as Readonly<Record<string, unknown>>);
+  const pair = fields.some(([name, field]) => namesAnother(name) && typeof field === 'string' && isSecretName(field));
+  let changed = false;
+  const copy = fields.map(([name, field]): readonly [string, unknown] => {
+    const label = peeled(name, layer);
+    const secret = isSecretName(name) || (pair && isNamedByAnother(name));
+    const clean = secret ? hidden(field) : within(field, depth + 1, layer);
+    changed ||= clean !== field || label !== name;
+    return [label, clean];
+  });
+  return changed ? Object.fromEntries(copy) : value;
+}
+
+/** What cannot be a secret says whether there is one. */
+function hidden(field: unknown): unknown {
+  return field === undefined || field === null || field === '' || typeof field === 'boolean' ? field : REDACTED;
 }

@@ -7,18 +7,23 @@ import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
-import { stringifyJson } from '../../kube/json.ts';
+import { parseJson, stringifyJson } from '../../kube/json.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import { LEASES, objectPath } from '../../kube/resource.ts';
 import { TABLES } from '../../nb/tables.ts';
 import { redacted, redactedText } from '../../runtime/redaction.ts';
+import { exactJson } from '../../text/exact-text.ts';
+import { visible } from '../../text/visible-text.ts';
+import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
+import { keptColumns, keptEvent, keptLease, keptLog, keptObject } from '../bundle-contents.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
 import { addSettingsFlags } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
+import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
 import { tarOf } from '../output/tar.ts';
 import { runDiff } from './diff.ts';
@@ -36,7 +41,8 @@ const EXAMPLES = `Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 written, whole; 1 written, and its README.txt says what could not be read; 2 usage, 3 cannot reach the cluster or forbidden.
-No Secret is read. Of pods there is what Kiln keeps of them: no environment, no volumes. Addresses and names of objects are in it as they are.
+No Secret is read. Of objects there is what Kiln reads of them: of pods no environment, no volumes, no arguments; of
+annotations of others the key. Texts that look like secrets are taken out. Addresses and names of objects are in it as they are.
 `;
 
 /** Of each log, from its end. */
@@ -100,15 +106,15 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   const collect = async (what: string, texts: () => Promise<readonly TarMember[]>): Promise<void> => {
     io.say(`${what} …`);
     try {
-      members.push(...(await texts()).map(({ path, text }) => ({ path, text: redactedText(text) })));
+      members.push(...(await texts()));
     } catch (error) {
-      missing.push(`${what}: ${failureOf(error, 'bundle').why}`);
+      missing.push(visible(redactedText(`${what}: ${failureOf(error, 'bundle').why}`)));
     }
   };
   const printed = async (run: (io: CommandIo) => Promise<number>): Promise<string> => {
     let text = '';
-    await run({ ...io, out: (more) => (text += more), say: () => undefined });
-    return text;
+    await run({ ...io, out: (more) => (text += outputText(more)), say: () => undefined });
+    return `${exactJson(stringifyJson(redacted(parseJson(text))))}\n`;
   };
   const json = { output: 'json' } as const;
   await collect('versions', async () => [{ path: 'version.json', text: await printed((to) => runVersion({ ...flags, ...json }, to)) }]);
@@ -118,63 +124,53 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   await collect('objects and rows', async () => {
     await using observation = await observe(flags, { ...io, say: () => undefined });
     if (flags.ovnNb !== undefined && !observation.northboundRead)
-      missing.push(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`);
+      missing.push(visible(redactedText(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`)));
     return [...objectsIn(observation.world), ...rowsIn(observation.world)];
   });
-  await collect('Events', async () => [textOf('events.json', eventsOfInterest(await io.client.listAll<EventObject>(EVENTS)))]);
+  await collect('Events', async () => [
+    textOf(
+      'events.json',
+      (await io.client.listAll<EventObject>(EVENTS)).flatMap((event) => keptEvent(event) ?? []),
+    ),
+  ]);
   await collect('Lease', async () => {
     const lease = await io.client.find(LEASES, { namespace: flags.leaseNamespace, name: CONTROLLER_LEASE });
-    return [textOf('lease.json', lease ?? null)];
+    return [textOf('lease.json', lease === undefined ? null : keptLease({ ...lease }))];
   });
   await collect('logs', () => logsOf(flags, io, missing));
   return { members, missing };
 }
 
 function textOf(path: string, value: unknown): TarMember {
-  return { path, text: `${stringifyJson(redacted(value))}\n` };
+  return { path, text: `${exactJson(stringifyJson(value))}\n` };
 }
 
-/** As the World has them: of pods and nodes what rules read. */
+/** Of what the World has, what the contract names. */
 function objectsIn(world: World): readonly TarMember[] {
   return Object.entries(world.tables).flatMap(([resource, table]) => {
-    const objects = table === undefined ? [] : [...table.entries()].map(([, object]) => object);
+    const objects =
+      table === undefined
+        ? []
+        : [...table.entries()].map(([, object]) =>
+            keptObject(resource as ResourceName, object as unknown as Readonly<Record<string, unknown>>),
+          );
     return objects.length === 0 ? [] : [textOf(`objects/${resource}.json`, objects)];
   });
 }
 
 /** All rows of the tables that Kiln reads, foreign ones too, each with its identity and owner. */
 function rowsIn(world: World): readonly TarMember[] {
-  return TABLES.flatMap(({ table }) => {
-    const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({ id, uuid, ownership, row: plain(row) }));
+  return TABLES.flatMap(({ table, columns }) => {
+    const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({
+      ...redacted({ id, ownership }),
+      uuid,
+      row: keptColumns(row, columns, ownership.kind !== 'foreign'),
+    }));
     return rows.length === 0 ? [] : [textOf(`northbound/${table}.json`, rows)];
   });
 }
 
-/** Sets and maps as JSON has them. */
-function plain(value: unknown): unknown {
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, one]) => [String(key), plain(one)]));
-  if (value instanceof Set) return [...value].map(plain);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
-  return value;
-}
-
-interface EventObject extends KubeObject {
-  readonly involvedObject?: { readonly kind?: string; readonly apiVersion?: string };
-  readonly source?: { readonly component?: string };
-  readonly reportingComponent?: string;
-}
-
-/** Those that Kiln wrote, and those about what it carries out. */
-function eventsOfInterest(events: readonly EventObject[]): readonly EventObject[] {
-  return events.filter(
-    ({ involvedObject, source, reportingComponent }) =>
-      source?.component === CONTROLLER_LEASE ||
-      reportingComponent === CONTROLLER_LEASE ||
-      involvedObject?.apiVersion?.startsWith('kubeovn.io/') === true ||
-      involvedObject?.kind === 'Pod',
-  );
-}
+type EventObject = KubeObject & Readonly<Record<string, unknown>>;
 
 async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string[]): Promise<readonly TarMember[]> {
   const namespace = flags.leaseNamespace;
@@ -190,9 +186,9 @@ async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string
         path,
         subject: { verb: 'get', resource: 'pods/log', name: metadata.name, namespace },
       });
-      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text });
+      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text: keptLog(text) });
     } catch (error) {
-      missing.push(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`);
+      missing.push(visible(redactedText(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`)));
     }
   }
   return found;
@@ -206,7 +202,8 @@ function readmeOf(time: string, members: readonly TarMember[], missing: readonly
     '',
     ...(missing.length === 0 ? ['Nothing is missing.'] : ['Missing:', ...missing.map((one) => `- ${one}`)]),
     '',
-    'No Secret was read. Texts that look like keys, tokens or passwords are replaced by [redacted].',
+    'No Secret was read. Of annotations and labels that are not of Kiln or Kube-OVN there is the key, of other fields nothing ([dropped]).',
+    'In what is kept, texts that look like keys, tokens or passwords are replaced by [redacted]. Look through it before it is handed over.',
     '',
   ].join('\n');
 }

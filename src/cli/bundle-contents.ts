@@ -1,0 +1,215 @@
+/**
+ * What of each object, row, Event and log line goes into an archive for support: what the contract of Kube-OVN and Kiln names. Of all other
+ * annotations, labels and settings of rows there is the key, of all other fields nothing. What is kept may quote tenants, and is redacted.
+ */
+import { POD_ANNOTATIONS } from '../api/annotations.ts';
+import { CONDITION_TYPES } from '../api/condition-types.ts';
+import { allKinds } from '../api/crds.ts';
+import type { SchemaNode } from '../api/schema.ts';
+import { annotationKey, CONTROLLER_LEASE, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL } from '../api/well-known.ts';
+import type { ColumnMode } from '../nb/tables.ts';
+import { redacted, redactedText } from '../runtime/redaction.ts';
+import { visibleLines } from '../text/visible-text.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+
+/** Stands for a value that nobody needs to help. */
+export const DROPPED = '[dropped]';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers'];
+const OWNER = ['apiVersion', 'kind', 'name', 'uid', 'controller'];
+const ANNOTATIONS: ReadonlySet<string> = new Set([...Object.values(annotationKey), ...Object.values(kilnAnnotation)]);
+const LABELS: ReadonlySet<string> = new Set([
+  ...[...Object.values(labelKey), MIGRATION_JOB_LABEL],
+  ...['kubernetes.io/metadata.name', 'kubernetes.io/hostname', 'app.kubernetes.io/name'],
+]);
+/** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` of an attachment that a pod has several of. */
+const OF_INTERFACE = new RegExp(
+  `^[a-z0-9.-]{1,253}\\.kubernetes\\.io/(?:${Object.keys(POD_ANNOTATIONS).join('|')})(?:\\.[A-Za-z0-9_-]{1,15})?$`,
+);
+
+const object = (properties: Readonly<Record<string, SchemaNode>>): SchemaNode => ({ type: 'object', properties });
+const list = (items: SchemaNode): SchemaNode => ({ type: 'array', items });
+const text: SchemaNode = { type: 'string' };
+const number: SchemaNode = { type: 'integer' };
+const truth: SchemaNode = { type: 'boolean' };
+const conditions = list(object({ type: text, status: text, reason: text, message: text, lastTransitionTime: text }));
+const networks = list(object({ multus: object({ networkName: text }) }));
+
+/** Of kinds that are not Kube-OVN's: what rules read. */
+const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode; readonly status?: SchemaNode }>>> = {
+  pods: {
+    spec: object({ nodeName: text, hostNetwork: truth, restartPolicy: text, terminationGracePeriodSeconds: number }),
+    status: object({ phase: text, reason: text, conditions }),
+  },
+  nodes: { status: object({ addresses: list(object({ type: text, address: text })), conditions }) },
+  namespaces: { status: object({ phase: text }) },
+  statefulsets: { spec: object({ replicas: number, ordinals: object({ start: number }) }) },
+  virtualmachines: { spec: object({ template: object({ spec: object({ networks }) }) }) },
+  virtualmachineinstances: {
+    spec: object({ networks }),
+    status: object({ migrationState: object({ migrationUid: text, completed: truth, failed: truth }) }),
+  },
+  virtualmachineinstancemigrations: { spec: object({ vmiName: text }), status: object({ phase: text }) },
+};
+
+/** An object as it may be handed over. */
+export function keptObject(resource: ResourceName, { metadata, spec, status }: Fields): Fields {
+  const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
+  const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
+  const template = fieldsOf(fieldsOf(fieldsOf(spec)['template'])['metadata'])['annotations'];
+  return redacted({
+    kind: traitsOf(resource).kind,
+    metadata: keptMetadata(metadata),
+    ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec) }),
+    ...(resource === 'network-attachment-definitions' ? { spec: { config: keptConfig(fieldsOf(spec)['config']) } } : {}),
+    ...(template === undefined ? {} : { template: { annotations: keptAnnotations(template) } }),
+    ...(shape.status === undefined ? {} : { status: keptStatus(pruned(shape.status, status)) }),
+  });
+}
+
+export function keptLease({ metadata, spec }: Fields): Fields {
+  const fields = ['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions'];
+  return redacted({ metadata: keptMetadata(metadata), spec: only(spec, fields) });
+}
+
+/** Undefined for an Event of a program that is neither Kiln's nor Kube-OVN's. */
+export function keptEvent(event: Fields): Fields | undefined {
+  const source = fieldsOf(event['source'])['component'];
+  const reporter = event['reportingComponent'];
+  if (![source, reporter].some((one) => one === CONTROLLER_LEASE || (typeof one === 'string' && /^kube-ovn-[a-z-]+$/.test(one))))
+    return undefined;
+  return redacted({
+    metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
+    involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
+    source: only(event['source'], ['component']),
+    ...only(event, ['reportingComponent', 'type', 'reason', 'message', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
+  });
+}
+
+/** A row's columns as plain data: of a foreign row, and of keys that others put into a row of Kiln's, the keys. */
+export function keptColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
+  const kept = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
+    const value = columns[name];
+    if (value === undefined) return [];
+    if (!(value instanceof Map)) return [[name, value]];
+    const isKept = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
+    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), isKept(String(key)) ? one : DROPPED]))]];
+  });
+  return redacted(Object.fromEntries(kept));
+}
+
+/** Lines of JSON stay such. */
+export function keptLog(log: string): string {
+  const parts: string[] = [];
+  let loose: string[] = [];
+  const close = (): void => {
+    // Together: a key has several lines.
+    if (loose.length > 0) parts.push(visibleLines(redactedText(loose.join('\n'))));
+    loose = [];
+  };
+  for (const line of log.split('\n')) {
+    const fields = line.startsWith('{') ? parsed(line) : undefined;
+    if (fields === undefined) loose.push(line);
+    else {
+      close();
+      parts.push(visibleLines(JSON.stringify(redacted(fields))));
+    }
+  }
+  close();
+  return parts.join('\n');
+}
+
+function keptMetadata(metadata: unknown): Fields {
+  const { ownerReferences, annotations, labels } = fieldsOf(metadata);
+  return {
+    ...only(metadata, METADATA),
+    ...(Array.isArray(ownerReferences) ? { ownerReferences: ownerReferences.map((owner) => only(owner, OWNER)) } : {}),
+    ...(labels === undefined ? {} : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? value : DROPPED)) }),
+    ...(annotations === undefined ? {} : { annotations: keptAnnotations(annotations) }),
+  };
+}
+
+function keptAnnotations(annotations: unknown): Fields {
+  return byKey(annotations, (key, value) => {
+    if (key === kilnAnnotation.conditions) return keptConditions(parsed(value));
+    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return keptNetworks(value);
+    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? value : DROPPED;
+  });
+}
+
+/** Names with commas, or a list in JSON, which may hold arguments of any plugin. */
+function keptNetworks(value: unknown): unknown {
+  const items = parsed(value);
+  if (items === undefined) return value;
+  const fields = ['name', 'namespace', 'interface', 'ips', 'mac', 'ipRequest', 'macRequest'];
+  return Array.isArray(items) ? items.map((item) => only(item, fields)) : only(items, fields);
+}
+
+/** Of a plugin's configuration what decides whether it is Kiln's. */
+function keptConfig(config: unknown): unknown {
+  const plugin = (value: unknown): Fields => {
+    const { ipam } = fieldsOf(value);
+    return { ...only(value, ['type', 'provider', 'default-route']), ipam: only(ipam, ['type', 'provider']) };
+  };
+  const value = fieldsOf(parsed(config));
+  return {
+    ...plugin(value),
+    ...only(value, ['name', 'cniVersion']),
+    plugins: Array.isArray(value['plugins']) ? value['plugins'].map(plugin) : [],
+  };
+}
+
+function keptStatus(status: unknown): unknown {
+  const fields = fieldsOf(status);
+  return fields['conditions'] === undefined ? status : { ...fields, conditions: keptConditions(fields['conditions']) };
+}
+
+/** Those that Kiln writes; of others, that they are there. */
+function keptConditions(all: unknown): unknown {
+  if (!Array.isArray(all)) return DROPPED;
+  return all.map((condition) => {
+    const { type } = fieldsOf(condition);
+    const own = typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type);
+    const fields = ['reason', 'message', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
+    return only(condition, ['type', 'status', ...(own ? fields : [])]);
+  });
+}
+
+/** As an API server prunes it, whether or not this one did. */
+function pruned(node: SchemaNode, value: unknown): unknown {
+  if (node.properties !== undefined) {
+    const fields = fieldsOf(value);
+    const kept = Object.entries(node.properties).filter(([name]) => fields[name] !== undefined && fields[name] !== null);
+    return Object.fromEntries(kept.map(([name, inner]) => [name, pruned(inner, fields[name])]));
+  }
+  const { items, additionalProperties } = node;
+  if (items !== undefined) return Array.isArray(value) ? value.map((one) => pruned(items, one)) : [];
+  if (additionalProperties !== undefined) return byKey(value, (_key, one) => pruned(additionalProperties, one));
+  return typeof value === 'object' ? DROPPED : value;
+}
+
+function byKey(value: unknown, kept: (key: string, value: unknown) => unknown): Fields {
+  return Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, one]) => [key, kept(key, one)]));
+}
+
+function only(value: unknown, names: readonly string[]): Fields {
+  const fields = fieldsOf(value);
+  return Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function parsed(value: unknown): object | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    const document: unknown = JSON.parse(value);
+    return typeof document === 'object' && document !== null ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,189 @@
+/** Secrets in forms that are drawn, not listed: names, cases, separators, quotes, documents and encodings around one that must not be found. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { jsonLog } from './log.ts';
+import { redacted, redactedText } from './redaction.ts';
+import { tracesOf } from './testing/secret-traces.ts';
+
+const CANARY = 'c4narY.hunter-Zq7';
+const LOWER = fc.constantFrom('db', 'aws', 'my', 'prod', 'x', 'app', 'stripe', 'user', 'smtp', 'v2', 'redis');
+const SECRET = fc.constantFrom(
+  ...[
+    ['password'],
+    ['passwd'],
+    ['pass', 'phrase'],
+    ['secret'],
+    ['token'],
+    ['api', 'key'],
+    ['access', 'key'],
+    ['private', 'key'],
+    ['client', 'secret'],
+  ],
+  ...[
+    ['secret', 'access', 'key'],
+    ['refresh', 'token'],
+    ['credentials'],
+    ['connection', 'string'],
+    ['pwd'],
+    ['session', 'token'],
+    ['signing', 'key'],
+  ],
+);
+const CASES: readonly ((words: readonly string[]) => string)[] = [
+  (words) => words.join('_'),
+  (words) => words.join('_').toUpperCase(),
+  (words) => words.join('-'),
+  (words) => words.join('.'),
+  (words) => words.map((word, at) => (at === 0 ? word : `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`)).join(''),
+  (words) => words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('-'),
+];
+
+function secretName(): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.array(LOWER, { maxLength: 2 }), SECRET, fc.constantFrom(...CASES))
+    .map(([before, words, inCase]) => inCase([...before, ...words]));
+}
+
+/** One value under one name, as files, headers, commands and programs write it. */
+const FORMS: readonly ((name: string, value: string) => string)[] = [
+  (name, value) => `${name}=${value}`,
+  (name, value) => `${name} = "${value}"`,
+  (name, value) => `export ${name}='${value}'`,
+  (name, value) => `${name}: ${value}`,
+  (name, value) => `${name}:\n  ${value}`,
+  (name, value) => `${name}: |\n  ${value}\nnext: 1`,
+  (name, value) => JSON.stringify({ [name]: value }),
+  (name, value) => JSON.stringify({ [name]: { value } }),
+  (name, value) => JSON.stringify({ env: [{ name, value }] }),
+  (name, value) => JSON.stringify({ env: [{ value, name }] }, undefined, 2),
+  (name, value) => `env: ${JSON.stringify({ name, value })}, and more`,
+  (name, value) => `said ${JSON.stringify(JSON.stringify({ [name]: value }))} and went`,
+  (name, value) => JSON.stringify({ inner: JSON.stringify({ deeper: JSON.stringify({ [name]: value }) }) }),
+  (name, value) => `- name: ${name}\n  value: ${value}`,
+  (name, value) => `GET https://example.com/x?a=b&${name}=${value}&c=d failed`,
+  (name, value) => `run --verbose --${name} ${value} --fast`,
+  (name, value) => `run --${name}=${value}`,
+  (name, value) => `<${name}>${value}</${name}>`,
+  (name, value) => `${name} => ${value}`,
+  (name, value) => `{:${name}=>"${value}"}`,
+  (name, value) => `the ${name} is ${value}`,
+  (name, value) => `X-${name}: ${value}\r\nAccept: */*`,
+];
+
+const ENCODINGS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text,
+  (text) => encodeURIComponent(text),
+  (text) => Buffer.from(text).toString('base64'),
+  (text) => Buffer.from(text).toString('base64url'),
+  (text) => Buffer.from(text).toString('hex'),
+  (text) => Buffer.from(Buffer.from(text).toString('base64')).toString('base64'),
+  (text) => JSON.stringify(text),
+  (text) => JSON.stringify({ a: [{ b: text }] }),
+  (text) =>
+    text
+      .replaceAll('=', String.raw`\u003d`)
+      .replaceAll('&', String.raw`\u0026`)
+      .replaceAll('"', String.raw`\"`),
+  (text) => text.replaceAll('"', '&quot;'),
+];
+
+function assertWithout(text: string, original: string): void {
+  for (const trace of tracesOf(CANARY)) assert.ok(!text.includes(trace), `${trace} is in\n${text}\nwhich was\n${original}`);
+}
+
+test('a value whose name says that it is secret is not told, in whatever form and encoding', () => {
+  const form = fc.tuple(
+    secretName(),
+    fc.constantFrom(...FORMS),
+    fc.constantFrom(...ENCODINGS),
+    fc.constantFrom('', 'failed: ', 'a=b ', '"x" '),
+  );
+  fc.assert(
+    fc.property(form, ([name, write, encode, before]) => {
+      const text = `${before}${encode(write(name, CANARY))}`;
+      assertWithout(redactedText(text), text);
+      assertWithout(JSON.stringify(redacted({ message: text, list: [text] })), text);
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test('fields, parameters of maps and sets, and what makes its own JSON: nothing is too deep or too strange', () => {
+  const lines: string[] = [];
+  const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => ({ inner }), `token=${CANARY}`);
+  const url = new URL(`https://me:${CANARY}@example.com/`);
+  jsonLog('info', (line) => lines.push(line)).info(`tried token=${CANARY}`, {
+    deep,
+    url,
+    map: new Map([['password', CANARY]]),
+    set: new Set([`password=${CANARY}`]),
+    bytes: Buffer.from(`password=${CANARY}`),
+    [`token=${CANARY}`]: 1,
+    env: [{ name: 'DB_PASSWORD', value: CANARY }],
+    dbPassword: { here: CANARY },
+  });
+  assert.equal(lines.length, 1);
+  assertWithout(lines[0] ?? '', '');
+});
+
+test('secrets of known forms are found without a name', () => {
+  const random = 'aB3dE5fG7hJ9kL1mN3pQ5rS7';
+  for (const text of [
+    `ghp_${random}`,
+    `github_pat_${random}`,
+    `glpat-${random}`,
+    'AKIAIOSFODNN7EXAMPLE',
+    `xoxb-123456789-${random}`,
+    `sk-proj-${random}`,
+    `sk_live_${random}`,
+    `AIza${random}${random}`,
+    `npm_${random}`,
+    `hvs.${random}`,
+    `SG.${random}.${random}`,
+    `AGE-SECRET-KEY-1${random.toUpperCase()}`,
+    `eyJhbGciOiJSUzI1NiJ9.${random}.${random}`,
+    `${random}${random}`,
+    `-----BEGIN OPENSSH PRIVATE KEY-----\n${random}\n-----END OPENSSH PRIVATE KEY-----`,
+    `-----BEGIN PGP PRIVATE KEY BLOCK-----\n${random}`,
+    `postgres://user:${random}@db:5432/x`,
+    `postgres://user:a/b@${random}@db:5432/x`,
+    `redis://:${random}@cache`,
+    `https://${random}@example.com/repo.git`,
+    `user:${random}@tcp(db:3306)/x`,
+    `jdbc:oracle:thin:user/${random}@//db:1521/x`,
+    `Server=db;User Id=me;Password=${random};Encrypt=true`,
+    `Cookie: theme=dark; id=${random}`,
+    `Set-Cookie: id=${random}; HttpOnly`,
+    `Authorization: Custom ${random}`,
+    `Proxy-Authorization: Basic ${random}`,
+    `curl -u me:${random} https://example.com`,
+    `machine example.com login me password ${random}`,
+    `//registry.example.com/:_authToken=${random}`,
+    `_auth=${random}`,
+  ])
+    assert.ok(!redactedText(`before ${text} after`).includes(random) && !redactedText(text).includes('IOSFODNN7'), redactedText(text));
+});
+
+test('what Kiln says of its own stays as it is', () => {
+  for (const text of [
+    'Subnet red cannot be deleted: 2 objects still use it: IP web-0.red-web, IP web-1.red-web. It goes when they are gone; kubectl get subnets red shows the state',
+    'list pods: KUBE_UNAUTHORIZED: the server does not accept the credentials',
+    'Vpc blue: spec.staticRoutes[0].cidr "10.0.0.300/24" is no network; a route needs the network or the address that it is for',
+    'outport == "blue-red" && ip4.src == 10.1.0.0/24',
+    'Logical_Router_Static_Route blue 0.0.0.0/0 10.1.0.1',
+    'tcp:10.0.0.1:6641,ssl:[fd00::1]:6641',
+    'kiln-controller-7d9f8b6c5-x2x7k_6f1c0d2e-9d3b-4f57-8a3e-0c6a9f1e2b11',
+    'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    '2026-01-01T00:00:00Z ovn.kubernetes.io/logical_switch=red-web',
+    'Pod shop/web-0 waits: IPPool gold has no free address',
+  ])
+    assert.equal(redactedText(text), text);
+  const row = {
+    uid: '6f1c0d2e-9d3b-4f57-8a3e-0c6a9f1e2b11',
+    addresses: ['0a:00:00:00:00:01 10.1.0.2'],
+    automountServiceAccountToken: false,
+  };
+  assert.equal(redacted(row), row);
+});

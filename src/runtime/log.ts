@@ -14,6 +14,9 @@ export interface Log {
   error(message: string, fields?: Fields): void;
 }
 
+/** Characters of one text in a line: a tenant's annotation has 256 kB, and the line is looked through before the next turn. */
+const LONGEST = 16_384;
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** @param write takes one line without its newline; standard output when absent */
@@ -22,7 +25,7 @@ export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields) },
+    formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields, LONGEST) },
     // Whoever reads the log in a terminal sees what others wrote, and does not obey it.
     hooks: { streamWrite: exactJson },
   };

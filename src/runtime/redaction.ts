@@ -45,29 +45,37 @@ function inJson(text: string, layer: number): string | undefined {
   return clean === value ? text : JSON.stringify(clean);
 }
 
-/** The fields of a log line or the objects of a bundle, copied only where something is taken out. */
-export function redacted<T>(value: T): T {
-  return within(value, 0, 0) as T;
+/**
+ * The fields of a log line or the objects of a bundle, copied only where something is taken out.
+ *
+ * @param longest characters of one text; what is beyond is counted
+ */
+export function redacted<T>(value: T, longest = Number.POSITIVE_INFINITY): T {
+  return within(value, 0, 0, longest) as T;
 }
 
-function within(value: unknown, depth: number, layer: number): unknown {
-  if (typeof value === 'string') return peeled(value, layer);
+function shortened(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}… and ${text.length - longest} characters more`;
+}
+
+function within(value: unknown, depth: number, layer: number, longest = Number.POSITIVE_INFINITY): unknown {
+  if (typeof value === 'string') return peeled(shortened(value, longest), layer);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEEPEST || ArrayBuffer.isView(value)) return REDACTED;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return within((value.toJSON as () => unknown)(), depth + 1, layer);
-  if (value instanceof Map) return within(Object.fromEntries(value), depth + 1, layer);
-  if (value instanceof Set) return within([...(value as ReadonlySet<unknown>)], depth + 1, layer);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return within((value.toJSON as () => unknown)(), depth + 1, layer, longest);
+  if (value instanceof Map) return within(Object.fromEntries(value), depth + 1, layer, longest);
+  if (value instanceof Set) return within([...(value as ReadonlySet<unknown>)], depth + 1, layer, longest);
   if (Array.isArray(value)) {
-    const items = value.map((one: unknown) => within(one, depth + 1, layer));
+    const items = value.map((one: unknown) => within(one, depth + 1, layer, longest));
     return items.every((one, index) => one === value[index]) ? value : items;
   }
   const fields = Object.entries(value as Readonly<Record<string, unknown>>);
   const pair = fields.some(([name, field]) => namesAnother(name) && typeof field === 'string' && isSecretName(field));
   let changed = false;
   const copy = fields.map(([name, field]): readonly [string, unknown] => {
-    const label = peeled(name, layer);
+    const label = peeled(shortened(name, longest), layer);
     const secret = isSecretName(name) || (pair && isNamedByAnother(name));
-    const clean = secret ? hidden(field) : within(field, depth + 1, layer);
+    const clean = secret ? hidden(field) : within(field, depth + 1, layer, longest);
     changed ||= clean !== field || label !== name;
     return [label, clean];
   });

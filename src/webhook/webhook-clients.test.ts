@@ -216,7 +216,7 @@ test('what a client writes comes back cut, and without a character that moves a 
   const odd = '\u001b]0;title\u0007\r\nforged line\u202egnol\u009b31m';
   const short = await ask(served.place, review({ object: { metadata: { name: odd } } }));
   const { response } = JSON.parse(short.body) as { response: { status: { message: string }; warnings: string[] } };
-  assert.equal(response.status.message, 'there is no \\u{1b}]0;title\\u{7}\\u{d}\\u{a}forged line\\u{202e}gnol\\u{9b}31m');
+  assert.equal(response.status.message, String.raw`there is no \u001b]0;title\u0007\r\nforged line\u202egnol\u009b31m`);
   assert.doesNotMatch(response.warnings.join(''), /[^ -~]/);
   const long = await ask(served.place, review({ object: { metadata: { name: `${odd}${'x'.repeat(4_000_000)}` } } }));
   assert.ok(long.body.length < 8_000, `${long.body.length} characters`);

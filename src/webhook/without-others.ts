@@ -7,6 +7,7 @@ import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
+import { commandText } from '../text/command-text.ts';
 
 /** As a user may type it. */
 const NAME = /^[a-z0-9][-.a-z0-9]*$/;
@@ -29,7 +30,8 @@ function ofCode({ kind, name, object, operation }: AdmissionRequest, { code }: O
   const called = visibleMessage(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
   const subject = `${visibleMessage(kind, LONGEST_NAME)} ${called}`;
   if (code === DELETION_BLOCKED) {
-    const command = NAME.test(called) && NAME.test(kind.toLowerCase()) ? `; kiln explain ${kind.toLowerCase()} ${called} shows what` : '';
+    const command =
+      NAME.test(called) && NAME.test(kind.toLowerCase()) ? `; ${commandText`kiln explain ${kind.toLowerCase()} ${called}`} shows what` : '';
     return `${subject} cannot be deleted: other objects still use it${command} (${WHY})`;
   }
   const { means } = REASONS[code];

@@ -123,7 +123,7 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
         EXIT.findings,
         `the address for ${wanted.metadata.name} is refused; nothing was kept`,
         error.detail,
-        `kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
+        commandText`kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
       );
     if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     const ip = await client.get<IP>(IPS, wanted.metadata);
@@ -184,7 +184,9 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
 
 /** The condition ends with a command for the IP object, which this command has taken back. */
 function withoutCommandOn(name: string, message: string): string {
-  const commands = ['edit ip', 'edit ips.kubeovn.io', 'delete ips.kubeovn.io'].map((verb) => `; kubectl ${verb} ${name}`);
+  const commands = ['edit ip', 'edit ips.kubeovn.io', 'delete ips.kubeovn.io'].map(
+    (verb) => `; ${commandText`kubectl ${verb.split(' ')} ${name}`}`,
+  );
   const last = commands.find((command) => message.endsWith(command));
   return last === undefined ? message : message.slice(0, -last.length);
 }

@@ -15,6 +15,7 @@ import { annotationOf } from './pod-interface.ts';
 import { isThere } from './port-before.ts';
 import { DHCP_FIELD, DHCP_SUFFIX, dhcpProblems } from './port-dhcp-tenancy.ts';
 import { vipProblem } from './port-vip-tenancy.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Part of an annotation that is refused. */
 export interface PortRefusal {
@@ -50,7 +51,7 @@ export function portRefusals(world: World, nic: PodInterface, subnet: string): r
     refusals.push({ reason: 'PortNotAllowed', key, message });
   };
   const unless = (annotation: string): string =>
-    `take it out, or have an administrator annotate the Subnet with ${annotation}=true: kubectl annotate subnet ${subnet} ${annotation}=true`;
+    `take it out, or have an administrator annotate the Subnet with ${annotation}=true: ${commandText`kubectl annotate subnet ${subnet} ${annotation}=true`}`;
   if (annotationOf(nic, 'port_security') === 'false' && !allowed.securityOff)
     refuse(
       'port_security',
@@ -75,7 +76,7 @@ export function portRefusals(world: World, nic: PodInterface, subnet: string): r
         DHCP_SUFFIX[protocol],
         item,
         problem,
-        `leave it out; for all ports an administrator writes it into ${DHCP_FIELD[protocol]}: kubectl edit subnet ${subnet}`,
+        `leave it out; for all ports an administrator writes it into ${DHCP_FIELD[protocol]}: ${commandText`kubectl edit subnet ${subnet}`}`,
       );
   return refusals;
 }

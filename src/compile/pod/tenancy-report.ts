@@ -9,6 +9,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { portRefusals } from './port-tenancy.ts';
 import type { Barred } from './tenancy.ts';
 import { barredFromNetwork, barredFromSubnet } from './tenancy.ts';
+import { commandText } from '../../text/command-text.ts';
 
 export function outsideTenancy(
   world: World,
@@ -21,7 +22,7 @@ export function outsideTenancy(
     const barred = barredFrom(world, nic, subnet);
     if (barred !== undefined) {
       const { namespace, name } = nic.pod;
-      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${barred.message}. It keeps what it has as long as it runs, and the pod after it is refused; kubectl delete pod -n ${namespace} ${name}`;
+      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${barred.message}. It keeps what it has as long as it runs, and the pod after it is refused; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
       return { reason: barred.reason, message };
     }
     const [refusal] = portRefusals(world, nic, subnet);

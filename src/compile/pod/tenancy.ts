@@ -18,6 +18,7 @@ import { namespaceFacts } from '../namespace/namespace-binding.ts';
 import { subnetBasics } from '../subnet/subnet-basics.ts';
 import { providerSubnets } from '../subnet/subnet-view.ts';
 import type { PodInterface } from './pod-interface.ts';
+import { commandText, nameArgument } from '../../text/command-text.ts';
 
 /** Networks that are defined in this namespace are everybody's, as with the namespace isolation of Multus (`globalNamespaces`). */
 const SHARED_NETWORKS = 'default';
@@ -72,7 +73,7 @@ export function barredFromSubnet(world: World, namespace: string, subnet: string
   if (why === undefined) return undefined;
   const { problem, object, field } = why;
   return barred(
-    `Subnet ${subnet} does not admit Namespace ${namespace}: ${problem}; name a Subnet of the namespace, or have an administrator add it to ${field}: kubectl edit ${object === '' ? `subnet ${subnet}` : object}`,
+    `Subnet ${subnet} does not admit Namespace ${namespace}: ${problem}; name a Subnet of the namespace, or have an administrator add it to ${field}: ${commandText`kubectl edit ${object === '' ? ['subnet', nameArgument(subnet)] : ['vpc', nameArgument(object)]}`}`,
   );
 }
 
@@ -91,7 +92,7 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
   if (vpcNamespaces.length > 0 && !ofVpc)
     return {
       problem: `its Vpc ${vpc} lists the namespaces that it is for, and this is none of them`,
-      object: `vpc ${vpc}`,
+      object: vpc,
       field: 'spec.namespaces',
     };
   if (named.length + namespaces.length + selectors.length > 0) {
@@ -121,7 +122,7 @@ export function barredFromNetwork(world: World, { pod, provider, selection }: Po
   const subnets = providerSubnets(world, subnetProvider(provider));
   if (subnets.some((subnet) => barredFromSubnet(world, pod.namespace, subnet) === undefined)) return undefined;
   const [first] = subnets;
-  const next = first === undefined ? 'kubectl get subnets' : `kubectl edit subnet ${first}`;
+  const next = first === undefined ? 'kubectl get subnets' : commandText`kubectl edit subnet ${first}`;
   const name = selection === undefined ? provider : `${selection.namespace}/${selection.name}`;
   return barred(
     `network ${name} is of another namespace, and no Subnet of it admits Namespace ${pod.namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
@@ -132,7 +133,7 @@ export function barredFromNetwork(world: World, { pod, provider, selection }: Po
 export function barredFromPool(world: World, namespace: string, pool: string): Barred | undefined {
   if (world.settings.tenancy === 'open' || !isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
   return barred(
-    `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: kubectl edit ippool ${pool}`,
+    `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
   );
 }
 
@@ -151,7 +152,7 @@ export function barredFromAddress(world: World, namespace: string, subnet: strin
     });
     if (within !== undefined)
       return barred(
-        `address ${within} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: kubectl edit ippool ${pool}`,
+        `address ${within} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
       );
   }
   return undefined;

@@ -204,3 +204,45 @@ test('a pod that had more before the setting keeps it while it runs, and is told
   bench.settle();
   assert.deepEqual(conditionOf(scene, 'shop/free').slice(0, 2), ['False', 'PortNotAllowed']);
 });
+
+test('a port that Kube-OVN left keeps what it has where Kiln takes over with namespaced at once', () => {
+  const scene = net();
+  const station = '0a:00:00:00:00:09 10.20.0.9';
+  const said = {
+    [`${KEY}/allocated`]: 'true',
+    [`${KEY}/ip_address`]: '10.20.0.9',
+    [`${KEY}/mac_address`]: '0a:00:00:00:00:09',
+    [`${KEY}/logical_switch`]: 'net',
+    [`${KEY}/port_security`]: 'false',
+    [`${KEY}/layer2_forward`]: 'true',
+  };
+  scene.bench.put('ips', {
+    metadata: { name: 'old.shop', finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: {
+      podName: 'old',
+      namespace: 'shop',
+      subnet: 'net',
+      v4IpAddress: '10.20.0.9',
+      ipAddress: '10.20.0.9',
+      macAddress: '0a:00:00:00:00:09',
+    },
+  });
+  const [uuid = ''] = [...scene.bench.northbound.table('Logical_Switch')].flatMap(([id, { name }]) => (name === 'net' ? [id] : []));
+  const external_ids = new Map([
+    ['vendor', 'kube-ovn'],
+    ['ls', 'net'],
+    ['pod', 'shop/old'],
+  ]);
+  scene.bench.foreignRow(
+    'Logical_Switch_Port',
+    '22222222-2222-4222-8222-222222222222',
+    { name: 'old.shop', type: '', addresses: [station, 'unknown'], external_ids },
+    { table: 'Logical_Switch', uuid, column: 'ports' },
+  );
+  scene.pod('old', { annotations: said });
+  scene.bench.settle();
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'old.shop')['kiln.io/owner'], 'pod/shop/old', conditionOf(scene, 'shop/old')[2]);
+  assert.deepEqual(security(scene, 'old.shop'), []);
+  assert.deepEqual(scene.stations('old.shop'), [station, 'unknown']);
+  assert.deepEqual(conditionOf(scene, 'shop/old').slice(0, 2), ['True', 'PortNotAllowed']);
+});

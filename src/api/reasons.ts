@@ -56,6 +56,10 @@ export const REASONS = {
     means: 'the IPPool that the pod, or its namespace, names is not there, not bound to that, or going away',
     next: 'kubectl describe ippool',
   },
+  NameTaken: {
+    means: "the port of the pod would have the name of a node's port or a router's, which go first",
+    next: 'make the pod with another name',
+  },
   NodesOnly: {
     means: 'the join Subnet has addresses for nodes alone, whoever else asks for one by whichever annotation or object',
     next: 'name another Subnet',

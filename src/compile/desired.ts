@@ -333,9 +333,13 @@ function nameOf(output: Output): string {
   }
 }
 
-/** Order of claims to one identity: the older object first, then by uid, rule and content, so that every process agrees. */
+/** What the networks of all stand on: claims of these go before those of who lives in them, whenever they came. */
+const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
+
+/** Order of claims to one identity: routers, Subnets and nodes, then the older object first, then by uid, rule and content, so that every process agrees. */
 export function older(a: RowOutput, b: RowOutput): number {
   return (
+    Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||
     byText(a.owner.created, b.owner.created) ||
     byText(a.owner.uid, b.owner.uid) ||
     byText(a.rule, b.rule) ||

@@ -444,6 +444,26 @@ test('a pod that asks for the impossible is refused in the words of its conditio
   }
 });
 
+test('a pod whose port would have the name of a port of a node or of a Subnet is refused in the words of its condition, and no other', () => {
+  const scene = tenant();
+  scene.bench.put('nodes', { metadata: { name: 'x1.shop' }, spec: {} });
+  scene.subnet('x.shop', { vpc: 'ovn-cluster', cidrBlock: '10.77.0.0/24' });
+  scene.bench.settle();
+  for (const [name, isTaken] of [
+    ['node-x1', true],
+    ['ovn-cluster-x', true],
+    ['node-x2', false],
+    ['ovn-cluster-y', false],
+  ] as const) {
+    const opinion = asked(scene, 'CREATE', 'pods', pod(name, {}));
+    scene.pod(name);
+    scene.bench.settle();
+    const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
+    assert.deepEqual(codes(opinion), isTaken ? ['NameTaken'] : [], name);
+    if (isTaken) assert.equal(only(opinion), sentence(condition?.message), name);
+  }
+});
+
 test('an address of a pod on its way out may be asked for; one of a reservation may not', () => {
   const scene = tenant();
   const wish = (address: string): Opinion =>

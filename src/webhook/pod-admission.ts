@@ -5,6 +5,7 @@ import type { Finding } from '../api/finding.ts';
 import { podNetworkFindings } from '../api/pod-network-validation.ts';
 import { podAnnotation } from '../api/well-known.ts';
 import { bindingOf } from '../compile/pod/pod-binding.ts';
+import { nameTaken } from '../compile/pod/pod-address.ts';
 import { toldOf } from '../compile/pod/pod-asks.ts';
 import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
@@ -38,6 +39,11 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
     else warnings.push(problem.message);
   }
   for (const nic of interfaces) {
+    const taken = nameTaken(world, nic);
+    if (taken?.kind === 'waiting') {
+      objections.push(forbidden(taken, 'metadata.name'));
+      continue;
+    }
     const named = namedSubnet(world, nic);
     if (named !== '' && world.ask(takesNobody, named)) {
       const going = subnetTerminating(named);

@@ -25,6 +25,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --rush           all but scenes in these (likewise)
   --staged         all, as it was before lives in a rush were dense (likewise)
   --namespaced     controllers with --tenancy=namespaced, judged by what holds with it too
+  --honest         all but what draw-lies.ts draws (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -105,6 +106,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
       rush: { type: 'boolean' },
       staged: { type: 'boolean' },
       namespaced: { type: 'boolean' },
+      honest: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -125,7 +127,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0) * 3_600_000 + number('minutes', 0) * 60_000 : undefined,
     life: number('life', 2_000),
     workers: Math.min(number('workers', availableParallelism()), values.trace === true ? 1 : Infinity),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged'] as const).find(
+    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged', 'honest'] as const).find(
       (draws) => values[draws] === true,
     ),
     namespaced: values.namespaced === true,

@@ -18,6 +18,7 @@ import { holdsBothWays } from './holds-both-ways.ts';
 import { keptInVain } from './kept-in-vain.ts';
 import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
+import { liesBelieved } from './lies-believed.ts';
 import { metricsAtRest } from './metrics-at-rest.ts';
 import { namesBorne } from './names-borne.ts';
 import { networksApart } from './networks-apart.ts';
@@ -156,6 +157,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.networksLeft.judge(),
       ...cluster.givenOnce.judge(),
       ...cluster.givenFree.judge(),
+      ...liesBelieved(cluster.lab.store, cluster.ovn.database.rows('Logical_Switch_Port').values()),
       ...cluster.askedKept.judge(),
       ...cluster.served.judge(),
       ...(cluster.tenancy === 'open' ? [] : cluster.tenantsApart.judge(cluster.ovn.database.rows('Logical_Switch_Port').values())),

@@ -21,7 +21,7 @@ test('each known fault is found', async (t) => {
     for (const { name: fault, seed = FIRST, draws = seed === FIRST ? 'crowds' : 'fields' } of KNOWN_FAULTS) {
       for (let life = 0; life * LIFE < MOST; life++) {
         if (found.has(fault)) break;
-        yield { seed: seed + life, operations: LIFE, fault, only: draws };
+        yield { seed: seed + life, operations: LIFE, fault, ...(draws !== 'all' && { only: draws }) };
       }
     }
   }

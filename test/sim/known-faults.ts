@@ -16,7 +16,9 @@ import { HOLDS } from '../../src/blockers/graph.ts';
 import { Holding } from '../../src/ipam/holding.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
 import type { IP } from '../../src/api/ip.ts';
+import { rowId } from '../../src/nb/row-id.ts';
 import type { World } from '../../src/world/world.ts';
+import { LIES } from './draw-lies.ts';
 
 export interface KnownFault {
   readonly name: string;
@@ -27,7 +29,7 @@ export interface KnownFault {
   /** A seed with which its search begins, where it is found soon; where none is given, a fresh one. */
   readonly seed?: number;
   /** What is drawn in its lives; with a seed all but `draw-pointed.ts` and what came after it, where nothing is said. */
-  readonly draws?: 'seldom' | 'crowds';
+  readonly draws?: 'seldom' | 'crowds' | 'all';
   /** Puts in a fault that is not in a rule. @returns takes it out again */
   readonly beneath?: () => () => void;
 }
@@ -420,6 +422,40 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       const texts = { allocated: 'true', logical_switch: subnet, ip_address: ipAddress, mac_address: macAddress };
       const annotations = Object.fromEntries(Object.entries(texts).map(([suffix, text]) => [`ovn.kubernetes.io/${suffix}`, text]));
       return [...outputs, { kind: 'patch', resource: 'pods', key, uid, annotations }];
+    }),
+  },
+  {
+    name: 'what a pod says that it was given is taken for the truth',
+    like: 'issue 22',
+    seed: 9_110_000,
+    draws: 'all',
+    rules: spoilt('pod', () => (outputs, world, key) => {
+      const { name, namespace = '', uid, creationTimestamp, annotations = {}, labels } = world.pods.get(key)?.metadata ?? {};
+      const said = (suffix: 'allocated' | 'ip_address' | 'mac_address' | 'logical_switch' | 'virtualmachine'): string =>
+        annotations[podAnnotation('ovn', suffix)] ?? '';
+      const port = rowId('Logical_Switch_Port', `${name ?? ''}.${namespace}`);
+      const has = outputs.some((output) => output.kind === 'row' && output.id === port) || said('virtualmachine') !== '';
+      if (
+        name === undefined ||
+        uid === undefined ||
+        labels?.[LIES] !== 'true' ||
+        has ||
+        said('allocated') !== 'true' ||
+        said('logical_switch') === ''
+      )
+        return outputs;
+      const believed: RowOutput = {
+        kind: 'row',
+        id: port,
+        owner: { kind: 'pod', namespace, name, uid, created: creationTimestamp ?? '' },
+        rule: 'pod-port',
+        parent: { id: rowId('Logical_Switch', said('logical_switch')), column: 'ports' },
+        columns: { name: `${name}.${namespace}`, type: '', addresses: [`${said('mac_address')} ${said('ip_address')}`] },
+        externalIds: { ls: said('logical_switch') },
+      };
+      const taken = (output: Output): boolean =>
+        output.kind === 'patch' && output.annotations?.[podAnnotation('ovn', 'allocated')] === null;
+      return [...outputs.filter((output) => !taken(output)), believed];
     }),
   },
   {

@@ -10,6 +10,7 @@ import { drawCrowd } from './draw-crowd.ts';
 import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawGap } from './draw-gaps.ts';
+import { drawLie } from './draw-lies.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
 import { drawDrift } from './draw-drift.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
@@ -27,10 +28,10 @@ import { isRushed, operationsOf } from './rush.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds' | 'rush' | 'staged';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds' | 'rush' | 'staged' | 'honest';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, all but lives in a rush, all but the scenes of those, or these as they were before they were dense. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, all but lives in a rush, all but the scenes of those, these as they were before they were dense, or all but what `draw-lies.ts` draws. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -76,7 +77,7 @@ const TOGETHER = 30;
 const TOGETHER_IN_A_RUSH = [30, 90, 200] as const;
 
 /** Draws of which one life in four has controllers that read their first lists from the API server's cache; all kinds do. */
-const FROM_CACHE: ReadonlySet<Draws> = new Set(['settled', 'crowds', 'rush', 'staged']);
+const FROM_CACHE: ReadonlySet<Draws> = new Set(['settled', 'crowds', 'rush', 'staged', 'honest']);
 
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
@@ -90,7 +91,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const dense = options.only === undefined;
+  const lies = options.only === undefined;
+  const dense = lies || options.only === 'honest';
   const pace = dense ? 'dense' : 'staged';
   const stages = dense || options.only === 'staged';
   const rush = stages || options.only === 'rush';
@@ -117,6 +119,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const rushed = rush && isRushed(seed, pace);
   const crowded = gathers || rushed;
   const stage = new Random(seed ^ 0x57a6e);
+  const liar = new Random(seed ^ 0x11e5);
+  const lying = lies && liar.chance(0.6) ? 0.01 + liar.next() * 0.03 : 0;
   const thin = rushed ? 0 : crowded ? THIN : 1;
   const drifter = new Random(seed ^ 0xd21f7);
   /** At the end of the life, when all has come to rest. */
@@ -170,6 +174,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
       if (left > 0 && gaps && gapper.chance(0.7)) scene = [...drawGap(gapper, cluster), ...scene];
       if (left > 0 && drifting && drifter.chance(0.7)) scene = [...drawDrift(drifter), ...scene];
       return { kind: 'rest' };
+    }
+    if (lying > 0 && liar.chance(lying)) {
+      const lie = drawLie(liar, cluster);
+      if (lie !== undefined) return { kind: 'operation', ...lie };
     }
     if (together === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH[pace] : GATHERING)) {
       if (crowd.chance(0.5)) together = 5 + crowd.below(dense && rushed ? crowd.pick(TOGETHER_IN_A_RUSH) : TOGETHER);

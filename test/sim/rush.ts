@@ -14,5 +14,5 @@ export function isRushed(seed: number, pace: keyof typeof RUSHED): boolean {
 
 /** Operations that a life draws of those that were ordered (whole numbers; scenes may add some). */
 export function operationsOf(seed: number, ordered: number, only?: Draws): number {
-  return only === undefined && !isRushed(seed, 'dense') ? Math.ceil(ordered / CALM) : ordered;
+  return (only === undefined || only === 'honest') && !isRushed(seed, 'dense') ? Math.ceil(ordered / CALM) : ordered;
 }

@@ -32,7 +32,7 @@ const TOLD = 4;
 /** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest, work without an end: not one may do that. */
 const SEVERE = /^I4:|^I10:|: rule failed|still not quiet|did not come to an end|no time passes any more/;
 
-/** Lines of a seed and its number of operations, and `plain`, `broad`, `scenes`, `fields`, `pointed`, `seldom`, `settled`, `crowds`, `rush` or `staged` where not all is to be drawn. */
+/** Lines of a seed and its number of operations, and `plain`, `broad`, `scenes`, `fields`, `pointed`, `seldom`, `settled`, `crowds`, `rush`, `staged` or `honest` where not all is to be drawn. */
 function seedsIn(file: string): readonly LifeOrder[] {
   return readFileSync(join(import.meta.dirname, file), 'utf8')
     .split('\n')

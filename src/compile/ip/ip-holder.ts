@@ -20,6 +20,7 @@ import type { PodView } from '../pod/pod-view.ts';
 import { podView } from '../pod/pod-view.ts';
 import { servesStill } from '../pod/retention.ts';
 import { commandText } from '../../text/command-text.ts';
+import { infrastructureWithPort } from '../infrastructure-ports.ts';
 
 export type IpHolder =
   /** A live pod whose interface it is. */
@@ -40,6 +41,8 @@ const NOBODY: IpHolder = { kind: 'nobody' };
 export function holderOf(world: World, ip: IP): IpHolder {
   if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NOBODY;
   if (isOfNode(ip)) return holdingNode(world, ip);
+  // Pods make way for whom its name is of: it goes, and theirs comes.
+  if (!isReserved(ip) && !isRequest(ip) && infrastructureWithPort(world, ip.metadata.name) !== undefined) return NOBODY;
   const users = usersOf(world, ip);
   const user = users.find(({ keeps }) => keeps);
   if (user !== undefined) return { kind: 'pod', pod: user.pod };

@@ -12,6 +12,7 @@ import type { World } from '../../world/world.ts';
 import { askedAddresses, askedFamily, askedMac } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { infrastructureWithPort } from '../infrastructure-ports.ts';
 import { ipPatchRefusal, ipRefusal } from '../ip/ip-refusal.ts';
 import { ipInTheWay } from './ip-in-the-way.ts';
 import { toldOf } from './pod-asks.ts';
@@ -28,6 +29,14 @@ export type AddressDemand =
   | { readonly kind: 'pending' }
   /** It goes before it had anything. */
   | { readonly kind: 'none' };
+
+/** What an interface waits for whose port would have the name of a node's or a router's. */
+export function nameTaken(world: World, { pod, port }: PodInterface): AddressDemand | undefined {
+  const owner = infrastructureWithPort(world, port);
+  if (owner === undefined) return undefined;
+  const message = `Pod ${pod.key}: its port would have the name ${port}, which is that of a port of ${owner}; nodes, routers and Subnets go before pods: make it with another name`;
+  return { kind: 'waiting', reason: 'NameTaken', message };
+}
 
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const demand = askedOf(world, nic, claimant, held);

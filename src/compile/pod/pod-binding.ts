@@ -11,7 +11,8 @@ import { heldBy } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
 import type { AddressDemand } from './pod-address.ts';
-import { demandOf } from './pod-address.ts';
+import { demandOf, nameTaken } from './pod-address.ts';
+import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
@@ -42,6 +43,8 @@ export interface Binding {
 }
 
 export function bindingOf(world: World, nic: PodInterface): Binding {
+  const taken = nameTaken(world, nic);
+  if (taken !== undefined) return withoutPort(world, nic, taken);
   const held = heldBy(world, nic);
   const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
   const demand = demandOf(world, nic, claimant, held);
@@ -50,6 +53,13 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const bound = boundOf(world, reservation, ip, held);
   const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
   return { nic, leads: held.lead.key === nic.pod.key, claimant, demand, reservation, ip, bound, port, ownRow: held.ownRow };
+}
+
+/** Its name is a node's or a router's, who go first: what it has goes, whenever it came. */
+function withoutPort(world: World, nic: PodInterface, demand: AddressDemand): Binding {
+  const leads = leadOf(world, nic).key === nic.pod.key;
+  const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
+  return { nic, leads, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), demand, ...has };
 }
 
 /**

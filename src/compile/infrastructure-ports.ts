@@ -1,0 +1,43 @@
+/**
+ * Names that ports of nodes and routers have by Kube-OVN's scheme, which a pod's port may have too: pod `node-x1` in namespace `example` and
+ * node `x1.example`, pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. A user of a namespace chooses names of pods: they make way.
+ * A pod's port has a dot in its name, so only nodes, Subnets and Vpcs with a dot in theirs are looked at: in most clusters none but nodes.
+ */
+import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../api/names.ts';
+import { subnetIntent, vpcIntent } from '../world/intent.ts';
+import type { Query, World } from '../world/world.ts';
+import { defineQuery } from '../world/world.ts';
+
+const OF_NODE = nodePortName('');
+
+/** Whose name a port has that a pod would have, as a person reads it; undefined where it is free for pods. */
+export function infrastructureWithPort(world: World, port: string): string | undefined {
+  if (port.startsWith(OF_NODE) && world.nodes.has(port.slice(OF_NODE.length))) return `Node ${port.slice(OF_NODE.length)}`;
+  return world.ask(portsWithDots, '')[port];
+}
+
+/** A port of a router and one of a switch may not have one name either; and northd names the place of a gateway after the router's port. */
+function both(port: string): readonly string[] {
+  return [port, `cr-${port}`];
+}
+
+const portsWithDots: Query<Readonly<Record<string, string>>> = defineQuery('infrastructure-ports-with-dots', (world) => {
+  const dotted = (names: ReadonlySet<string>): readonly string[] => [...names].filter((name) => name.includes('.')).toSorted();
+  const vpcs = dotted(world.vpcs.keys());
+  const subnets = new Set([...dotted(world.subnets.keys()), ...vpcs.flatMap((vpc) => [...world.subnetVpcs.in(vpc)].toSorted())]);
+  const found: Record<string, string> = {};
+  for (const subnet of subnets) {
+    const intent = world.ask(subnetIntent, subnet);
+    if (intent === undefined) continue;
+    const vpc = world.vpcOf(intent);
+    for (const port of [switchToRouterPort(subnet, vpc), ...both(routerToSwitchPort(vpc, subnet))])
+      found[port] = `Subnet ${subnet} of Vpc ${vpc}`;
+  }
+  for (const vpc of vpcs) {
+    const remotes = (world.ask(vpcIntent, vpc)?.spec.vpcPeerings ?? []).map(({ remoteVpc = '' }) => remoteVpc);
+    for (const remote of [...remotes, ...[...world.vpcs.bucket('peer', vpc)].toSorted()])
+      for (const port of [...both(peerPort(vpc, remote)), ...both(peerPort(remote, vpc))])
+        found[port] = `the peering of Vpcs ${vpc} and ${remote}`;
+  }
+  return found;
+});

@@ -92,11 +92,11 @@ test('owner references to a StatefulSet and to a virtual machine of another name
   const kept = [scene.stations('db-0.shop'), scene.stations('vm.shop')];
   for (const pod of ['shop/db-0', 'shop/launcher']) scene.bench.vanish('pods', pod);
   const owner = (resource: 'statefulsets' | 'virtualmachineinstances', key: string, apiVersion: string, kind: string): object => {
-    const { name, uid = '' } = scene.bench.object(resource, key)?.metadata ?? assert.fail();
+    const { name, uid } = scene.bench.object(resource, key)?.metadata ?? assert.fail();
     return { apiVersion, kind, name, uid, controller: true };
   };
   const made = (name: string, ownerReferences: readonly object[]): void => {
-    scene.bench.put('pods', { metadata: { name, namespace: 'mallory', ownerReferences }, spec: { nodeName: 'n1' } } as never);
+    scene.bench.put('pods', { metadata: { name, namespace: 'mallory', ownerReferences }, spec: { nodeName: 'n1' } });
   };
   made('db-0', [owner('statefulsets', 'shop/db', 'apps/v1', 'StatefulSet')]);
   made('launcher', [owner('virtualmachineinstances', 'shop/vm', 'kubevirt.io/v1', 'VirtualMachineInstance')]);

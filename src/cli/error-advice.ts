@@ -30,6 +30,9 @@ export const KUBE_ADVICE: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_UNREACHABLE: SERVER,
   KUBE_DISCONNECTED: SERVER,
   KUBE_PROTOCOL: SERVER,
+  KUBE_ANSWER_TOO_LARGE: SERVER,
+  KUBE_LIST_DOUBTED:
+    'compare the list with the object by name, and look at what stands between: kubectl get -A KIND; kubectl get KIND NAME',
   KUBE_CONFIG: 'name another file with --kubeconfig, or another --context',
   KUBE_FENCED: 'nothing: the process that leads does it',
   KUBE_SUPERSEDED: 'nothing: the newer write counts',

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../kube/clock.ts';
-import { ScriptedApi } from '../kube/testing/scripted-api.ts';
+import { KINDS, ScriptedApi } from '../kube/testing/scripted-api.ts';
 import { until } from '../kube/testing/until.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { RESOURCES } from '../world/resources.ts';
 import { World } from '../world/world.ts';
 import { Caches } from './caches.ts';
+
+for (const { plural, kind } of Object.values(RESOURCES)) KINDS.set(plural, kind);
 
 test('of kinds that are not listed yet it is known why the API server refused one, until it is listed', async () => {
   const api = await ScriptedApi.start();

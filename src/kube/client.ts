@@ -1,3 +1,5 @@
+import { AnswerLimit } from './answer-limit.ts';
+import { type BelievedFrame, believeFrame, believeItem, believeObject, believeStatus } from './believed-answer.ts';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { ListReader } from './list-reader.ts';
 import {
@@ -22,9 +24,11 @@ export interface ListOptions {
   /** Token of the page before. */
   readonly continue?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Of the whole list, where this is one page of it: what all its pages may take. */
+  readonly whole?: AnswerLimit | undefined;
 }
 
-export interface CachedListOptions extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'signal'> {
+export interface CachedListOptions extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'signal' | 'whole'> {
   /** Name of an array in objects that nobody reads: it is left out, wherever it stands in one, as far as that saves work. */
   readonly unread?: string | undefined;
 }
@@ -94,7 +98,7 @@ export class KubeClient {
 
   async get<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T> {
     const subject = subjectOf('get', resource, name);
-    return (await this.#read(subject, objectPath(resource, name), signal)) as T;
+    return believeObject<T>(resource, name, await this.#read(subject, objectPath(resource, name), signal), subject);
   }
 
   /** Like `get`; undefined where there is no such object (or resource). */
@@ -107,58 +111,78 @@ export class KubeClient {
     }
   }
 
-  /** One page, of the newest state (a quorum read). */
+  /**
+   * One page, of the newest state (a quorum read).
+   * @throws KubeError KUBE_PROTOCOL where the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
+   */
   async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<ListPage<T>> {
-    const query = queryOf({
-      labelSelector: options.labelSelector,
-      fieldSelector: options.fieldSelector,
-      limit: options.limit,
-      continue: options.continue,
+    const { namespace, labelSelector, fieldSelector, limit, continue: token, signal, whole } = options;
+    const subject = subjectOf('list', resource, { namespace });
+    const path = collectionPath(resource, namespace) + queryOf({ labelSelector, fieldSelector, limit, continue: token });
+    if (limit === undefined) return this.#listAtOnce(resource, path, options, subject);
+    const answer = await this.#read(subject, path, signal, whole);
+    const { items, ...frame } = { items: itemsOf<T>(answer), ...believeFrame(resource, answer, subject) };
+    for (const item of items) believeItem(resource, item, namespace, subject);
+    whole?.objects(items.length, subject);
+    return { items, ...frame };
+  }
+
+  /** All of it in one answer, which may be longer than a text can be. */
+  async #listAtOnce<T extends KubeObject>(
+    resource: Resource,
+    path: string,
+    options: ListOptions,
+    subject: KubeSubject,
+  ): Promise<ListPage<T>> {
+    const items: T[] = [];
+    const frame = await this.#stream(resource, path, options, subject, (some) => {
+      for (const item of some) items.push(item as T);
     });
-    const subject = subjectOf('list', resource, { namespace: options.namespace });
-    const path = collectionPath(resource, options.namespace) + query;
-    const body = (await this.#read(subject, path, options.signal)) as ListBody<T>;
-    const items = body.items ?? [];
-    for (const item of items) typeListed(resource, item, subject);
-    const more = body.metadata?.continue;
-    return {
-      items,
-      resourceVersion: versionOf(body, subject),
-      continue: more === '' ? undefined : more,
-      remaining: body.metadata?.remainingItemCount,
-    };
+    return { items, ...frame };
   }
 
   /**
    * Everything that the API server's own cache holds, which may be behind its database: read as it comes, without pages.
-   * @param take called with some items at a time
+   * @param take called with some items at a time; what they are worth is known when all is read
    * @returns the version the list is of
+   * @throws KubeError KUBE_PROTOCOL where the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
    */
-  async readCached(
+  async readCached(resource: Resource, options: CachedListOptions, take: (items: readonly KubeObject[]) => void): Promise<string> {
+    const { namespace, labelSelector, fieldSelector } = options;
+    const path = collectionPath(resource, namespace) + queryOf({ resourceVersion: '0', labelSelector, fieldSelector });
+    return (await this.#stream(resource, path, options, subjectOf('list', resource, { namespace }), take)).resourceVersion;
+  }
+
+  async #stream(
     resource: Resource,
-    { namespace, labelSelector, fieldSelector, signal, unread }: CachedListOptions,
+    path: string,
+    { namespace, signal, unread, whole = new AnswerLimit() }: CachedListOptions,
+    subject: KubeSubject,
     take: (items: readonly KubeObject[]) => void,
-  ): Promise<string> {
-    const subject = subjectOf('list', resource, { namespace });
-    const query = queryOf({ resourceVersion: '0', labelSelector, fieldSelector });
+  ): Promise<BelievedFrame> {
     const request: KubeRequest = {
       subject,
       method: 'GET',
-      path: collectionPath(resource, namespace) + query,
+      path,
       // The server puts all of it into words before it sends the first.
       timeoutMs: WHOLE_LIST_MS,
+      // Once it sends, it does not pause for long.
+      silenceMs: WHOLE_LIST_MS,
       ...(signal === undefined ? {} : { signal }),
     };
     const reader = new ListReader(unread);
     try {
       for await (const chunk of await this.transport.stream(request)) {
+        whole.bytes((chunk as Buffer).length, subject);
         const items = reader.push(chunk as Buffer) as KubeObject[];
-        for (const item of items) typeListed(resource, item, subject);
+        for (const item of items) believeItem(resource, item, namespace, subject);
+        whole.objects(items.length, subject);
         if (items.length > 0) take(items);
       }
-      return versionOf(reader.end() as ListBody<KubeObject>, subject);
+      return believeFrame(resource, reader.end(), subject);
     } catch (error) {
       if (error instanceof SyntaxError) throw new KubeError('KUBE_PROTOCOL', subject, 'the list is not whole JSON', { cause: error });
+      if (error instanceof RangeError) throw new KubeError('KUBE_ANSWER_TOO_LARGE', subject, error.message, { cause: error });
       throw isKubeError(error) ? error : this.transport.streamFailure(subject, error);
     }
   }
@@ -166,9 +190,10 @@ export class KubeClient {
   /** All objects, page after page; for one-shot use (a cache pages by itself). */
   async listAll<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<T[]> {
     const all: T[] = [];
+    const whole = new AnswerLimit();
     let token: string | undefined;
     do {
-      const page = await this.list<T>(resource, { limit: 500, ...options, continue: token });
+      const page = await this.list<T>(resource, { limit: 500, whole, ...options, continue: token });
       all.push(...page.items);
       token = page.continue;
     } while (token !== undefined);
@@ -249,7 +274,9 @@ export class KubeClient {
       body,
       ...signalOf(options),
     })) as KubeObject;
-    return answer.kind === 'Status' ? undefined : (answer as T);
+    if (answer?.kind !== 'Status') return believeObject<T>(resource, name, answer, subject);
+    believeStatus(answer as { readonly status?: unknown }, subject);
+    return undefined;
   }
 
   /** Asks for the pod's eviction. @throws KubeError KUBE_DISRUPTION_BUDGET when a budget forbids it now */
@@ -290,7 +317,7 @@ export class KubeClient {
     return this.transport.close();
   }
 
-  #write<T extends KubeObject>(
+  async #write<T extends KubeObject>(
     verb: string,
     method: 'POST' | 'PUT' | 'PATCH',
     resource: Resource,
@@ -300,14 +327,19 @@ export class KubeClient {
     body: object,
     contentType?: string,
   ): Promise<T> {
-    return this.transport.request({
-      subject: subjectOf(verb, resource, name),
+    const subject = subjectOf(verb, resource, name);
+    const answer = await this.transport.request({
+      subject,
       method,
       path: this.#writePath(path, options.dryRun === true),
       body,
       ...(contentType === undefined ? {} : { contentType }),
       ...signalOf(options),
-    }) as Promise<T>;
+    });
+    // A scale has a kind of its own.
+    return options.subresource === undefined || options.subresource === 'status'
+      ? believeObject<T>(resource, name, answer, subject)
+      : (answer as T);
   }
 
   #writePath(path: string, dryRun: boolean): string {
@@ -316,8 +348,14 @@ export class KubeClient {
   }
 
   /** Reading is safe to repeat: a kept-alive connection that the server had just closed costs one more try. */
-  async #read(subject: KubeSubject, path: string, signal: AbortSignal | undefined): Promise<unknown> {
-    const request: KubeRequest = { subject, method: 'GET', path, ...(signal === undefined ? {} : { signal }) };
+  async #read(subject: KubeSubject, path: string, signal: AbortSignal | undefined, whole?: AnswerLimit): Promise<unknown> {
+    const request: KubeRequest = {
+      subject,
+      method: 'GET',
+      path,
+      ...(signal === undefined ? {} : { signal }),
+      ...(whole === undefined ? {} : { onBytes: (bytes) => whole.bytes(bytes, subject) }),
+    };
     try {
       return await this.transport.request(request);
     } catch (error) {
@@ -325,17 +363,6 @@ export class KubeClient {
       return this.transport.request(request);
     }
   }
-}
-
-interface ListBody<T> {
-  readonly items?: readonly T[] | null;
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
-}
-
-function versionOf(list: ListBody<unknown>, subject: KubeSubject): string {
-  const version = list.metadata?.resourceVersion;
-  if (version === undefined) throw new KubeError('KUBE_PROTOCOL', subject, 'the list has no resourceVersion');
-  return version;
 }
 
 export function subjectOf(verb: string, resource: Resource, name: Partial<ObjectName>): KubeSubject {
@@ -346,11 +373,9 @@ function withType(resource: Resource, object: KubeObject): object {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
-/** Lists of built-in kinds leave the type of their items out, watches do not: an object looks the same from both. */
-function typeListed(resource: Resource, item: { apiVersion?: unknown; kind?: unknown } & Partial<KubeObject>, subject: KubeSubject): void {
-  if (typeof item.metadata?.name !== 'string') throw new KubeError('KUBE_PROTOCOL', subject, 'an item of the list has no name');
-  item.apiVersion ??= apiVersionOf(resource);
-  item.kind ??= resource.kind;
+function itemsOf<T>(answer: unknown): readonly T[] {
+  const items = (answer as { readonly items?: unknown } | null)?.items;
+  return Array.isArray(items) ? (items as T[]) : [];
 }
 
 function signalOf(options: { readonly signal?: AbortSignal | undefined }): { readonly signal?: AbortSignal } {

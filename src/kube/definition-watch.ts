@@ -52,6 +52,8 @@ export class DefinitionWatch {
       trim,
       // Who may not read them is not allowed to a minute later.
       backoffMs: [500, 300_000],
+      // One may have a megabyte.
+      pageSize: 50,
     });
     this.#cache.onDelta(() => this.#wake());
     this.#cache.onState(() => this.#wake());
@@ -78,6 +80,11 @@ export class DefinitionWatch {
   /** The newest state of the server that was delivered. */
   get version(): string | undefined {
     return this.#cache.version;
+  }
+
+  /** Whether a definition says that the kind is served: then a server that does not know it has lost its way, and no object of it. */
+  promises(resource: Resource): boolean {
+    return this.#establishes(resource);
   }
 
   /** Resolves when it makes sense to ask once more for a kind that is not served, after `otherwiseMs` where that cannot be known; never rejects. */

@@ -1,8 +1,9 @@
 import type { KubeClient, VersionInfo } from './client.ts';
-import { isKubeError } from './errors.ts';
+import { isKubeError, KubeError } from './errors.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
 interface ApiResourceList {
+  readonly kind?: unknown;
   readonly resources?: readonly { readonly name: string; readonly verbs?: readonly string[] | null }[] | null;
 }
 
@@ -49,6 +50,8 @@ export class Discovery {
   async #ask(path: string): Promise<ReadonlySet<string>> {
     try {
       const list = (await this.#client.getPath(path)) as ApiResourceList;
+      if (list?.kind !== 'APIResourceList' || (!Array.isArray(list.resources) && list.resources !== null))
+        throw new KubeError('KUBE_PROTOCOL', { verb: 'discover', resource: path }, 'the answer is no APIResourceList');
       return new Set((list.resources ?? []).map((entry) => entry.name));
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_NOT_FOUND')) return new Set();

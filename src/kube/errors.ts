@@ -22,6 +22,9 @@ export const kubeErrorCodes = {
   KUBE_UNREACHABLE: 'no connection could be made: the request was surely not carried out',
   KUBE_DISCONNECTED: 'the connection broke: whether the request was carried out is unknown',
   KUBE_PROTOCOL: 'the answer is not what the protocol promises',
+  KUBE_ANSWER_TOO_LARGE: 'the answer is larger than any that is read: whether the request was carried out is unknown',
+  KUBE_LIST_DOUBTED:
+    'a list lacks objects that the server has by name, or lacks them in one reading and not in the next: it is not believed',
   KUBE_CONFIG: 'a kubeconfig or credential that cannot be used',
   KUBE_FENCED: 'not sent: this process may not write',
   KUBE_SUPERSEDED: 'not sent: a newer write of the same object took its place',
@@ -72,6 +75,7 @@ const OUTCOME_UNKNOWN: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_TIMEOUT',
   'KUBE_DISCONNECTED',
   'KUBE_PROTOCOL',
+  'KUBE_ANSWER_TOO_LARGE',
 ]);
 
 /** Every failure of this folder. The message names verb, resource, object and what the server said. */

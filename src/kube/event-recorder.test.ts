@@ -72,12 +72,12 @@ describe('EventRecorder', () => {
     recorder.record(about('v', 'm', { target: { resource: VPCS, name: 'v' } }));
     const exchange = await api.next();
     assert.equal(exchange.path, '/api/v1/namespaces/default/events');
-    exchange.json({ metadata: { name: 'x' } });
+    exchange.object();
   });
 
   it('raises the count of a repeated Event with one write for many', async () => {
     recorder.record(about('a'));
-    (await api.next()).json({ metadata: { name: 'x' } });
+    (await api.next()).object();
     await until('the Event', () => recorder.counters.created === 1);
     for (let i = 0; i < 9; i++) recorder.record(about('a'));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -90,24 +90,24 @@ describe('EventRecorder', () => {
     const again = await api.next();
     assert.equal(again.method, 'POST');
     assert.equal((again.body as { count: number }).count, 10);
-    again.json({ metadata: { name: 'x' } });
+    again.object();
     await recorder.idle();
   });
 
   it('begins a new Event after the window', async () => {
     recorder.record(about('a'));
-    (await api.next()).json({ metadata: { name: 'x' } });
+    (await api.next()).object();
     clock.advance(601_000);
     recorder.record(about('a'));
     const second = await api.next();
     assert.equal(second.method, 'POST');
     assert.equal((second.body as { count: number }).count, 1);
-    second.json({ metadata: { name: 'x' } });
+    second.object();
   });
 
   it('bounds what one object may say', async () => {
     open({ perObject: [3, 1] });
-    api.handler = (exchange) => exchange.json({ metadata: { name: 'x' } });
+    api.handler = (exchange) => exchange.object();
     for (let i = 0; i < 5; i++) recorder.record(about('chatty', `message ${i}`));
     recorder.record(about('quiet'));
     await recorder.idle();
@@ -126,10 +126,10 @@ describe('EventRecorder', () => {
     let answered = 0;
     api.handler = (exchange) => {
       answered++;
-      exchange.json({ metadata: { name: 'x' } });
+      exchange.object();
     };
-    first.json({ metadata: { name: 'x' } });
-    second.json({ metadata: { name: 'x' } });
+    first.object();
+    second.object();
     await until('the burst', () => answered === 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(answered, 1, 'the rate holds the rest');
@@ -149,7 +149,7 @@ describe('EventRecorder', () => {
     assert.ok(Buffer.byteLength(message) <= 1024 && Buffer.byteLength(message) >= 1020, `${Buffer.byteLength(message)} bytes`);
     assert.match(message, /^ü+…$/);
     assert.equal(reason.length, 128);
-    exchange.json({ metadata: { name: 'x' } });
+    exchange.object();
   });
 
   it('names an Event of a long name as a server takes it', async () => {

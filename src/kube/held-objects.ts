@@ -69,6 +69,19 @@ export class HeldObjects<T extends KubeObject> {
     return deltas;
   }
 
+  /** What the list did not show, and `endList` would remove: nothing has told of its deletion. */
+  unseen(version = this.#listing?.version): T[] {
+    const listing = this.#listing;
+    if (listing === undefined || version === undefined) return [];
+    const unseen: T[] = [];
+    for (const [key, object] of this.#objects) {
+      if (listing.seen.has(key)) continue;
+      if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', version)) continue;
+      unseen.push(object);
+    }
+    return unseen;
+  }
+
   /**
    * Removes what the list did not show, but for objects that we wrote while it was read.
    * @param version up to which it shows everything, where that is less than its first page
@@ -77,10 +90,8 @@ export class HeldObjects<T extends KubeObject> {
     const listing = this.#listing;
     if (listing === undefined || version === undefined) throw new Error('endList without a page');
     const deltas: Delta<T>[] = [];
-    for (const [key, object] of this.#objects) {
-      if (listing.seen.has(key)) continue;
-      if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', version)) continue;
-      this.#objects.delete(key);
+    for (const object of this.unseen(version)) {
+      this.#objects.delete(keyOf(object.metadata));
       deltas.push({ type: 'delete', object, inferred: true });
     }
     for (const uid of this.#goneUids) if (!listing.ownDeleted.has(uid)) this.#goneUids.delete(uid);

@@ -46,12 +46,12 @@ describe('KubeWriter', () => {
     results.push(writer.submit(patch('a', 2)), writer.submit(patch('a', 3)), writer.submit(patch('a', 'x', { lane: 'status' })));
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(api.untaken, 0);
-    first.json(reply('a'));
+    first.object();
     const second = await api.next();
     assert.deepEqual(second.body, { value: 3 });
     assert.equal(second.headers['content-type'], 'application/merge-patch+json');
-    second.json(reply('a'));
-    (await api.next()).json(reply('a'));
+    second.object();
+    (await api.next()).object();
     assert.deepEqual((await Promise.all(results)).map(code), ['ok', 'KUBE_SUPERSEDED', 'ok', 'ok']);
     assert.equal(writer.counters.coalesced, 1);
     assert.equal(writer.counters.sent, 3);
@@ -66,14 +66,14 @@ describe('KubeWriter', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(api.untaken, 0);
     assert.equal(writer.inFlight, 2);
-    first.json(reply('x'));
+    first.object();
     const third = await api.next();
-    second.json(reply('x'));
+    second.object();
     const fourth = await api.next();
     assert.ok([third.path, fourth.path].includes('/api/v1/namespaces/ns/pods/urgent'), 'the burst held it up');
-    api.handler = (exchange) => exchange.json(reply('x'));
-    third.json(reply('x'));
-    fourth.json(reply('x'));
+    api.handler = (exchange) => exchange.object();
+    third.object();
+    fourth.object();
     await writer.idle();
     assert.equal(writer.counters.succeeded, 7);
   });
@@ -82,7 +82,7 @@ describe('KubeWriter', () => {
     const at: number[] = [];
     api.handler = (exchange) => {
       at.push(clock.now());
-      exchange.json(reply('x'));
+      exchange.object();
     };
     // Each write is wished anew as soon as it is done, as of an object that another program puts back.
     const fight = async (lane: string): Promise<void> => {
@@ -117,7 +117,7 @@ describe('KubeWriter', () => {
     for (let i = 0; i < 4; i++) {
       const exchange = await api.next();
       bodies[`${exchange.method} ${exchange.path}`] = exchange.body;
-      exchange.json({ metadata: { name: 'n', uid: 'u1', resourceVersion: '8' } });
+      exchange.object('8', 'u1');
     }
     assert.deepEqual((await Promise.all(results)).map(code), ['ok', 'ok', 'ok', 'ok']);
     const root = '/apis/kubeovn.io/v1/vpcs';
@@ -174,8 +174,8 @@ describe('KubeWriter', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(api.untaken, 0);
     clock.advance(200);
-    (await api.next()).json(reply('b'));
-    (await api.next()).json(reply('a'));
+    (await api.next()).object();
+    (await api.next()).object();
     assert.deepEqual((await Promise.all([first, second])).map(code), ['ok', 'ok']);
   });
 
@@ -203,7 +203,7 @@ describe('KubeWriter', () => {
     clock.advance(1_000);
     const exchange = await api.next();
     assert.deepEqual(exchange.body, { value: 2 });
-    exchange.json(reply('a'));
+    exchange.object();
     assert.equal(code(await second), 'ok');
   });
 
@@ -282,7 +282,7 @@ describe('KubeWriter', () => {
   });
 
   it('keeps nothing of keys that are done', async () => {
-    api.handler = (exchange) => exchange.json(reply('a'));
+    api.handler = (exchange) => exchange.object();
     for (let i = 0; i < 50; i++) void writer.submit(patch(`p${i}`, 1));
     await writer.idle();
     assert.equal(clock.timers, 0);
@@ -296,7 +296,7 @@ describe('KubeWriter', () => {
     assert.equal(writer.cancel({ resource: PODS, namespace: 'ns', name: 'b', lane: 'object' }), true);
     assert.equal(writer.cancel({ resource: PODS, namespace: 'ns', name: 'b', lane: 'object' }), false);
     assert.equal(code(await blocked), 'KUBE_SUPERSEDED');
-    first.json(reply('a'));
+    first.object();
     await writer.idle();
     assert.equal(writer.counters.sent, 1);
   });

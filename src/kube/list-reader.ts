@@ -12,6 +12,11 @@ const METADATA = '"metadata":{';
 /** Where the metadata of an item begins at the latest: behind its apiVersion and kind. */
 const NEAR = 512;
 
+/** All that stands around the items, white space included. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** The largest object an API server stores is some 3 MB. */
+const MAX_ITEM_BYTES = 64 * 1024 * 1024;
+
 /**
  * Reads a list of the API server while it comes, so that neither its text nor its whole graph is ever in memory, and no turn is longer than
  * a chunk takes. The items are what is in the only array of the outermost object; all around them is its frame.
@@ -22,6 +27,7 @@ const NEAR = 512;
 export class ListReader {
   #frame = '';
   #pieces: Buffer[] = [];
+  #piecesSize = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -36,7 +42,7 @@ export class ListReader {
     this.#unread = unread === undefined ? undefined : Buffer.from(`,"${unread}":[`);
   }
 
-  /** The items that this chunk completes. @throws SyntaxError */
+  /** The items that this chunk completes. @throws SyntaxError; RangeError where an item, or what is around the items, is too large to be true */
   push(chunk: Buffer): unknown[] {
     const items: unknown[] = [];
     /** Where what is not handed on yet begins. */
@@ -70,8 +76,12 @@ export class ListReader {
       } else if (byte === COMMA && this.#depth === 2 && this.#inItems) from = at + 1;
     }
     const rest = chunk.subarray(from);
-    if (this.#depth > 2 && this.#inItems) this.#pieces.push(rest);
-    else this.#frame += rest.toString('latin1');
+    if (this.#depth > 2 && this.#inItems) {
+      this.#pieces.push(rest);
+      this.#piecesSize += rest.length;
+      if (this.#piecesSize > MAX_ITEM_BYTES) throw new RangeError(`an item of the list has more than ${MAX_ITEM_BYTES} bytes`);
+    } else this.#frame += rest.toString('latin1');
+    if (this.#frame.length > MAX_FRAME_BYTES) throw new RangeError(`the list has more than ${MAX_FRAME_BYTES} bytes outside of its items`);
     return items;
   }
 
@@ -103,6 +113,7 @@ export class ListReader {
   #item(last: Buffer): unknown {
     const bytes = this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
+    this.#piecesSize = 0;
     return parseJson(bytes.toString('utf8'));
   }
 }

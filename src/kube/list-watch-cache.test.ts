@@ -42,6 +42,14 @@ describe('ListWatchCache', () => {
     assert.equal(exchange.isWatch, false, `a list was expected, not ?${exchange.query.toString()}`);
     return exchange;
   };
+  /** The cache asks for an object by name that a list lacks, and the server does not have it. */
+  const denies = async (...names: string[]): Promise<void> => {
+    for (const name of names) {
+      const exchange = await api.next();
+      assert.equal(exchange.path, `/api/v1/namespaces/ns/pods/${name}`);
+      exchange.status(404, 'NotFound', `pods "${name}" not found`);
+    }
+  };
   const nextWatch = async (version: string): Promise<Exchange> => {
     const exchange = await api.next();
     assert.equal(exchange.isWatch, true, 'a watch was expected');
@@ -162,6 +170,7 @@ describe('ListWatchCache', () => {
       else other.list([pod('b', 2), pod('c', 4)], second);
       const paged = second === 'none' || second === 'less';
       if (paged) (await nextList()).list([pod('c', 4), pod('d', 5)], '10');
+      if (paged) await denies('gone');
       await cache.untilSynced();
       assert.deepEqual([...cache.keys()].toSorted(), paged ? ['ns/a', 'ns/b', 'ns/c', 'ns/d'] : ['ns/a', 'ns/b', 'ns/c', 'ns/gone']);
       assert.equal(cache.mayBeBehind, end.behind);
@@ -237,6 +246,7 @@ describe('ListWatchCache', () => {
     const watch = await synced();
     watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' });
     (await nextList()).list([pod('a', 1), pod('c', 15)], '20');
+    await denies('b');
     await nextWatch('20');
     assert.deepEqual(batches, [['upsert c@15'], ['delete b@2']]);
     assert.equal(cache.counters.lists.gone, 1);
@@ -259,6 +269,7 @@ describe('ListWatchCache', () => {
     const whole = await nextList();
     assert.equal(whole.query.get('limit'), null);
     whole.list([pod('b', 12)], '20');
+    await denies('a');
     await nextWatch('20');
     assert.deepEqual(batches, [['upsert a@1'], ['upsert b@12'], ['delete a@1']]);
   });
@@ -267,6 +278,7 @@ describe('ListWatchCache', () => {
     const watch = await synced();
     watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'x' });
     (await nextList()).list([pod('a', 1)], '20');
+    await denies('b');
     (await nextWatch('20')).event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'x' });
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(api.untaken, 0, 'it waits before the next list');
@@ -298,7 +310,7 @@ describe('ListWatchCache', () => {
       watch.write(`${JSON.stringify(line)}\n`);
       await until('the bad event', () => cache.counters.undecodable === 1);
       await passBackoff();
-      (await nextList()).list([], '20');
+      (await nextList()).list([pod('a', 1), pod('b', 2)], '20');
       await nextWatch('20');
     });
   }
@@ -520,6 +532,7 @@ describe('ListWatchCache', () => {
     assert.equal(api.untaken, 0);
     clock.advance(2_000);
     (await nextList()).list([pod('a', 1)], '20');
+    await denies('b');
     await nextWatch('20');
     assert.deepEqual(batches, [['delete b@2']]);
     assert.equal(cache.counters.healed, 1);

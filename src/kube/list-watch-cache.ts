@@ -1,4 +1,6 @@
 /** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
+import { DOUBT_MS, listDoubted, proveAbsent, secondListAfter } from './absence.ts';
+import { AnswerLimit } from './answer-limit.ts';
 import { backoffDelay } from './backoff.ts';
 import { rangeOf, readCachedList } from './cached-list.ts';
 import { type CachedListOptions, type ListPage, subjectOf } from './client.ts';
@@ -23,6 +25,11 @@ const RESUMES = 4;
 
 const SLICE = 250;
 
+/** Lists in a row that each lack something else. */
+const MOST_SECOND_LISTS = 4;
+/** Failures after which a list that is not believed is asked for no less often: an honest one ends the doubt. */
+const DOUBTED_ATTEMPTS = 3;
+
 /**
  * Objects of the first page where a long list is read from the server's cache: how many there are is all that is needed of it then, and a
  * thousand custom resources cost the server half a second.
@@ -42,6 +49,7 @@ export class ListWatchCache<T extends KubeObject> {
     silences: 0,
     failures: 0,
     healed: 0,
+    doubted: 0,
   };
   readonly #options: ListWatchOptions<T>;
   readonly #clock: Clock;
@@ -56,6 +64,8 @@ export class ListWatchCache<T extends KubeObject> {
   #state: CacheState = 'listing';
   #complete = false;
   #mayBeBehind = false;
+  /** Up to which version the last list shows everything, where that is less than its first page. */
+  #shownFrom: string | undefined;
   /** What the server's database had come to when the list began that `mayBeBehind` is said of. */
   #askedAt = '';
   #failures = 0;
@@ -244,11 +254,11 @@ export class ListWatchCache<T extends KubeObject> {
   async #list(reason: ListReason): Promise<void> {
     const started = this.#clock.now();
     try {
-      await this.#pages(reason, this.#options.pageSize ?? 500);
-    } catch (error) {
-      // The token of a long list expired under way: once more in a single answer, which cannot expire.
-      if (!isKubeError(error, 'KUBE_GONE')) throw error;
-      await this.#pages(reason, undefined);
+      await this.#read(reason);
+      await this.#confirmAbsences(reason);
+      this.#deliverListed(reason, this.#held.endList(this.#shownFrom));
+    } finally {
+      this.#held.abandonList();
     }
     this.counters.lists[reason]++;
     this.#complete = true;
@@ -259,11 +269,49 @@ export class ListWatchCache<T extends KubeObject> {
     this.#notice({ kind: 'list', reason, objects: this.size, durationMs: this.#clock.now() - started });
   }
 
+  async #read(reason: ListReason): Promise<void> {
+    try {
+      await this.#pages(reason, this.#options.pageSize ?? 500);
+    } catch (error) {
+      // The token of a long list expired under way: once more in a single answer, which cannot expire.
+      if (!isKubeError(error, 'KUBE_GONE')) throw error;
+      await this.#pages(reason, undefined);
+    }
+  }
+
+  /**
+   * What vanished without its deletion having been seen stays until the server denies it by name, or, where that is not enough, until a second
+   * list lacks it as well. @throws KubeError KUBE_LIST_DOUBTED where the server has it
+   */
+  async #confirmAbsences(reason: ListReason): Promise<void> {
+    const { client, doubtMs = DOUBT_MS } = this.#options;
+    const suspected = new Set<string>();
+    for (let lists = 1; ; lists++) {
+      const unseen = this.#held.unseen(this.#shownFrom);
+      const fresh = unseen.filter(({ metadata: { uid = '' } }) => !suspected.has(uid));
+      if (fresh.length === 0) return;
+      const absence = await proveAbsent(
+        client,
+        this.resource,
+        fresh.map(({ metadata: { name, namespace, uid } }) => ({ name, namespace, uid })),
+        this.#stop.signal,
+      );
+      const againInMs = secondListAfter(fresh.length, this.size, absence, doubtMs);
+      if (againInMs === undefined) return;
+      if (lists > MOST_SECOND_LISTS) throw listDoubted(this.resource, fresh.length, 'each list lacks others');
+      for (const { metadata } of fresh) suspected.add(metadata.uid ?? '');
+      this.#notice({ kind: 'shrunk', absent: fresh.length, had: this.size, againInMs });
+      if (this.#complete) this.#setState('stale');
+      await sleep(this.#clock, againInMs, this.#stop.signal);
+      await this.#read(reason);
+    }
+  }
+
   async #pages(reason: ListReason, limit: number | undefined): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector, cachedAbove } = this.#options;
     // Only a page that is asked for ahead can be under way when this ends: most lists have one.
     let ahead: AbortController | undefined;
-    const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal };
+    const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal, whole: new AnswerLimit() };
     const ask = (token?: string): Promise<ListPage<T>> => {
       const over = token === undefined ? undefined : (ahead ??= new AbortController()).signal;
       const signal = over === undefined ? what.signal : AbortSignal.any([over, what.signal]);
@@ -271,6 +319,7 @@ export class ListWatchCache<T extends KubeObject> {
       return client.list<T>(resource, { ...what, signal, limit: few ? Math.min(FEW, limit) : limit, continue: token });
     };
     this.#held.beginList();
+    this.#shownFrom = undefined;
     try {
       let coming: Promise<ListPage<T>> | undefined = ask();
       for (let at = 0; coming !== undefined; at++) {
@@ -284,11 +333,9 @@ export class ListWatchCache<T extends KubeObject> {
         const objects = page.items.map((item) => this.#trim(item));
         await this.#takeSlices(reason, objects, page.resourceVersion);
       }
-      this.#deliverListed(reason, this.#held.endList());
       this.#mayBeBehind = false;
     } finally {
       ahead?.abort();
-      this.#held.abandonList();
     }
   }
 
@@ -325,7 +372,7 @@ export class ListWatchCache<T extends KubeObject> {
       // What moved from part to part between two states may be in none, until the watch has told of it.
       const behind = !isAtMost(first.resourceVersion, shown.from) || shown.from !== shown.to;
       if (behind && taken !== count) return this.#giveUpParts(taken);
-      this.#deliverListed('first', this.#held.endList(shown.from));
+      this.#shownFrom = shown.from;
       this.#mayBeBehind = behind;
       this.#askedAt = isAtMost(first.resourceVersion, shown.to) ? shown.to : first.resourceVersion;
       return true;
@@ -360,6 +407,7 @@ export class ListWatchCache<T extends KubeObject> {
     const bookmarkSilenceMs = this.#options.bookmarkSilenceMs ?? 100_000;
     this.#overdue = new AbortController();
     const end: WatchEnd = await runWatch<T>({
+      resource,
       subject: this.#subject('watch'),
       clock: this.#clock,
       signal: this.#again.signal,
@@ -451,7 +499,8 @@ export class ListWatchCache<T extends KubeObject> {
     }
     if (this.#complete) this.#setState('stale');
     const attempt = this.#failures++;
-    await this.#pause(attempt, error);
+    if (error.code === 'KUBE_LIST_DOUBTED') this.counters.doubted++;
+    await this.#pause(error.code === 'KUBE_LIST_DOUBTED' ? Math.min(attempt, DOUBTED_ATTEMPTS) : attempt, error);
     return wasListing ?? (attempt + 1 >= RESUMES ? 'errors' : undefined);
   }
 
@@ -459,11 +508,12 @@ export class ListWatchCache<T extends KubeObject> {
     const now = this.#clock.now();
     this.#notServedSince ??= now;
     const grace = this.#options.notServedGraceMs ?? (this.#options.optional === true ? 120_000 : Infinity);
-    if (this.size > 0 && now - this.#notServedSince >= grace) this.#deliver(this.#held.clear());
+    const { definitions } = this.#options;
+    const over = now - this.#notServedSince >= grace && definitions?.promises(this.resource) !== true;
+    if (this.size > 0 && over) this.#deliver(this.#held.clear());
     this.#setState('not-served');
     const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());
     this.#notice({ kind: 'failure', error, retryInMs: slow });
-    const { definitions } = this.#options;
     // What is still held goes when its grace is over, whatever becomes of the definition.
     if (definitions === undefined || this.size > 0) await sleep(this.#clock, slow, this.#stop.signal);
     else await definitions.untilServed(this.resource, slow, this.#stop.signal);

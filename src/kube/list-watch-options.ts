@@ -34,6 +34,8 @@ export interface CacheCounters {
   failures: number;
   /** Differences that a periodic list found: events that were lost. */
   healed: number;
+  /** Lists that lacked objects which the server has, and were not believed. */
+  doubted: number;
 }
 
 /** Something a log or a metric may want to know. */
@@ -41,7 +43,9 @@ export type CacheNotice =
   | { readonly kind: 'state'; readonly state: CacheState; readonly before: CacheState }
   | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
   | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
-  | { readonly kind: 'undecodable'; readonly error: KubeError };
+  | { readonly kind: 'undecodable'; readonly error: KubeError }
+  /** A list lacks so many of the objects that were there that a second one has to agree before they are taken as gone. */
+  | { readonly kind: 'shrunk'; readonly absent: number; readonly had: number; readonly againInMs: number };
 
 export interface ListWatchOptions<T extends KubeObject> {
   readonly client: KubeClient;
@@ -90,13 +94,18 @@ export interface ListWatchOptions<T extends KubeObject> {
   /** Delay between looks for a resource that is not served. Default 30 s. */
   readonly notServedRetryMs?: number;
   /** Tells when to look again for a resource that is not served, instead of after that delay alone. */
-  readonly definitions?: Pick<DefinitionWatch, 'untilServed'>;
+  readonly definitions?: Pick<DefinitionWatch, 'untilServed' | 'promises'>;
   /**
    * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
    * starting API server does not know custom resources for a while. Default 2 minutes for an optional resource; for any other
    * without end, as a server that lost a CRD says nothing of what its objects are for.
    */
   readonly notServedGraceMs?: number;
+  /**
+   * How long a list is doubted that lacks all, or most, of what was there, though the server denies each of these by name: then a second
+   * list has to agree. Default 10 s. Of fewer the server's word is enough, or a second list within a second.
+   */
+  readonly doubtMs?: number;
   readonly onNotice?: (notice: CacheNotice) => void;
   readonly clock?: Clock;
   readonly random?: Random;

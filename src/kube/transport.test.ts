@@ -8,6 +8,7 @@ import { ENDPOINT_SLICES, PODS } from './resource.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { KubeTransport } from './transport.ts';
 
+const A = { metadata: { name: 'a', namespace: 'ns' } };
 const NAME = { namespace: 'ns', name: 'a' };
 
 describe('requests', () => {
@@ -58,11 +59,11 @@ describe('requests', () => {
     const told: number[] = [];
     const dated = api.client({ onDate: (date) => told.push(date) });
     const date = 'Mon, 23 Nov 2026 12:00:00 GMT';
-    api.handler = (exchange) => exchange.json({}, 200, { date });
+    api.handler = (exchange) => exchange.json(A, 200, { date });
     await dated.get(PODS, NAME);
     api.handler = (exchange) => exchange.status(403, 'Forbidden', 'no', {}, { date });
     await failing(dated.get(PODS, NAME));
-    api.handler = (exchange) => exchange.json({}, 200, { date: 'today' });
+    api.handler = (exchange) => exchange.json(A, 200, { date: 'today' });
     await dated.get(PODS, NAME);
     assert.deepEqual(told, [Date.parse(date), Date.parse(date)]);
   });
@@ -86,8 +87,8 @@ describe('requests', () => {
   it('reads once more over a new connection when one breaks, but does not write again', async () => {
     const reading = client.get(PODS, NAME);
     (await api.next()).reset();
-    (await api.next()).json({ metadata: { name: 'a' } });
-    assert.deepEqual(await reading, { metadata: { name: 'a' } });
+    (await api.next()).json(A);
+    assert.deepEqual(await reading, A);
     const writing = failing(client.mergePatch(PODS, NAME, {}));
     (await api.next()).reset();
     const error = await writing;
@@ -128,9 +129,9 @@ describe('requests', () => {
     const second = await api.next();
     await new Promise((resolve) => setTimeout(resolve, 30));
     assert.equal(api.untaken, 0);
-    first.json({});
-    (await api.next()).json({});
-    second.json({});
+    first.object();
+    (await api.next()).object();
+    second.object();
     await Promise.all(requests);
   });
 
@@ -138,7 +139,8 @@ describe('requests', () => {
     client = api.client({ connections: 1 });
     api.handler = (exchange) => {
       if (exchange.method === 'GET') exchange.status(404, 'NotFound', 'x');
-      else exchange.json({ kind: 'Status' });
+      else if (exchange.method === 'DELETE') exchange.json({ kind: 'Status', status: 'Success' });
+      else exchange.object();
     };
     for (let i = 0; i < 3; i++) {
       await client.delete(PODS, NAME, { uid: 'u' });
@@ -164,7 +166,7 @@ describe('requests', () => {
   it('falls back by discovery', async () => {
     api.handler = (exchange) => {
       if (exchange.path === '/apis/discovery.k8s.io/v1beta1') {
-        exchange.json({ resources: [{ name: 'endpointslices' }, { name: 'endpointslices/status' }] });
+        exchange.json({ kind: 'APIResourceList', resources: [{ name: 'endpointslices' }, { name: 'endpointslices/status' }] });
       } else exchange.text('404 page not found\n', 404);
     };
     const discovery = new Discovery(client);

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { errors as undiciErrors, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from './clock.ts';
+import { MAX_ANSWER_BYTES } from './answer-limit.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
@@ -19,6 +20,10 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Silence of the server after which the request fails with KUBE_TIMEOUT. */
   readonly timeoutMs?: number;
+  /** Of a stream: silence after its first byte after which it fails with KUBE_TIMEOUT; left out: none is too long. */
+  readonly silenceMs?: number;
+  /** Told of the bytes of an answer as they come; what it throws ends the request. */
+  readonly onBytes?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -36,6 +41,10 @@ export interface TransportOptions {
 /** How long credentials are used before they are asked for again. */
 const CREDENTIALS_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** An answer that comes a byte at a time, so that silence never ends it, is given up after so long. */
+const LONGEST_ANSWER_MS = 120_000;
+/** What a failed answer is read of: its `Status`. */
+const MAX_FAILURE_BYTES = 1024 * 1024;
 /** Below the idle timeout of API servers (90 s) and of common load balancers (60 s), so that we close first. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -123,7 +132,7 @@ export class KubeTransport implements Transport {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
     const answer = await this.#exchange(request, 'requests', timeoutMs, timeoutMs);
     try {
-      return await answer.body.text();
+      return await this.#whole(answer.body, request, MAX_ANSWER_BYTES);
     } catch (error) {
       throw this.#failure(request, error);
     }
@@ -145,7 +154,7 @@ export class KubeTransport implements Transport {
 
   /** @throws KubeError until the first byte */
   async stream(request: KubeRequest): Promise<Readable> {
-    const answer = await this.#exchange(request, 'watches', request.timeoutMs ?? 30_000, 0);
+    const answer = await this.#exchange(request, 'watches', request.timeoutMs ?? 30_000, request.silenceMs ?? 0);
     return answer.body;
   }
 
@@ -173,9 +182,25 @@ export class KubeTransport implements Transport {
       answer = await this.#send(request, channel, headersTimeout, bodyTimeout, true);
     }
     if (answer.statusCode < 300) return answer;
-    const text = await answer.body.text().catch(() => '');
+    const text = await this.#whole(answer.body, request, MAX_FAILURE_BYTES).catch(() => '');
     const retryAfter = answer.headers['retry-after'];
     throw errorFromStatus(request.subject, answer.statusCode, statusBody(text), Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+  }
+
+  /** @throws KubeError KUBE_ANSWER_TOO_LARGE, KUBE_TIMEOUT; the connection is given up with it */
+  async #whole(body: Readable, { subject, onBytes }: KubeRequest, most: number): Promise<string> {
+    const began = this.#clock.now();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > most) throw new KubeError('KUBE_ANSWER_TOO_LARGE', subject, `the answer has more than ${most} bytes`);
+      if (this.#clock.now() - began > LONGEST_ANSWER_MS)
+        throw new KubeError('KUBE_TIMEOUT', subject, `the answer was not whole after ${LONGEST_ANSWER_MS / 1_000} s`);
+      onBytes?.(chunk.length);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
   }
 
   async #send(

@@ -1,6 +1,7 @@
+import { believeEventObject } from './believed-answer.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
-import type { KubeObject } from './resource.ts';
+import type { KubeObject, Resource } from './resource.ts';
 import type { WatchEventType } from './held-objects.ts';
 
 export type WatchEvent<T> =
@@ -8,21 +9,20 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly version: string }
   | { readonly type: 'ERROR'; readonly error: KubeError };
 
-/** One line of a watch. @throws KubeError KUBE_PROTOCOL where it is not an event with a named, versioned object */
-export function decodeWatchEvent<T extends KubeObject>(line: string, subject: KubeSubject): WatchEvent<T> {
-  return readWatchEvent(parsed(line, subject), subject);
+/** One line of a watch. @throws KubeError KUBE_PROTOCOL where it is not an event with a named, versioned object of the resource */
+export function decodeWatchEvent<T extends KubeObject>(line: string, resource: Resource, subject: KubeSubject): WatchEvent<T> {
+  return readWatchEvent(parsed(line, subject), resource, subject);
 }
 
 /** The same, parsed already. */
-export function readWatchEvent<T extends KubeObject>(line: unknown, subject: KubeSubject): WatchEvent<T> {
+export function readWatchEvent<T extends KubeObject>(line: unknown, resource: Resource, subject: KubeSubject): WatchEvent<T> {
   const event: RawEvent = typeof line === 'object' && line !== null ? line : {};
   const { type, object } = event;
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED': {
-      const metadata = object?.metadata;
-      if (typeof metadata?.name !== 'string' || typeof metadata.resourceVersion !== 'string') break;
+      believeEventObject(resource, object, subject);
       return { type, object: object as T };
     }
     case 'BOOKMARK': {
@@ -41,7 +41,7 @@ export function readWatchEvent<T extends KubeObject>(line: unknown, subject: Kub
 
 interface RawEvent {
   readonly type?: unknown;
-  readonly object?: StatusObject & { readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: unknown } };
+  readonly object?: StatusObject & { readonly metadata?: { readonly resourceVersion?: unknown } };
 }
 
 function parsed(line: string, subject: KubeSubject): unknown {

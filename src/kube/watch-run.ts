@@ -2,7 +2,7 @@ import type { Clock, TimerHandle } from './clock.ts';
 import { KubeError, type KubeSubject } from './errors.ts';
 import type { WatchEventType } from './held-objects.ts';
 import { LineSplitter } from './line-splitter.ts';
-import type { KubeObject } from './resource.ts';
+import type { KubeObject, Resource } from './resource.ts';
 import type { OpenWatch } from './transport.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { decodeWatchEvent, readWatchEvent } from './watch-event.ts';
@@ -28,6 +28,7 @@ export type FollowedEvent<T> =
   { readonly type: WatchEventType; readonly object: T } | { readonly type: 'BOOKMARK'; readonly version: string };
 
 export interface WatchRun<T> {
+  readonly resource: Resource;
   readonly subject: KubeSubject;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -102,7 +103,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
     const take = (chunk: unknown): void => {
       heardAt = clock.now();
       const events: FollowedEvent<T>[] = [];
-      const verdict = decodeChunk(lines, chunk, subject, events);
+      const verdict = decodeChunk(lines, chunk, run, events);
       if (!run.signal.aborted && !ended && events.length > 0) {
         if (silenceMs > run.bookmarkSilenceMs && events.some((event) => event.type === 'BOOKMARK')) {
           silenceMs = run.bookmarkSilenceMs;
@@ -119,20 +120,24 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
 }
 
 /** Whole lines are events; those of a server in the same process come parsed, one by one. */
-function* eventsIn<T extends KubeObject>(lines: LineSplitter, chunk: unknown, subject: KubeSubject): Generator<WatchEvent<T>> {
-  if (!Buffer.isBuffer(chunk)) yield readWatchEvent<T>(chunk, subject);
-  else for (const line of lines.push(chunk)) yield decodeWatchEvent<T>(line, subject);
+function* eventsIn<T extends KubeObject>(
+  lines: LineSplitter,
+  chunk: unknown,
+  { resource, subject }: Pick<WatchRun<T>, 'resource' | 'subject'>,
+): Generator<WatchEvent<T>> {
+  if (!Buffer.isBuffer(chunk)) yield readWatchEvent<T>(chunk, resource, subject);
+  else for (const line of lines.push(chunk)) yield decodeWatchEvent<T>(line, resource, subject);
 }
 
 /** Fills `events`; returns how the watch ends where the chunk ends it. */
 function decodeChunk<T extends KubeObject>(
   lines: LineSplitter,
   chunk: unknown,
-  subject: KubeSubject,
+  run: Pick<WatchRun<T>, 'resource' | 'subject'>,
   events: FollowedEvent<T>[],
 ): WatchEnd | undefined {
   try {
-    for (const event of eventsIn<T>(lines, chunk, subject)) {
+    for (const event of eventsIn<T>(lines, chunk, run)) {
       if (event.type === 'ERROR') {
         return event.error.code === 'KUBE_GONE' ? { kind: 'gone' } : { kind: 'failed', error: event.error };
       }
@@ -142,7 +147,7 @@ function decodeChunk<T extends KubeObject>(
   } catch (error) {
     return {
       kind: 'undecodable',
-      error: error instanceof KubeError ? error : new KubeError('KUBE_PROTOCOL', subject, String(error), { cause: error }),
+      error: error instanceof KubeError ? error : new KubeError('KUBE_PROTOCOL', run.subject, String(error), { cause: error }),
     };
   }
 }

@@ -54,8 +54,18 @@ export class Exchange {
     this.json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details }, code, headers);
   }
 
+  /** The object that was asked for or written, as little of it as an API server ever sends. */
+  object(resourceVersion = '5', uid?: string): void {
+    const { metadata } = (this.body ?? {}) as { readonly metadata?: { readonly name?: string } };
+    const named = /\/([^/]+?)(?:\/(?:status|scale))?$/.exec(this.path)?.[1] ?? '';
+    const name = this.method === 'POST' ? (metadata?.name ?? 'x') : named;
+    const namespace = /\/namespaces\/([^/]+)\//.exec(this.path)?.[1];
+    this.json({ metadata: { name, namespace, uid: uid ?? `uid-${name}`, resourceVersion } });
+  }
+
+  /** A list of the resource that was asked for, as an API server writes it. */
   list(items: readonly unknown[], resourceVersion: string, token?: string, remainingItemCount?: number): void {
-    this.json({ kind: 'List', metadata: { resourceVersion, continue: token, remainingItemCount }, items });
+    this.json({ ...listTypeOf(this.path), metadata: { resourceVersion, continue: token, remainingItemCount }, items });
   }
 
   /** Sends headers without a body. */
@@ -86,6 +96,16 @@ export class Exchange {
   reset(): void {
     this.socket.resetAndDestroy();
   }
+}
+
+/** Kinds by their plural, where that is not their name in small letters with an s. A test adds its own. */
+export const KINDS = new Map([['customresourcedefinitions', 'CustomResourceDefinition']]);
+
+function listTypeOf(path: string): { readonly apiVersion: string; readonly kind: string } {
+  const parts = path.split('/').slice(1);
+  const plural = parts.at(-1) ?? '';
+  const apiVersion = parts[0] === 'api' ? (parts[1] ?? '') : parts.slice(1, 3).join('/');
+  return { apiVersion, kind: `${KINDS.get(plural) ?? `${plural.charAt(0).toUpperCase()}${plural.slice(1, -1)}`}List` };
 }
 
 /** An HTTP server whose answers a test writes one by one. */

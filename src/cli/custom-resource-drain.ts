@@ -40,13 +40,22 @@ export async function listedKinds(client: KubeClient, resources: readonly Resour
 
 const AT_ONCE = 32;
 const LOOK_MS = 200;
+/** Definitions go after this, with all that is of them: one list that shows nothing is no proof. */
+const SECOND_LOOK_MS = 1_000;
 
 /** @returns what is still there when the time is up, or when nothing but finalizers of others keeps it */
 export async function drain(client: KubeClient, timeoutMs: number): Promise<readonly ListedKind[]> {
   const until = performance.now() + timeoutMs;
+  let nothingSeen = false;
   for (;;) {
     const listed = await listedKinds(client);
-    if (listed.length === 0) return [];
+    if (listed.length === 0) {
+      if (nothingSeen) return [];
+      nothingSeen = true;
+      await new Promise((done) => setTimeout(done, SECOND_LOOK_MS));
+      continue;
+    }
+    nothingSeen = false;
     const due = listed.flatMap(({ resource, objects }) => objects.filter(isDue).map((object) => ({ resource, object })));
     if (
       performance.now() > until ||

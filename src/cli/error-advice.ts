@@ -54,6 +54,8 @@ export const OVSDB_ADVICE: Readonly<Record<OvsdbErrorCode, string>> = {
   OVSDB_BROKEN_STREAM: 'check that the endpoint is an OVSDB server, and ssl: where it speaks TLS',
   OVSDB_MESSAGE_TOO_LARGE: REPORT,
   OVSDB_PROTOCOL: 'check that the endpoint is an OVSDB server',
+  OVSDB_NO_REPLY: 'look at what stands between this client and ovsdb-server, or restart that server',
+  OVSDB_EFFECT_MISSING: 'look at what stands between this client and ovsdb-server, or restart that server',
   OVSDB_BAD_SCHEMA: 'check the version of OVN',
   OVSDB_BAD_VALUE: REPORT,
   OVSDB_INCONSISTENT: RECOVERS,

@@ -15,6 +15,8 @@ export interface CollectionLimitOptions {
   readonly ownedRows: () => number;
   /** Whether an object `<kind>/<namespace>/<name>` exists, or was seen to be deleted, since this process started. */
   readonly ownerExplained: (owner: string) => boolean;
+  /** Whether the API server has not one object of the owner's kind: no cluster is without pods, nodes, Vpcs and Subnets. */
+  readonly kindIsEmpty?: (owner: string) => boolean;
   /** Told once a pause: whoever is told calls `end` after the grace, when a second full list agrees. */
   readonly paused: (rows: number, limit: number) => void;
 }
@@ -46,12 +48,16 @@ export class CollectionLimit {
    * written. A pause under way goes on until `end`, also where fewer rows would go now: half of a World that comes back is no proof.
    */
   survey(ids: Iterable<readonly [RowId, Ownership]>): void {
+    const { enabled, maxRows, maxShare, ownedRows, ownerExplained, kindIsEmpty } = this.#options;
     this.#unexplained.clear();
+    let emptied = false;
     for (const [id, ownership] of ids) {
-      if (ownership.kind === 'ours' && !this.#options.ownerExplained(ownership.owner)) this.#unexplained.add(id);
+      if (ownership.kind !== 'ours' || ownerExplained(ownership.owner)) continue;
+      this.#unexplained.add(id);
+      emptied ||= kindIsEmpty?.(ownership.owner) === true;
     }
-    const limit = Math.max(this.#options.maxRows, this.#options.ownedRows() * this.#options.maxShare);
-    if (this.#pausing || !this.#options.enabled || this.#unexplained.size <= limit) return;
+    const limit = Math.max(maxRows, ownedRows() * maxShare);
+    if (this.#pausing || !enabled || (this.#unexplained.size <= limit && !emptied)) return;
     this.#pausing = true;
     this.#options.paused(this.#unexplained.size, limit);
   }

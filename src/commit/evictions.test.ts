@@ -25,6 +25,7 @@ class Bench {
       applyOwn: () => undefined,
       applyOwnDelete: () => undefined,
       expectEvent: () => undefined,
+      isAhead: () => undefined,
     },
     writer: {
       submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),

@@ -23,6 +23,7 @@ class Bench {
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
   readonly expected: string[] = [];
   readonly failed: string[] = [];
+  readonly ahead: string[] = [];
   transactionSentAt: number | undefined;
   /** Whether what is submitted waits before it is sent. */
   queues = false;
@@ -39,6 +40,7 @@ class Bench {
       },
       applyOwnDelete: () => undefined,
       expectEvent: (resource) => this.expected.push(resource),
+      isAhead: (resource, key) => this.ahead.push(`${resource}/${key}`),
     },
     writer: {
       submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),
@@ -458,6 +460,7 @@ test('of very many objects that are all to be looked at again, each is compared 
       applyOwn: () => undefined,
       applyOwnDelete: () => undefined,
       expectEvent: () => undefined,
+      isAhead: () => undefined,
     },
     writer: { submit: () => assert.fail('nothing is to be written'), waits: () => false, cancel: () => false },
     mayWrite: () => true,

@@ -6,6 +6,7 @@ import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { isGone } from '../kube/resource.ts';
@@ -24,6 +25,8 @@ export interface ObjectSource {
   isLate?(resource: ResourceName, key: string): boolean;
   applyOwn(resource: ResourceName, object: KubeObject): void;
   applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
+  /** The server refused a write because of what the cache does not show: an object of that name, a newer version of it. */
+  isAhead(resource: ResourceName, key: string): void;
   /** The server does not have an object that is held: its deletion has to come. */
   expectEvent(resource: ResourceName): void;
 }
@@ -54,6 +57,9 @@ export interface ObjectWriterOptions {
 const MOST_EXAMINED = 2_000;
 /** In one turn, of what rules have spoken of. */
 const MOST_TAKEN = 5_000;
+
+/** The server has seen what the cache has not. */
+const AHEAD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_ALREADY_EXISTS', 'KUBE_CONFLICT', 'KUBE_PRECONDITION']);
 
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
@@ -212,6 +218,8 @@ export class ObjectWriter {
 
   #send(id: ObjectId, write: ObjectWrite): void {
     const intent = this.#intent(write);
+    const [resource, key] = apart(id);
+    const seen = this.#options.source.get(resource, key)?.metadata.resourceVersion;
     const writes = this.#underWay.get(id) ?? new Map<ObjectWrite, WriteIntent>();
     this.#underWay.set(id, writes.set(write, intent));
     if (this.#holds.letsGo(id, write)) this.#lettingGo.set(id, write);
@@ -219,12 +227,13 @@ export class ObjectWriter {
       writes.delete(write);
       if (writes.size === 0) this.#underWay.delete(id);
       if (this.#lettingGo.get(id) === write) this.#lettingGo.delete(id);
-      this.#finished(id, write, result);
+      this.#finished(id, write, result, seen);
       this.#options.wake();
     });
   }
 
-  #finished(id: ObjectId, write: ObjectWrite, result: WriteResult): void {
+  /** @param seen version of the object that was known when the write was sent */
+  #finished(id: ObjectId, write: ObjectWrite, result: WriteResult, seen: string | undefined): void {
     const [resource, key] = apart(id);
     const { source, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
@@ -237,8 +246,10 @@ export class ObjectWriter {
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
     } else {
-      const held = source.get(resource, key)?.metadata.uid;
-      if (result.error.code === 'KUBE_NOT_FOUND' && write.verb !== 'create' && held === write.uid) source.expectEvent(resource);
+      const { uid: held, resourceVersion } = source.get(resource, key)?.metadata ?? {};
+      const { code } = result.error;
+      if (code === 'KUBE_NOT_FOUND' && write.verb !== 'create' && held === write.uid) source.expectEvent(resource);
+      if (AHEAD.has(code) && resourceVersion === seen) source.isAhead(resource, key);
     }
     onWritten(write, result);
   }

@@ -37,6 +37,14 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
       case 'list':
         log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
         return;
+      case 'shrunk':
+        log.warn('a list lacks much that was there: a second one has to agree before it is taken as gone', {
+          resource,
+          absent: notice.absent,
+          had: notice.had,
+          againInMs: notice.againInMs,
+        });
+        return;
       case 'state':
         if (notice.state === 'synced') over(resource);
         // It answered: it does not know the kind.

@@ -21,7 +21,7 @@ import type { AnyObject } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, Random } from '../kube/clock.ts';
 import type { DefinitionWatch } from '../kube/definition-watch.ts';
-import type { KubeError } from '../kube/errors.ts';
+import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -32,8 +32,10 @@ import { isNatRule } from '../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
+import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
+import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
 import type { Untrimmed } from './trim.ts';
 import {
   trimCustom,
@@ -61,6 +63,10 @@ export interface CachesOptions {
   /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
   readonly vanished: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+  /** Left out where nothing is written. */
+  readonly later?: (ms: number, run: () => void) => void;
+  /** As of a cache's list: see `ListWatchOptions.doubtMs`. */
+  readonly doubtMs?: number;
   /** Left out: kinds that are not served are asked for now and then. */
   readonly definitions?: DefinitionWatch;
   /** Pods, or IP objects, above which the first list takes them from the server's cache. */
@@ -85,6 +91,9 @@ const NUMEROUS: ReadonlySet<ResourceName> = new Set(['ips', 'pods']);
 /** Objects of one kind above which that is so, where nothing else is said. */
 const MANY = 5_000;
 
+/** What is wrong with the answer, not with the way to the server. */
+const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
+
 interface Entry {
   readonly resource: ResourceName;
   readonly cache: ListWatchCache<KubeObject>;
@@ -101,10 +110,17 @@ export class Caches implements ObjectSource {
   readonly #cachedTurn = new Turnstile();
   /** Why a resource could not be read when that was last tried. */
   readonly #troubles = new Map<ResourceName, KubeError>();
+  readonly #ahead: AnswersAhead;
 
   constructor(options: CachesOptions) {
     this.#options = options;
-    const { world } = options;
+    const { world, clock, later = () => undefined } = options;
+    this.#ahead = new AnswersAhead({
+      seen: (resource, key) => this.get(resource, key)?.metadata.resourceVersion,
+      listAgain: (resource) => this.listAgain(resource),
+      clock,
+      later,
+    });
     this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)));
     this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)));
     this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
@@ -175,6 +191,28 @@ export class Caches implements ObjectSource {
     return first;
   }
 
+  /** Kinds that are not followed now because what the server answers to a list is not believed. */
+  get doubted(): readonly ResourceName[] {
+    return [...this.#caches.values()].flatMap(({ resource, cache }) => {
+      const code = this.#troubles.get(resource)?.code;
+      return cache.state !== 'synced' && code !== undefined && DOUBTFUL.has(code) ? [resource] : [];
+    });
+  }
+
+  /** Objects of a kind. */
+  sizeOf(resource: ResourceName): number {
+    return this.#caches.get(resource)?.cache.size ?? 0;
+  }
+
+  listAgain(resource: ResourceName): void {
+    this.#caches.get(resource)?.cache.listAgain();
+  }
+
+  /** The server refused a write because of what a cache does not show: it lists again where no event shows it soon. */
+  isAhead(resource: ResourceName, key: string): void {
+    this.#ahead.met(resource, key);
+  }
+
   get observations(): readonly CacheObservation[] {
     return [...this.#caches.values()].map(({ resource, cache }) => ({
       kind: traitsOf(resource).kind,
@@ -188,7 +226,7 @@ export class Caches implements ObjectSource {
   /** Lists everything that can own a row once more and says whether it shows nothing that the caches lack. */
   async confirmed(): Promise<boolean> {
     try {
-      for (const resource of new Set(RESOURCE_OF_KIND.values())) {
+      for (const resource of new Set(RESOURCE_OF_OWNER_KIND.values())) {
         const cache = this.#caches.get(resource)?.cache;
         if (cache === undefined) continue;
         for (const object of await this.#options.client.listAll(cache.resource))
@@ -205,10 +243,8 @@ export class Caches implements ObjectSource {
   /** Whether an owner exists under any uid, or was seen to be deleted. */
   explains(owner: string): boolean {
     if (this.#deleted.has(owner)) return true;
-    const [kind = '', namespace = '', ...rest] = owner.split('/');
-    const resource = RESOURCE_OF_KIND.get(kind);
-    const name = rest.join('/');
-    return resource !== undefined && this.get(resource, namespace === '' ? name : `${namespace}/${name}`) !== undefined;
+    const object = resourceOfOwner(owner);
+    return object !== undefined && this.get(object.resource, object.key) !== undefined;
   }
 
   get(resource: ResourceName, key: string): AnyObject | undefined {
@@ -309,7 +345,7 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, clock, random, onNotice, definitions, cachedAbove } = this.#options;
+    const { client, clock, random, onNotice, definitions, cachedAbove, doubtMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -320,10 +356,12 @@ export class Caches implements ObjectSource {
       pageSize: PAGE,
       ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn, unread: 'managedFields' } : {}),
       ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
+      ...(doubtMs === undefined ? {} : { doubtMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       onNotice: (notice) => {
         if (notice.kind === 'failure') this.#troubles.set(resource, notice.error);
+        if (notice.kind === 'state' && notice.state === 'synced') this.#troubles.delete(resource);
         onNotice?.(resource, notice);
       },
     });
@@ -356,15 +394,3 @@ export class Caches implements ObjectSource {
     if (this.#deleted.size > 100_000) this.#deleted.delete(this.#deleted.values().next().value as string);
   }
 }
-
-const RESOURCE_OF_KIND: ReadonlyMap<string, ResourceName> = new Map([
-  ['vpc', 'vpcs'],
-  ['subnet', 'subnets'],
-  ['ip', 'ips'],
-  ['ippool', 'ippools'],
-  ['pod', 'pods'],
-  ['node', 'nodes'],
-  ['namespace', 'namespaces'],
-  ['vip', 'vips'],
-  ['ovneip', 'ovn-eips'],
-]);

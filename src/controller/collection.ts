@@ -8,14 +8,19 @@ import type { Log } from '../runtime/log.ts';
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { ObservedRows } from '../world/observed-rows.ts';
+import type { ResourceName } from '../world/resources.ts';
 import type { Caches } from './caches.ts';
+import { resourceOfOwner } from './row-owners.ts';
+
+/** Of these every cluster has some. */
+const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['pods', 'nodes', 'namespaces', 'vpcs', 'subnets']);
 
 export interface CollectionOptions {
   /** False: it never pauses. */
   readonly enabled: boolean;
   readonly rows: ObservedRows;
   readonly desired: Desired;
-  readonly caches: Pick<Caches, 'explains' | 'confirmed'>;
+  readonly caches: Pick<Caches, 'explains' | 'confirmed' | 'sizeOf'>;
   readonly log: Log;
   readonly later: (ms: number, run: () => void) => void;
   readonly paused: () => void;
@@ -35,6 +40,10 @@ export class Collection {
       enabled,
       ownedRows: () => rows.owned.size,
       ownerExplained: (owner) => caches.explains(owner),
+      kindIsEmpty: (owner) => {
+        const resource = resourceOfOwner(owner)?.resource;
+        return resource !== undefined && NEVER_EMPTY.has(resource) && caches.sizeOf(resource) === 0;
+      },
       paused: (count, limit) => {
         options.paused();
         log.error('collection paused: rows whose owners are not in the API server', {

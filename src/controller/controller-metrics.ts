@@ -16,10 +16,12 @@ import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { MetricSink } from '../runtime/metrics.ts';
+import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Caches } from './caches.ts';
 import type { Leadership } from './leadership.ts';
+import type { NorthboundLoss } from './northbound-loss.ts';
 import type { NorthboundRefusals } from './northbound-refusals.ts';
 import { RefusedWishes } from './refused-wishes.ts';
 
@@ -37,6 +39,9 @@ export interface MetricSources {
   readonly events: EventRecorder;
   readonly leadership: Leadership;
   readonly refusals: NorthboundRefusals;
+  readonly loss: Pick<NorthboundLoss, 'lies'>;
+  /** Kinds whose lists are not believed now. */
+  readonly doubted: () => readonly ResourceName[];
   readonly clock: Clock;
   /** False: the addresses of all Subnets together, under an empty name. */
   readonly subnetLabel: boolean;
@@ -73,16 +78,20 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   });
   exposeReplica(metrics, sources);
   exposeCaches(metrics, caches, sources.clock);
+  metrics.read('kiln_lists_doubted', (report) => {
+    for (const resource of sources.doubted()) report({ kind: traitsOf(resource).kind }, 1);
+  });
   exposeAddresses(metrics, sources);
 }
 
-function exposeReplica(metrics: MetricSink, { session, rows, refusals, clock }: MetricSources): void {
+function exposeReplica(metrics: MetricSink, { session, rows, refusals, loss, clock }: MetricSources): void {
   let outOfStepAt: number | undefined = clock.now();
   session.onState((state) => {
     outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
   });
   metrics.read('kiln_ovsdb_connected', (report) => report(DB, session.state === 'synced' ? 1 : 0));
   metrics.read('kiln_ovsdb_refuses', (report) => report(DB, refusals.reason === undefined ? 0 : 1));
+  metrics.read('kiln_ovsdb_lies', (report) => report(DB, loss.lies ? 1 : 0));
   metrics.read('kiln_ovsdb_reconnects_total', (report) => report(DB, Math.max(0, session.generation - 1)));
   metrics.read('kiln_ovsdb_replica_lag_seconds', (report) => {
     const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);

@@ -17,8 +17,8 @@ import { DefinitionWatch } from '../kube/definition-watch.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
-import type { AddressWish } from '../world/reservations.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { AddressWish } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
 import { cacheLog, definitionsLog } from './cache-log.ts';
@@ -30,6 +30,7 @@ import type { ControllerOptions, ControllerStatus, Phase, Plan, StandingFact } f
 import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { EarlyRules } from './early-rules.ts';
+import { FirstLists } from './first-lists.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 import type { StandingNotice } from './standing-facts.ts';
@@ -50,6 +51,7 @@ const TURN_MS = 10;
 /** Rules that do not come to rest for so long are behind: what changes meanwhile waits until they do. */
 const BEHIND_MS = 250;
 const USAGE_INTERVAL_MS = 1_000;
+const LABORATORY_DOUBT_MS = 1_000;
 /** Rounds of compile and allocation in one turn, before the rest waits for the next. */
 const ROUNDS = 8;
 
@@ -62,6 +64,7 @@ export class Controller {
   readonly #early: EarlyRules;
   readonly #allocation: AllocationStep;
   readonly #collection: Collection;
+  readonly #firstLists: FirstLists;
   readonly #rows: NorthboundWriter;
   readonly #writer: KubeWriter;
   readonly #objects: ObjectWriter;
@@ -75,6 +78,7 @@ export class Controller {
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
   readonly #intake: RowIntake;
+  readonly #loss: NorthboundLoss;
   readonly #defer: (run: () => void) => void;
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
@@ -101,7 +105,11 @@ export class Controller {
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#date, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     const refusals = new NorthboundRefusals(log, this.#clock);
-    const loss = new NorthboundLoss(session);
+    const loss = new NorthboundLoss(session, log, this.#clock);
+    this.#loss = loss;
+    // A laboratory loses all of a kind for fun.
+    const doubt = options.collectionLimit === false ? { doubtMs: LABORATORY_DOUBT_MS } : {};
+    const { later } = this.#timers;
     this.#caches = new Caches({
       client,
       world: this.world,
@@ -116,6 +124,8 @@ export class Controller {
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage, this.#clock),
+      later,
+      ...doubt,
       ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
       ...(options.followDefinitions === false
         ? {}
@@ -140,7 +150,16 @@ export class Controller {
     this.#early = new EarlyRules(this.world, this.#compiler, () => this.#clock.now());
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
-    const { later } = this.#timers;
+    this.#firstLists = new FirstLists({
+      client,
+      world: this.world,
+      caches: this.#caches,
+      clock: this.#clock,
+      log,
+      ...doubt,
+      later,
+      wake: () => this.wake(),
+    });
     this.#collection = new Collection({
       enabled: options.collectionLimit ?? true,
       rows: this.world.rows,
@@ -211,6 +230,7 @@ export class Controller {
         this.#meter.transaction(report);
         logTransaction(shared.of(report.share ?? ''), refusals, report);
         if (!report.ok) return;
+        loss.accepted();
         this.#transactions++;
         this.#rowsWritten += report.rows;
       },
@@ -269,6 +289,8 @@ export class Controller {
         events: this.#events,
         leadership: this.#leadership,
         refusals,
+        loss,
+        doubted: () => this.#doubted,
         clock: this.#clock,
         subnetLabel: options.subnetLabel ?? true,
         ready: () => this.waitingFor.length === 0,
@@ -332,6 +354,7 @@ export class Controller {
       !this.#intake.busy &&
       !this.#scheduled &&
       this.#usageDue === undefined &&
+      this.#firstLists.believed &&
       this.world.reactor.quiet &&
       this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
@@ -415,6 +438,7 @@ export class Controller {
     const derivedAt = this.#meter.phase('compile', began);
     if (!derived) return this.#again();
     this.#collection.survey();
+    this.#firstLists.look();
     this.#leadership.raiseFence();
     this.#doing = 'rows compared';
     this.#rows.flush();
@@ -512,11 +536,21 @@ export class Controller {
   }
 
   #mayWriteObjects(): boolean {
-    return this.#phase !== 'stopped' && this.#observed && this.#leadership.mayWriteObjects;
+    return this.#believed && this.#leadership.mayWriteObjects;
   }
 
   #mayWrite(): boolean {
-    return this.#phase !== 'stopped' && this.#observed && this.#leadership.mayWriteRows;
+    return this.#believed && this.#leadership.mayWriteRows;
+  }
+
+  /** All was observed, and what vanished before anyone could see it go is known to be gone. */
+  get #believed(): boolean {
+    return this.#phase !== 'stopped' && this.#observed && this.#firstLists.believed;
+  }
+
+  /** Kinds whose lists are not believed now. */
+  get #doubted(): readonly ResourceName[] {
+    return [...new Set([...this.#caches.doubted, ...this.#firstLists.doubted])];
   }
 
   #phaseNow(): Phase {
@@ -527,8 +561,8 @@ export class Controller {
 
   /** What is missing before work can begin: lists that were never complete, a Northbound replica that is not in step. */
   get waitingFor(): readonly string[] {
-    const missing: string[] = [...this.#caches.missing];
-    if (this.#options.session.state !== 'synced' || this.#intake.filling) missing.push('the Northbound database');
+    const missing: string[] = [...new Set<string>([...this.#caches.missing, ...this.#doubted])];
+    if (this.#options.session.state !== 'synced' || this.#intake.filling || this.#loss.lies) missing.push('the Northbound database');
     return missing;
   }
 }

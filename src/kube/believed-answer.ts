@@ -77,12 +77,7 @@ export function believeEventObject(resource: Resource, object: unknown, subject:
  * The object of an answer to a request for one: of this kind, with the name that was asked for.
  * @throws KubeError KUBE_PROTOCOL where it is not
  */
-export function believeObject<T extends KubeObject>(
-  resource: Resource,
-  name: Partial<ObjectName>,
-  answer: unknown,
-  subject: KubeSubject,
-): T {
+export function believeObject(resource: Resource, name: Partial<ObjectName>, answer: unknown, subject: KubeSubject): KubeObject {
   const object = recordOf(answer);
   if (object === undefined) throw doubted(subject, `the answer is ${typeName(answer)}, not a ${resource.kind}`);
   believeType(resource, object, subject);
@@ -91,7 +86,7 @@ export function believeObject<T extends KubeObject>(
   const asked = name.namespace ?? '';
   if ((name.name !== undefined && answered !== name.name) || (asked !== '' && (namespace ?? '') !== asked))
     throw doubted(subject, `the answer is ${resource.kind} ${[namespace, answered].filter(Boolean).map(said).join('/')}, another one`);
-  return answer as T;
+  return answer as KubeObject;
 }
 
 /** The `Status` that tells of a deletion: one of failure in an answer of success is no proof that anything is gone. */

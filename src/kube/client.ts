@@ -98,7 +98,7 @@ export class KubeClient {
 
   async get<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T> {
     const subject = subjectOf('get', resource, name);
-    return believeObject<T>(resource, name, await this.#read(subject, objectPath(resource, name), signal), subject);
+    return believeObject(resource, name, await this.#read(subject, objectPath(resource, name), signal), subject) as T;
   }
 
   /** Like `get`; undefined where there is no such object (or resource). */
@@ -121,7 +121,7 @@ export class KubeClient {
     const path = collectionPath(resource, namespace) + queryOf({ labelSelector, fieldSelector, limit, continue: token });
     if (limit === undefined) return this.#listAtOnce(resource, path, options, subject);
     const answer = await this.#read(subject, path, signal, whole);
-    const { items, ...frame } = { items: itemsOf<T>(answer), ...believeFrame(resource, answer, subject) };
+    const { items, ...frame } = { items: itemsOf(answer) as readonly T[], ...believeFrame(resource, answer, subject) };
     for (const item of items) believeItem(resource, item, namespace, subject);
     whole?.objects(items.length, subject);
     return { items, ...frame };
@@ -179,7 +179,10 @@ export class KubeClient {
         whole.objects(items.length, subject);
         if (items.length > 0) take(items);
       }
-      return believeFrame(resource, reader.end(), subject);
+      const frame = reader.end();
+      // Objects were taken out as they came.
+      if (itemsOf(frame).length > 0) throw new KubeError('KUBE_PROTOCOL', subject, 'an item of the list is no object');
+      return believeFrame(resource, frame, subject);
     } catch (error) {
       if (error instanceof SyntaxError) throw new KubeError('KUBE_PROTOCOL', subject, 'the list is not whole JSON', { cause: error });
       if (error instanceof RangeError) throw new KubeError('KUBE_ANSWER_TOO_LARGE', subject, error.message, { cause: error });
@@ -274,7 +277,7 @@ export class KubeClient {
       body,
       ...signalOf(options),
     })) as KubeObject;
-    if (answer?.kind !== 'Status') return believeObject<T>(resource, name, answer, subject);
+    if (answer?.kind !== 'Status') return believeObject(resource, name, answer, subject) as T;
     believeStatus(answer as { readonly status?: unknown }, subject);
     return undefined;
   }
@@ -338,7 +341,7 @@ export class KubeClient {
     });
     // A scale has a kind of its own.
     return options.subresource === undefined || options.subresource === 'status'
-      ? believeObject<T>(resource, name, answer, subject)
+      ? (believeObject(resource, name, answer, subject) as T)
       : (answer as T);
   }
 
@@ -373,9 +376,9 @@ function withType(resource: Resource, object: KubeObject): object {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
-function itemsOf<T>(answer: unknown): readonly T[] {
+function itemsOf(answer: unknown): readonly unknown[] {
   const items = (answer as { readonly items?: unknown } | null)?.items;
-  return Array.isArray(items) ? (items as T[]) : [];
+  return Array.isArray(items) ? (items as unknown[]) : [];
 }
 
 function signalOf(options: { readonly signal?: AbortSignal | undefined }): { readonly signal?: AbortSignal } {

@@ -49,10 +49,10 @@ export class Discovery {
 
   async #ask(path: string): Promise<ReadonlySet<string>> {
     try {
-      const list = (await this.#client.getPath(path)) as ApiResourceList;
-      if (list?.kind !== 'APIResourceList' || (!Array.isArray(list.resources) && list.resources !== null))
+      const { kind, resources } = ((await this.#client.getPath(path)) ?? {}) as ApiResourceList;
+      if (kind !== 'APIResourceList' || resources === undefined)
         throw new KubeError('KUBE_PROTOCOL', { verb: 'discover', resource: path }, 'the answer is no APIResourceList');
-      return new Set((list.resources ?? []).map((entry) => entry.name));
+      return new Set((resources ?? []).map((entry) => entry.name));
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_NOT_FOUND')) return new Set();
       throw error;

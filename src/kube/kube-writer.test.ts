@@ -27,7 +27,6 @@ describe('KubeWriter', () => {
   });
   const submit = (operation: WriteOperation, more: Partial<WriteIntent> = {}): Promise<WriteResult> =>
     writer.submit({ resource: VPCS, name: 'v', lane: 'object', operation, ...more });
-  const reply = (name: string, version = '5'): KubeObject => ({ metadata: { name, uid: `uid-${name}`, resourceVersion: version } });
   const code = (result: WriteResult): string => (result.ok ? 'ok' : result.error.code);
 
   beforeEach(async () => {

@@ -15,7 +15,7 @@ const NEAR = 512;
 /** All that stands around the items, white space included. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** The largest object an API server stores is some 3 MB. */
-const MAX_ITEM_BYTES = 64 * 1024 * 1024;
+const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads a list of the API server while it comes, so that neither its text nor its whole graph is ever in memory, and no turn is longer than

@@ -500,7 +500,8 @@ export class ListWatchCache<T extends KubeObject> {
     if (this.#complete) this.#setState('stale');
     const attempt = this.#failures++;
     if (error.code === 'KUBE_LIST_DOUBTED') this.counters.doubted++;
-    await this.#pause(error.code === 'KUBE_LIST_DOUBTED' ? Math.min(attempt, DOUBTED_ATTEMPTS) : attempt, error);
+    const answered = error.code === 'KUBE_LIST_DOUBTED' || error.code === 'KUBE_PROTOCOL';
+    await this.#pause(answered ? Math.min(attempt, DOUBTED_ATTEMPTS) : attempt, error);
     return wasListing ?? (attempt + 1 >= RESUMES ? 'errors' : undefined);
   }
 

@@ -23,6 +23,8 @@ export const errorCodes = {
   OVSDB_MONITOR_CANCELED: 'the server ended the monitor',
   OVSDB_NOT_MONITORED: 'the table is not one the session was asked to read',
   OVSDB_TRANSACTION_TIMEOUT: 'the reply to a transaction took longer than timeoutMs',
+  OVSDB_NO_REPLY: 'the server answers echoes and leaves a request without an answer; the connection is given up',
+  OVSDB_EFFECT_MISSING: 'the server says that it carried out a transaction and does not show what that did; the connection is given up',
   OVSDB_CLOSED: 'the session was closed',
 
   OVSDB_ABORTED: 'aborted',
@@ -111,6 +113,19 @@ const serverWide: ReadonlySet<OvsdbErrorCode> = new Set<OvsdbErrorCode>([
   'OVSDB_CANCELED',
   'OVSDB_UNKNOWN_DATABASE',
 ]);
+
+const lies: ReadonlySet<OvsdbErrorCode> = new Set<OvsdbErrorCode>([
+  'OVSDB_BROKEN_STREAM',
+  'OVSDB_MESSAGE_TOO_LARGE',
+  'OVSDB_PROTOCOL',
+  'OVSDB_NO_REPLY',
+  'OVSDB_EFFECT_MISSING',
+]);
+
+/** Whether a connection ended because what the server sent cannot be true: it is there, and not to be believed. */
+export function isLie(code: OvsdbErrorCode): boolean {
+  return lies.has(code);
+}
 
 /** Whether a transaction was refused for the server's own trouble: any other one would have been as well. */
 export function isServerWide(error: OvsdbError): boolean {

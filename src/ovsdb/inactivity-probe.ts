@@ -9,12 +9,16 @@ const secondLookMs = 20;
 /** Intervals that a peer which talks has for an answer: an echo may stand behind all that it had to send before. */
 const patience = 6;
 
-/** `silent`: not a byte came. `deaf`: it talks, and answers nothing: what is sent to it does not arrive, or is not read. */
-export type Ailment = 'silent' | 'deaf';
+/**
+ * `silent`: not a byte came. `deaf`: it talks, and answers nothing: what is sent to it does not arrive, or is not read. `choosy`: it answers echoes,
+ * and leaves a request that came before them.
+ */
+export type Ailment = 'silent' | 'deaf' | 'choosy';
 
 /**
  * Finds a peer that is silent: after `intervalMs` without a byte it asks for an echo, and after as long again it calls `onDead`. And one
- * that talks and answers nothing: when a request has been open for `intervalMs`, it asks for an echo as well, and waits for any answer.
+ * that talks and answers nothing: when a request has been open for `intervalMs`, it asks for an echo as well, and waits for any answer. And one
+ * that answers the echo and not the request: it has as long again.
  * A peer that talks costs one timer an interval, not one a message.
  */
 export class InactivityProbe {
@@ -22,6 +26,7 @@ export class InactivityProbe {
   readonly #sendEcho: () => void;
   readonly #onDead: (ms: number, ailment: Ailment) => void;
   readonly #owedSince: () => number | undefined;
+  readonly #passedOverSince: () => number | undefined;
   #intervalMs: number;
   #heardAt: number;
   #echoSentAt: number | undefined;
@@ -30,19 +35,24 @@ export class InactivityProbe {
   #cancelTimer: () => void = () => {};
   #stopped = false;
 
-  /** @param owedSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open */
+  /**
+   * @param owedSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open
+   * @param passedOverSince since when a request has been open after a later one was answered; undefined where none is
+   */
   constructor(
     clock: Clock,
     intervalMs: number,
     sendEcho: () => void,
     onDead: (ms: number, ailment: Ailment) => void,
     owedSince: () => number | undefined = () => undefined,
+    passedOverSince: () => number | undefined = () => undefined,
   ) {
     this.#clock = clock;
     this.#intervalMs = intervalMs;
     this.#sendEcho = sendEcho;
     this.#onDead = onDead;
     this.#owedSince = owedSince;
+    this.#passedOverSince = passedOverSince;
     this.#heardAt = clock.now();
     this.#arm(intervalMs);
   }
@@ -73,6 +83,11 @@ export class InactivityProbe {
 
   #look(): void {
     if (this.#isDeaf()) return this.#verdict('deaf', this.#owedSince);
+    const passedOver = this.#passedOverSince();
+    if (passedOver !== undefined) {
+      const left = passedOver + this.#intervalMs - this.#clock.now();
+      return left <= 1 ? this.#verdict('choosy', this.#passedOverSince) : this.#arm(left);
+    }
     const since = this.#clock.now() - (this.#echoSentAt ?? this.#heardAt);
     // A timer may fire a fraction of a millisecond early.
     if (since + 1 < this.#intervalMs) return this.#arm(this.#intervalMs - since);

@@ -40,6 +40,7 @@ export {
 export type { OperationResult, TransactOutcome } from './transaction.ts';
 export {
   errorCodes,
+  isLie,
   isServerWide,
   OvsdbError,
   toOvsdbError,

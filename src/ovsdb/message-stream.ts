@@ -123,6 +123,11 @@ export class MessageStream {
     if (start < chunk.length) this.#keepRows(chunk.subarray(start));
   }
 
+  /** A message was begun and is not whole. */
+  get inMessage(): boolean {
+    return this.#depth > 0;
+  }
+
   /** No further message is delivered, also of a chunk that is being read. */
   end(): void {
     this.#ended = true;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
-import { InactivityProbe } from './inactivity-probe.ts';
+import { type Ailment, InactivityProbe } from './inactivity-probe.ts';
 import { MessageStream, type TakeRows } from './message-stream.ts';
 import type { Wire } from './transport.ts';
 
@@ -12,6 +12,14 @@ export type RpcReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'lost'; readonly error: OvsdbError };
+
+interface Request {
+  readonly method: string;
+  readonly sentAt: number;
+  /** The answer may take so long for a reason that the request names. */
+  readonly mayTakeMs: number;
+  readonly onReply: (reply: RpcReply) => void;
+}
 
 export interface RpcOptions {
   readonly clock: Clock;
@@ -35,7 +43,11 @@ export class RpcConnection {
   readonly #stream: MessageStream;
   readonly #probe: InactivityProbe;
   /** Open requests, oldest first. */
-  readonly #pending = new Map<number, { readonly sentAt: number; readonly onReply: (reply: RpcReply) => void }>();
+  readonly #pending = new Map<number, Request>();
+  /** The oldest open request of all that a later one was answered before, and since when. */
+  #passedOver: { readonly id: number; readonly method: string; readonly since: number } | undefined;
+  /** When a message was begun that is not whole. */
+  #begunAt: number | undefined;
   #nextId = 1;
   #closed = false;
   /** When an answer came last, or a part of one. */
@@ -52,26 +64,32 @@ export class RpcConnection {
       options.clock,
       options.probeIntervalMs,
       () => this.call('echo', [], () => {}),
-      (ms, ailment) => {
-        const what = ailment === 'silent' ? 'was silent' : 'sent, and answered nothing,';
-        this.close(new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server ${what} for ${Math.round(ms)} ms`));
-      },
+      (ms, ailment) => this.close(givenUp(ms, ailment, this.#passedOver?.method)),
       () => this.#owedSince(),
+      () => this.#passedOver?.since,
     );
-    socket.on('data', (chunk: Buffer) => this.#read(() => this.#stream.push(chunk)));
+    socket.on('data', (chunk: Buffer) => {
+      // White space between and in messages says nothing: a peer that sends no more than that is silent.
+      const says = !isBlank(chunk);
+      this.#read(() => this.#stream.push(chunk), says);
+    });
     socket.on('message', (message) => this.#read(() => this.#receive(message)));
     socket.on('error', (cause) => this.close(refusedByTls(cause) ?? broken(cause)));
     socket.on('close', () => this.close(new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection')));
   }
 
-  /** Sends a request; `onReply` is called exactly once. @returns the id, for `cancel` */
-  call(method: string, params: readonly unknown[], onReply: (reply: RpcReply) => void): number {
+  /**
+   * Sends a request; `onReply` is called exactly once.
+   * @param mayTakeMs how long the request itself asks the server to wait
+   * @returns the id, for `cancel`
+   */
+  call(method: string, params: readonly unknown[], onReply: (reply: RpcReply) => void, mayTakeMs = 0): number {
     const id = this.#nextId++;
     if (this.#closed) {
       onReply({ kind: 'lost', error: new OvsdbError('OVSDB_DISCONNECTED', 'the connection is closed') });
       return id;
     }
-    this.#pending.set(id, { sentAt: this.#options.clock.now(), onReply });
+    this.#pending.set(id, { method, sentAt: this.#options.clock.now(), mayTakeMs, onReply });
     this.#send({ method, params, id });
     return id;
   }
@@ -109,7 +127,20 @@ export class RpcConnection {
 
   #owedSince(): number | undefined {
     for (const { sentAt } of this.#pending.values()) return Math.max(sentAt, this.#answeredAt);
-    return undefined;
+    // A message that is not whole after long is owed as well: nothing else can come before it is.
+    return this.#begunAt;
+  }
+
+  /** @param answered a request that was answered now */
+  #notePassedOver(answered: number): void {
+    if (this.#passedOver !== undefined && this.#pending.has(this.#passedOver.id)) return;
+    this.#passedOver = undefined;
+    for (const [id, { method, sentAt, mayTakeMs }] of this.#pending) {
+      if (id > answered) return;
+      if (this.#answeredAt - sentAt < mayTakeMs) continue;
+      this.#passedOver = { id, method, since: this.#answeredAt };
+      return;
+    }
   }
 
   #send(message: object): void {
@@ -117,18 +148,20 @@ export class RpcConnection {
     else this.#socket.send(message);
   }
 
-  #read(take: () => void): void {
+  #read(take: () => void, says = true): void {
     if (this.#closed) return;
-    this.#probe.heard();
+    if (says) this.#probe.heard();
     // Most of it are rows of the contents that were asked for, which go on for as long as they are many.
-    if (this.#expectsRows) this.#answeredAt = this.#options.clock.now();
+    if (this.#expectsRows && says) this.#answeredAt = this.#options.clock.now();
     try {
       take();
     } catch (thrown) {
       this.close(toOvsdbError(thrown, 'OVSDB_PROTOCOL'));
     }
+    if (!this.#stream.inMessage || this.#expectsRows) this.#begunAt = undefined;
+    else this.#begunAt ??= this.#options.clock.now();
     // Composing the objects of a large message takes time during which nothing could be heard.
-    this.#probe.heard();
+    if (says) this.#probe.heard();
     if (this.#expectsRows) this.#pace();
   }
 
@@ -157,9 +190,24 @@ export class RpcConnection {
     const request = typeof id === 'number' ? this.#pending.get(id) : undefined;
     if (request === undefined) throw new OvsdbError('OVSDB_PROTOCOL', `a reply has an id that no request had: ${JSON.stringify(id)}`);
     this.#pending.delete(id as number);
+    this.#begunAt = undefined;
     this.#answeredAt = this.#options.clock.now();
+    this.#notePassedOver(id as number);
     request.onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
   }
+}
+
+function isBlank(chunk: Buffer): boolean {
+  for (const byte of chunk) if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  return true;
+}
+
+function givenUp(ms: number, ailment: Ailment, method = 'a request'): OvsdbError {
+  const time = `for ${Math.round(ms)} ms`;
+  if (ailment === 'choosy')
+    return new OvsdbError('OVSDB_NO_REPLY', `the server answers echoes and has left ${method} without an answer ${time}`);
+  const what = ailment === 'silent' ? 'was silent' : 'sent, and answered nothing,';
+  return new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server ${what} ${time}`);
 }
 
 function broken(cause: Error): OvsdbError {

@@ -3,6 +3,7 @@ import { OvsdbError, toOvsdbError } from './errors.ts';
 import { comment, type Operation } from './operation.ts';
 import type { RpcConnection, RpcReply } from './rpc.ts';
 import type { DatabaseSchema } from './schema.ts';
+import { missingEffect, type Shown } from './shown-effects.ts';
 import { encodeOperations, readResults, refused, type TransactOutcome } from './transaction.ts';
 
 export interface TransactOptions {
@@ -12,15 +13,31 @@ export interface TransactOptions {
   readonly timeoutMs?: number;
 }
 
-/** Sends one `transact` request (RFC 7047 section 4.1.3) and says what became of it. Never rejects. */
+/** What a connection and its replica are asked of a transaction. */
+export interface TransactionPath {
+  readonly rpc: RpcConnection;
+  readonly database: string;
+  readonly schema: DatabaseSchema;
+  readonly clock: Clock;
+  /** How many updates have come over the connection. */
+  readonly updates: () => number;
+  readonly shown: Shown;
+  /** Calls after each update, until what is returned is called. */
+  readonly onUpdate: (look: () => void) => () => void;
+  /** How long the changes of a transaction may come after its reply, which no honest server needs. */
+  readonly effectMs: number;
+}
+
+/**
+ * Sends one `transact` request (RFC 7047 section 4.1.3) and says what became of it. Never rejects. A connection over which nonsense is answered,
+ * or that does not show what a transaction did, is given up: nothing that comes over it is to be believed.
+ */
 export function sendTransaction(
-  rpc: RpcConnection,
-  database: string,
-  schema: DatabaseSchema,
+  path: TransactionPath,
   operations: readonly Operation[],
   options: TransactOptions,
-  clock: Clock,
 ): Promise<TransactOutcome> {
+  const { rpc, database, schema, clock } = path;
   const all = options.comment === undefined ? operations : [...operations, comment(options.comment)];
   let wire: unknown[];
   try {
@@ -28,18 +45,51 @@ export function sendTransaction(
   } catch (thrown) {
     return Promise.resolve({ ok: false, error: toOvsdbError(thrown, 'OVSDB_BAD_VALUE') });
   }
+  const mayTakeMs = all.reduce((sum, operation) => sum + (operation.op === 'wait' ? operation.timeoutMs : 0), 0);
   return new Promise((resolve) => {
     let cancelTimer = (): void => {};
-    const id = rpc.call('transact', [database, ...wire], (reply) => {
+    const before = path.updates();
+    const replied = (reply: RpcReply): void => {
       cancelTimer();
-      resolve(outcomeOf(schema, operations, all, reply));
-    });
+      const outcome = outcomeOf(schema, operations, all, reply);
+      if (outcome.ok) return untilShown(path, operations, outcome, () => path.updates() === before, resolve);
+      resolve(outcome);
+      if (outcome.error.code === 'OVSDB_PROTOCOL' && reply.kind === 'result') rpc.close(outcome.error);
+    };
+    const id = rpc.call('transact', [database, ...wire], replied, mayTakeMs);
     if (options.timeoutMs === undefined) return;
     cancelTimer = clock.schedule(options.timeoutMs, () => {
       rpc.notify('cancel', [id]);
       const message = `no reply to the transaction within ${options.timeoutMs} ms`;
       resolve({ ok: false, error: new OvsdbError('OVSDB_TRANSACTION_TIMEOUT', message, { outcome: 'unknown' }) });
     });
+  });
+}
+
+function untilShown(
+  { rpc, shown, onUpdate, clock, effectMs }: TransactionPath,
+  operations: readonly Operation[],
+  outcome: TransactOutcome & { readonly ok: true },
+  quiet: () => boolean,
+  resolve: (outcome: TransactOutcome) => void,
+): void {
+  const missing = (): string | undefined => missingEffect(operations, outcome.results, shown, quiet());
+  if (missing() === undefined) return resolve(outcome);
+  const end = (how: TransactOutcome): void => {
+    cancel();
+    stop();
+    resolve(how);
+  };
+  const stop = onUpdate(() => {
+    if (missing() === undefined) end(outcome);
+  });
+  const cancel = clock.schedule(effectMs, () => {
+    const what = missing();
+    if (what === undefined) return end(outcome);
+    const message = `the server says that a transaction was carried out and does not show it: ${what}`;
+    const error = new OvsdbError('OVSDB_EFFECT_MISSING', message, { outcome: 'unknown' });
+    end({ ok: false, error });
+    rpc.close(error);
   });
 }
 

@@ -1,5 +1,5 @@
 import { reconnectDelay } from './backoff.ts';
-import { OvsdbError, toOvsdbError } from './errors.ts';
+import { isLie, OvsdbError, toOvsdbError } from './errors.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { ListenerSet } from './listener-set.ts';
 import { planMonitor, type MissingPart, type MonitorContents } from './monitor.ts';
@@ -11,7 +11,8 @@ import { readSchema, type DatabaseSchema } from './schema.ts';
 import { judgeServer, type ClusterProgress } from './server-status.ts';
 import { resolveOptions, type OvsdbOptions, type ResolvedOptions } from './session-options.ts';
 import { Setback } from './setback.ts';
-import { sendTransaction, type TransactOptions } from './send-transaction.ts';
+import { sendTransaction, type TransactionPath, type TransactOptions } from './send-transaction.ts';
+import { shownBy } from './shown-effects.ts';
 import type { TransactOutcome } from './transaction.ts';
 import { zeroUuid, type Uuid } from './uuid.ts';
 
@@ -31,6 +32,10 @@ export class OvsdbSession {
   readonly #changeListeners = new ListenerSet<readonly RowChange[]>();
   readonly #stateListeners = new ListenerSet<SessionState>();
   readonly #errorListeners = new ListenerSet<OvsdbError>();
+  readonly #updateListeners = new ListenerSet<void>();
+  readonly #tables: ReadonlySet<string>;
+  /** Update messages that came, over all connections. */
+  #updates = 0;
   #state: SessionState = 'connecting';
   #started = false;
   #schema: DatabaseSchema | undefined;
@@ -53,6 +58,7 @@ export class OvsdbSession {
   constructor(options: OvsdbOptions) {
     this.#options = resolveOptions(options);
     this.#store = new ReplicaStore(Object.keys(options.tables));
+    this.#tables = new Set(Object.keys(options.tables));
     this.#setback = new Setback(this.#options.setbackPatienceMs);
   }
 
@@ -146,7 +152,18 @@ export class OvsdbSession {
       const error = new OvsdbError(code, `the session is ${this.#state}: the transaction was not sent`, { outcome: 'not-sent' });
       return Promise.resolve({ ok: false, error });
     }
-    return sendTransaction(link.rpc, this.#options.database, this.#schema, operations, options, this.#options.clock);
+    const { database, clock, probeIntervalMs } = this.#options;
+    const path: TransactionPath = {
+      rpc: link.rpc,
+      database,
+      schema: this.#schema,
+      clock,
+      updates: () => this.#updates,
+      shown: shownBy(this.#store, this.#schema, this.#tables),
+      onUpdate: (look) => this.#updateListeners.add(look),
+      effectMs: probeIntervalMs,
+    };
+    return sendTransaction(path, operations, options);
   }
 
   /** Ends the connection and every timer; open transactions end with OVSDB_CLOSED. The replica stays readable. */
@@ -204,6 +221,8 @@ export class OvsdbSession {
       contents: (contents) => this.#takeContents(contents),
       update: ({ updates, lastTxnId }) => {
         this.#change((changes) => this.#store.apply(updates, changes));
+        this.#updates++;
+        this.#updateListeners.call();
         if (lastTxnId !== undefined) this.#lastTxnId = lastTxnId;
       },
       down: (error) => {
@@ -258,6 +277,8 @@ export class OvsdbSession {
   #down(cause: OvsdbError): void {
     this.#link = undefined;
     this.#incoming = undefined;
+    // What such a server said it came to is no place to go on from.
+    if (isLie(cause.code)) this.#lastTxnId = zeroUuid;
     const { endpoints, backoff, clock, random } = this.#options;
     const wasStable = this.#syncedAt !== undefined && clock.now() - this.#syncedAt >= backoff.maxMs;
     this.#syncedAt = undefined;

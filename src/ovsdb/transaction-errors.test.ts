@@ -244,7 +244,9 @@ test('a reply with too few results says nothing of what was done', async (t) => 
   t.after(() => proxy.stop());
   const { session } = openSession(t, [proxy.endpoint]);
   await session.untilSynced();
-  for (const result of [[], {}, null]) {
+  for (const result of [[], {}, null, [null]]) {
+    // The connection was given up.
+    await session.untilSynced();
     proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result, error: null } } : 'pass');
     const error = await failure(session, [good]);
     assert.deepEqual([error.code, error.outcome], ['OVSDB_PROTOCOL', 'unknown']);

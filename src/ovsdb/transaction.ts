@@ -146,13 +146,23 @@ function uuidsOf(operation: Operation, result: unknown): string[] {
 }
 
 function readResult(schema: DatabaseSchema, operation: Operation, json: unknown): OperationResult {
-  const { uuid, count, rows } = (json ?? {}) as Record<string, unknown>;
-  if (operation.op === 'insert' && Array.isArray(uuid)) return { uuid: uuid[1] as Uuid };
+  if (typeof json !== 'object' || json === null) throw noResult(operation);
+  const { uuid, count, rows } = json as Record<string, unknown>;
+  if (operation.op === 'insert') {
+    if (!Array.isArray(uuid) || typeof uuid[1] !== 'string') throw noResult(operation);
+    return { uuid: uuid[1] as Uuid };
+  }
   if (operation.op === 'select' && Array.isArray(rows)) {
     const table = requireTable(schema, operation.table);
     return { rows: rows.map((row: unknown) => readSelected(table, operation.columns, row as JsonRow)) };
   }
+  const counts = operation.op === 'update' || operation.op === 'mutate' || operation.op === 'delete';
+  if (typeof count !== 'number' && counts) throw noResult(operation);
   return typeof count === 'number' ? { count } : {};
+}
+
+function noResult({ op }: Operation): OvsdbError {
+  return new OvsdbError('OVSDB_PROTOCOL', `the reply to a transaction has no result of its ${op}`);
 }
 
 function readSelected(table: TableSchema, columns: readonly string[] | undefined, json: JsonRow): Row {

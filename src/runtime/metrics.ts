@@ -72,6 +72,16 @@ export const METRICS = {
     labels: [],
     buckets: [2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000],
   },
+  kiln_lists_doubted: {
+    kind: 'gauge',
+    help: '1 for each kind whose list is not believed: it is no list of that kind, has no end, or lacks what the server has by name',
+    labels: ['kind'],
+  },
+  kiln_ovsdb_lies: {
+    kind: 'gauge',
+    help: '1 while a server takes transactions and answers them with nothing, or says that it carried them out and does not show it',
+    labels: ['db'],
+  },
   kiln_ovsdb_refuses: {
     kind: 'gauge',
     help: '1 while the server refuses every transaction for a trouble of its own, such as a full disk',

@@ -38,10 +38,19 @@ test('there is an alert for each thing that an operator must hear of', () => {
         'KilnDriftPersisting',
         'KilnOvsdbDisconnected',
         'KilnOvsdbRefuses',
+        'KilnOvsdbLies',
         'KilnReplicaLag',
         'KilnSubnetNearlyFull',
       ],
-      ...['KilnIpProblems', 'KilnDeletionBlocked', 'KilnCollectionPaused', 'KilnWatchStale', 'KilnRuleFailing', 'KilnEventLoopBlocked'],
+      ...[
+        'KilnIpProblems',
+        'KilnDeletionBlocked',
+        'KilnCollectionPaused',
+        'KilnListsDoubted',
+        'KilnWatchStale',
+        'KilnRuleFailing',
+        'KilnEventLoopBlocked',
+      ],
     ],
   );
 });

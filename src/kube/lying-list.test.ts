@@ -1,0 +1,273 @@
+/** Answers with status 200 that are not what was asked for, lists that have no end, lists that lack what is there. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { AnswerLimit } from './answer-limit.ts';
+import type { KubeClient } from './client.ts';
+import { isKubeError, type KubeErrorCode } from './errors.ts';
+import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
+import { type KubeObject, PODS, type Resource } from './resource.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
+import { until } from './testing/until.ts';
+
+const THINGS: Resource = { group: 'example.com', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+const pod = (name: string): KubeObject => ({ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '1' } });
+const NAMES = (count: number): string[] => Array.from({ length: count }, (_, at) => `p${at}`);
+
+describe('answers that are not what was asked for', () => {
+  let api: ScriptedApi;
+  let client: KubeClient;
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    client = api.client();
+  });
+  afterEach(() => api.close());
+
+  const fails = async (code: KubeErrorCode, promise: Promise<unknown>, what: string): Promise<void> => {
+    await assert.rejects(promise, (error) => isKubeError(error, code), what);
+  };
+  const metadata = { resourceVersion: '5' };
+  const list = { kind: 'PodList', apiVersion: 'v1', metadata };
+
+  it('are an error and never an empty list', async () => {
+    const answers: Readonly<Record<string, unknown>> = {
+      'no items': list,
+      'items that are an object': { ...list, items: {} },
+      'a Status': { kind: 'Status', apiVersion: 'v1', status: 'Success', metadata, items: [] },
+      'another kind': { ...list, kind: 'NodeList', items: [] },
+      'another version': { ...list, apiVersion: 'v2', items: [] },
+      'no kind': { metadata, items: [] },
+      'no version': { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [] },
+      'an array': [],
+      null: null,
+      text: 'all is well',
+      'items that are null': { ...list, items: [null] },
+      'an item of another kind': { ...list, items: [{ ...pod('a'), kind: 'Node' }] },
+      'an item of another version': { ...list, items: [{ ...pod('a'), apiVersion: 'v2' }] },
+      'an item without a name': { ...list, items: [{ metadata: { uid: 'u', namespace: 'ns', resourceVersion: '1' } }] },
+      'an item without a uid': { ...list, items: [{ metadata: { name: 'a', namespace: 'ns', resourceVersion: '1' } }] },
+      'an item without a namespace': { ...list, items: [{ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }] },
+    };
+    for (const [what, answer] of Object.entries(answers)) {
+      api.handler = (exchange) => exchange.json(answer);
+      await fails('KUBE_PROTOCOL', client.list(PODS, { limit: 5 }), `${what}, a page`);
+      await fails('KUBE_PROTOCOL', client.list(PODS), `${what}, at once`);
+      await fails(
+        'KUBE_PROTOCOL',
+        client.readCached(PODS, {}, () => undefined),
+        `${what}, from the cache`,
+      );
+    }
+    api.handler = (exchange) => exchange.json({ ...list, items: [pod('a')] });
+    await fails('KUBE_PROTOCOL', client.list(PODS, { limit: 5, namespace: 'other' }), 'of another namespace');
+    // As old servers write a list that is empty.
+    api.handler = (exchange) => exchange.json({ ...list, items: null });
+    assert.deepEqual((await client.list(PODS, { limit: 5 })).items, []);
+  });
+
+  it('are not taken for the object that was asked for, or written, nor for a deletion', async () => {
+    for (const answer of [{ kind: 'Status', apiVersion: 'v1', status: 'Failure' }, pod('b'), { ...pod('a'), kind: 'Node' }, null, []]) {
+      api.handler = (exchange) => exchange.json(answer);
+      const name = { namespace: 'ns', name: 'a' };
+      await fails('KUBE_PROTOCOL', client.get(PODS, name), JSON.stringify(answer));
+      await fails('KUBE_PROTOCOL', client.mergePatch(PODS, name, {}), JSON.stringify(answer));
+      await fails('KUBE_PROTOCOL', client.delete(PODS, name), JSON.stringify(answer));
+    }
+  });
+
+  it('have an end: a page, a list, an item, what is around them, and what a failure says', async () => {
+    const mebi = 'x'.repeat(1024 * 1024);
+    const endless = (begin: string, again: string, status = 200): void => {
+      api.handler = (exchange: Exchange) => {
+        if (status === 200) exchange.open();
+        exchange.write(begin);
+        const more = (): void => {
+          if (exchange.closed) return;
+          exchange.write(again);
+          setImmediate(more);
+        };
+        more();
+      };
+    };
+    endless('{"kind":"PodList","apiVersion":"v1","items":[{"a":"', mebi);
+    await fails('KUBE_ANSWER_TOO_LARGE', client.list(PODS, { limit: 5 }), 'a page');
+    await fails('KUBE_ANSWER_TOO_LARGE', client.list(PODS), 'an item');
+    endless('{"kind":"PodList","apiVersion":"v1","x":"', mebi);
+    await fails(
+      'KUBE_ANSWER_TOO_LARGE',
+      client.readCached(PODS, {}, () => undefined),
+      'what is around the items',
+    );
+    const items = `${JSON.stringify(pod('a'))},`.repeat(1_000);
+    endless('{"kind":"PodList","apiVersion":"v1","items":[', items);
+    await fails('KUBE_ANSWER_TOO_LARGE', client.list(PODS, { whole: new AnswerLimit(4 * mebi.length) }), 'a list by its bytes');
+    await fails('KUBE_ANSWER_TOO_LARGE', client.list(PODS, { whole: new AnswerLimit(Infinity, 5_000) }), 'a list by its objects');
+  });
+
+  it('page after page have an end as well', async () => {
+    let pages = 0;
+    api.handler = (exchange) =>
+      exchange.list(
+        NAMES(100).map((name) => pod(`${name}-${pages++}`)),
+        '5',
+        'more',
+      );
+    await fails('KUBE_ANSWER_TOO_LARGE', client.listAll(PODS, { whole: new AnswerLimit(Infinity, 1_000) }), 'pages');
+    assert.ok(pages <= 1_200, String(pages));
+  });
+});
+
+describe('a list that lacks what was there', () => {
+  let api: ScriptedApi;
+  let clock: ManualClock;
+  let cache: ListWatchCache<KubeObject>;
+  let notices: CacheNotice[];
+  let deleted: string[];
+  /** Names that a list shows, and that the server has. */
+  let listed: readonly string[];
+  let there: ReadonlySet<string>;
+  let asked: string[];
+
+  const open = async (names: readonly string[], options: Partial<ListWatchOptions<KubeObject>> = {}): Promise<void> => {
+    listed = names;
+    there = new Set(names);
+    cache = new ListWatchCache<KubeObject>({
+      client: api.client(),
+      resource: PODS,
+      clock,
+      random: () => 0.5,
+      onNotice: (one) => notices.push(one),
+      ...options,
+    });
+    cache.onDelta((deltas) => {
+      for (const { type, object } of deltas) if (type === 'delete') deleted.push(object.metadata.name);
+    });
+    cache.start();
+    await cache.untilSynced();
+    await until('the watch', () => cache.counters.watches === 1);
+  };
+  /** Time goes on while something is waited for. */
+  const passing = async (what: string, condition: () => boolean): Promise<void> =>
+    until(what, () => {
+      clock.advance(100);
+      return condition();
+    });
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    clock = new ManualClock();
+    notices = [];
+    deleted = [];
+    asked = [];
+    api.handler = (exchange) => {
+      const name = exchange.path.split('/').at(-1) ?? '';
+      if (exchange.isWatch) exchange.open();
+      else if (name === 'pods') exchange.list(listed.map(pod), '10');
+      else {
+        asked.push(name);
+        if (there.has(name)) exchange.json(pod(name));
+        else exchange.status(404, 'NotFound', `pods "${name}" not found`);
+      }
+    };
+  });
+  afterEach(async () => {
+    await cache.close();
+    await api.close();
+  });
+
+  it('is not believed while the server has one of them by name, and is when it shows them again', async () => {
+    await open(['a', 'b', 'c']);
+    listed = ['a'];
+    cache.listAgain();
+    await passing('doubts', () => cache.counters.doubted >= 2);
+    assert.deepEqual([deleted, cache.size, cache.state], [[], 3, 'stale']);
+    assert.ok(notices.some((notice) => notice.kind === 'failure' && notice.error.code === 'KUBE_LIST_DOUBTED'));
+    listed = ['a', 'b', 'c'];
+    await passing('the end of the doubt', () => cache.state === 'synced');
+    assert.deepEqual(deleted, []);
+  });
+
+  it('is believed at once of a few that the server denies by name', async () => {
+    await open(['a', 'b', 'c']);
+    listed = ['a', 'b'];
+    there = new Set(listed);
+    cache.listAgain();
+    await until('the deletion', () => deleted.length === 1);
+    assert.deepEqual([deleted, asked, cache.counters.doubted], [['c'], ['c'], 0]);
+  });
+
+  it('of a name that another object has now, the old one is gone', async () => {
+    await open(['a', 'b', 'c']);
+    const answer = api.handler;
+    listed = ['a', 'b'];
+    api.handler = (exchange) => {
+      if (exchange.path.endsWith('/c')) exchange.json({ metadata: { ...pod('c').metadata, uid: 'another' } });
+      else answer?.(exchange);
+    };
+    cache.listAgain();
+    await until('the deletion', () => deleted.length === 1);
+    assert.deepEqual(deleted, ['c']);
+  });
+
+  it('is doubted for ten seconds where it lost everything, though each name is denied; a second one that agrees is believed', async () => {
+    await open(['a', 'b', 'c']);
+    listed = [];
+    there = new Set();
+    cache.listAgain();
+    await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
+    clock.advance(9_900);
+    assert.deepEqual(deleted, []);
+    clock.advance(200);
+    await until('the deletions', () => deleted.length === 3);
+  });
+
+  it('keeps what a second list shows again', async () => {
+    await open(['a', 'b', 'c']);
+    listed = [];
+    there = new Set();
+    cache.listAgain();
+    await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
+    listed = ['a', 'b', 'c'];
+    clock.advance(10_000);
+    await until('the next watch', () => cache.counters.watches === 2);
+    assert.deepEqual([deleted, cache.size], [[], 3]);
+  });
+
+  it('of very many, some are asked for and a second list tells of the others', async () => {
+    const names = NAMES(200);
+    await open(names);
+    listed = names.slice(0, 150);
+    there = new Set(listed);
+    cache.listAgain();
+    await until('the doubt', () =>
+      notices.some((notice) => notice.kind === 'shrunk' && notice.absent === 50 && notice.againInMs === 1_000),
+    );
+    assert.equal(asked.length, 32);
+    assert.deepEqual(deleted, []);
+    clock.advance(1_000);
+    await until('the deletions', () => deleted.length === 50);
+  });
+
+  it('loses no object of a kind that is said not to be served while its definition says that it is', async () => {
+    let served = true;
+    let promised = true;
+    api.handler = (exchange) => {
+      if (!served) exchange.text('404 page not found\n', 404);
+      else if (exchange.isWatch) exchange.open();
+      else exchange.list([pod('a')], '10');
+    };
+    const definitions = { untilServed: () => Promise.resolve(), promises: () => promised };
+    await open(['a'], { resource: THINGS, optional: true, notServedGraceMs: 1_000, definitions });
+    served = false;
+    cache.listAgain();
+    await until('the refusal', () => cache.state === 'not-served');
+    for (let at = 0; at < 50; at++) {
+      clock.advance(1_000);
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual([deleted, cache.size], [[], 1]);
+    promised = false;
+    await passing('its end', () => cache.size === 0);
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * A server between a client and a real API server that passes everything on, and lies where a test tells it to: an answer of another kind, a list
+ * without its objects, one that has no end. Over real sockets.
+ */
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { Agent, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { KubeClient } from '../kube/client.ts';
+import type { Connection } from '../kube/connection.ts';
+import { connectionTo } from '../kube/connection.ts';
+import { KubeTransport } from '../kube/transport.ts';
+
+export interface Asked {
+  readonly method: string;
+  /** Without its query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+export interface ListBody {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
+}
+
+/** What a lie may be: another body of the list, or an answer of one's own. */
+export type Lie = (asked: Asked, response: ServerResponse, list: () => Promise<ListBody>) => Promise<void> | undefined;
+
+export class LyingProxy {
+  /** Undefined where it is honest. */
+  lie: Lie | undefined;
+  readonly asked: Asked[] = [];
+  readonly #server: Server;
+  readonly #upstream: Connection;
+  readonly #clients: KubeClient[] = [];
+  #agent: Agent | undefined;
+
+  private constructor(upstream: Connection) {
+    this.#upstream = upstream;
+    this.#server = createServer((incoming, response) => {
+      this.#take(incoming, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(upstream: Connection): Promise<LyingProxy> {
+    const proxy = new LyingProxy(upstream);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  client(): KubeClient {
+    const { port } = this.#server.address() as AddressInfo;
+    const client = new KubeClient(new KubeTransport(connectionTo({ server: `http://127.0.0.1:${port}` })));
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Ends every connection, watches among them: what is asked next is asked anew. */
+  breakConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  /** Lists of these kinds are written anew, from what the server answers; all else is passed on. */
+  lieOnLists(plurals: readonly string[], write: (list: ListBody) => unknown): void {
+    this.lie = ({ method, path, query }, response, list) => {
+      if (method !== 'GET' || query.has('watch') || !plurals.includes(path.split('/').at(-1) ?? '')) return undefined;
+      return list().then((body) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(write(body)));
+      });
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    this.#server.closeAllConnections();
+    this.#server.close();
+    this.#agent?.destroy();
+  }
+
+  async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(incoming.url ?? '/', 'http://proxy');
+    const asked: Asked = { method: incoming.method ?? 'GET', path: url.pathname, query: url.searchParams };
+    this.asked.push(asked);
+    const lied = this.lie?.(asked, response, async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of await this.#pass(incoming)) chunks.push(chunk as Buffer);
+      return JSON.parse(Buffer.concat(chunks).toString('utf8')) as ListBody;
+    });
+    if (lied !== undefined) return lied;
+    const answer = await this.#pass(incoming);
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.flushHeaders();
+    answer.pipe(response);
+    response.on('close', () => answer.destroy());
+    answer.on('error', () => response.destroy());
+  }
+
+  async #pass(incoming: IncomingMessage): Promise<IncomingMessage> {
+    const { tls, headers } = await this.#upstream.credentials(false);
+    this.#agent ??= new Agent({ keepAlive: true, ca: tls.ca, cert: tls.cert, key: tls.key });
+    const { host: _host, authorization: _authorization, ...own } = incoming.headers;
+    const outgoing = request(new URL(incoming.url ?? '/', this.#upstream.server), {
+      method: incoming.method,
+      headers: { ...own, ...headers },
+      agent: this.#agent,
+    });
+    incoming.pipe(outgoing);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return answer;
+  }
+}

@@ -4,6 +4,7 @@
  */
 import {
   ipPoolAddressSet,
+  ipPoolAddressSetV6,
   nodePortGroup,
   nodePortName,
   portGroupAddressSet,
@@ -38,7 +39,8 @@ export function rowMarks(world: World): readonly Finding[] {
   for (const [name, node] of world.nodes.entries())
     if (node.metadata.deletionTimestamp === undefined) say(`Node ${name}`, nodeFaults(world, name));
   for (const [name] of world.ipPools.entries())
-    say(`IPPool ${name}`, marked('address set', best(world, 'Address_Set', ipPoolAddressSet(name)), { ippool: name }));
+    for (const set of [ipPoolAddressSet(name), ipPoolAddressSetV6(name)])
+      say(`IPPool ${name}`, marked('address set', best(world, 'Address_Set', set), { ippool: name }));
   return found;
 }
 

@@ -4,6 +4,7 @@
  */
 import {
   ipPoolAddressSet,
+  ipPoolAddressSetV6,
   nodePortName,
   peerPort,
   portGroupAddressSet,
@@ -239,13 +240,17 @@ function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc):
   ];
 }
 
-/** A pool that is kept as an address set has all its addresses there, and no others. */
+/** A pool that is kept as an address set has all its addresses there, and no others; one of both families has a set of each. */
 function poolFaults(world: World, name: string, { metadata, spec, status }: IPPool): readonly string[] {
   if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready')) return [];
-  const set = best(world, 'Address_Set', ipPoolAddressSet(name));
-  if (spec.enableAddressSet !== true) return set === undefined ? [] : ['address set is there, and its spec asks for none'];
-  const held = set?.['addresses'];
-  const blocks = [...(held instanceof Set ? held : [])].map(String).flatMap((text) => {
+  const sets = [ipPoolAddressSet(name), ipPoolAddressSetV6(name)].flatMap((set) => best(world, 'Address_Set', set) ?? []);
+  if (spec.enableAddressSet !== true) return sets.length === 0 ? [] : ['address set is there, and its spec asks for none'];
+  const held = sets.flatMap(({ addresses }) => (addresses instanceof Set ? [...addresses].map(String) : []));
+  for (const { addresses } of sets) {
+    const families = new Set(addresses instanceof Set ? [...addresses].map((text) => String(text).includes(':')) : []);
+    if (families.size > 1) return ['address set has addresses of both families: OVN rejects a match that names it'];
+  }
+  const blocks = held.flatMap((text) => {
     const cidr = parseCidr(text);
     const address = parseAddress(text);
     return cidr !== undefined ? [1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix)] : address !== undefined ? [1n] : [];
@@ -258,11 +263,11 @@ function poolFaults(world: World, name: string, { metadata, spec, status }: IPPo
   });
   const sum = (sizes: readonly bigint[]): bigint => sizes.reduce((all, one) => all + one, 0n);
   const first = spec.ips[0]?.split(/\.\.|\//)[0] ?? '';
-  const covers = [...(held instanceof Set ? held : [])].map(String).some((text) => {
+  const covers = held.some((text) => {
     const [cidr, address] = [parseCidr(text), parseAddress(first)];
     return text === first || (cidr !== undefined && address !== undefined && cidr.family === address.family && cidrContains(cidr, address));
   });
-  return sum(blocks) === sum(asked) && covers ? [] : [`address set has ${textOf(held)}, and its spec ${spec.ips.join(',')}`];
+  return sum(blocks) === sum(asked) && covers ? [] : [`address set has ${held.join(',')}, and its spec ${spec.ips.join(',')}`];
 }
 
 /** What is kept back in the Subnets that it is told. */

@@ -100,7 +100,7 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   return typeof mac === 'object' ? { ...mac, late: true } : { v4, v6, mac };
 }
 
-/** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
+/** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces, and of a family that the Subnet gave up. */
 function take(
   subnet: SubnetState,
   holder: Holder,
@@ -121,8 +121,13 @@ function take(
   holding.detachWhere(id, (hold) => {
     const space = holding.spaceOf(hold);
     const wanted = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
-    return wanted !== undefined && holding.offsetOf(hold) !== wanted;
+    if (wanted === undefined) return isGivenUp(subnet, space);
+    return holding.offsetOf(hold) !== wanted;
   });
+}
+
+function isGivenUp(subnet: SubnetState, space: Space): boolean {
+  return (space === subnet.v4 && subnet.spec?.cidrs.v4 === undefined) || (space === subnet.v6 && subnet.spec?.cidrs.v6 === undefined);
 }
 
 class Chooser {

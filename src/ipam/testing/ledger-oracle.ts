@@ -114,7 +114,9 @@ export class Oracle {
     if (mac === 'AddressConflict') return { ok: false, code: mac };
 
     const own = this.#facts.filter((fact) => fact.subnet === subnet && sameHolder(fact.holder, request.holder));
-    const kept = own.filter(({ address }) => (address === undefined ? mac === undefined : !wanted.includes(address.family)));
+    const kept = own.filter(({ address }) =>
+      address === undefined ? mac === undefined : !wanted.includes(address.family) && present.includes(address.family),
+    );
     const keptMac = kept.find(({ address }) => address === undefined)?.item as Mac | undefined;
     this.hold(subnet, request.holder, [...chosen, ...kept.flatMap(({ address }) => address ?? [])], mac ?? keptMac);
     const text = (family: Family): string =>

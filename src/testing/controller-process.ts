@@ -80,6 +80,12 @@ export class ControllerProcess {
     await this.#daemon.stop();
   }
 
+  /** Lines of its log that contain a text, as they are. */
+  async linesWith(text: string): Promise<readonly string[]> {
+    const all = await readFile(this.#log, 'utf8').catch(() => '');
+    return all.includes(text) ? all.split('\n').filter((line) => line.includes(text)) : [];
+  }
+
   async log(): Promise<readonly LogLine[]> {
     const text = await readFile(this.#log, 'utf8').catch(() => '');
     return text.split('\n').flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as LogLine] : []));

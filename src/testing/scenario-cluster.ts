@@ -26,6 +26,7 @@ import type { OvnRelease } from '../lab/programs/ovn.ts';
 import { ProgramError, runProgram } from '../lab/programs/run-program.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { startApi } from './cluster-api.ts';
+import { controllerAccount } from './controller-account.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
 import { refuse, SETTLED_MS, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
@@ -58,6 +59,9 @@ const UNHEARD = /TLS handshake timeout|etcdserver: (?:request timed out|leader c
 /** Less than a program may run. */
 const REMOVAL_SECONDS = 240;
 
+/** What every policy of deploy/admission-policy.yaml says. */
+const FENCED = 'the controller of Kiln may only';
+
 export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
   readonly ovn: OvnLab;
@@ -75,6 +79,8 @@ export class ScenarioCluster implements AsyncDisposable {
   /** What was applied that binds pods, and has not been looked at since. */
   #unseen: readonly BindingObject[] = [];
   #started = 0;
+  /** Of the controller: on a real control plane that of its ServiceAccount, so that every write of a scenario is one that `deploy` lets it do. */
+  #kubeconfig: string;
 
   private constructor(parts: {
     api: ClusterApi;
@@ -96,6 +102,7 @@ export class ScenarioCluster implements AsyncDisposable {
     this.#kubelet = parts.kubelet;
     this.#standIns = parts.controllers;
     this.#foreign = parts.foreign;
+    this.#kubeconfig = parts.api.kubeconfig;
     this.#printed = new PrintedObjects(this.client, (args) => this.kubectl(args));
   }
 
@@ -111,7 +118,7 @@ export class ScenarioCluster implements AsyncDisposable {
     const controllers = kind === 'lab' ? new StandInControllers({ client }) : undefined;
     await controllers?.start();
     const foreign = foreignSnapshot(await dumpOf(release, ovn));
-    return new ScenarioCluster({
+    const cluster = new ScenarioCluster({
       api,
       ovn,
       client,
@@ -122,6 +129,13 @@ export class ScenarioCluster implements AsyncDisposable {
       controllers,
       foreign,
     });
+    if (kind === 'real') cluster.#kubeconfig = await controllerAccount(cluster);
+    return cluster;
+  }
+
+  /** With what the controller asks the API server. */
+  get controllerKubeconfig(): string {
+    return this.#kubeconfig;
   }
 
   /** Ends every process and removes every file. */
@@ -145,7 +159,7 @@ export class ScenarioCluster implements AsyncDisposable {
   // The controller.
 
   /** Starts one more controller. */
-  startController(flags: readonly string[] = [], kubeconfig = this.api.kubeconfig, ovnNb: string = this.ovn.nbEndpoint): ControllerProcess {
+  startController(flags: readonly string[] = [], kubeconfig = this.#kubeconfig, ovnNb: string = this.ovn.nbEndpoint): ControllerProcess {
     this.#started++;
     const log = join(this.#directory, `controller-${this.#started}.log`);
     const controller = new ControllerProcess({ kubeconfig, ovnNb, log, flags });
@@ -413,6 +427,8 @@ export class ScenarioCluster implements AsyncDisposable {
       foreign: { before, after },
       log: await this.northboundLog(),
     });
+    const fenced = (await Promise.all(this.#controllers.map((one) => one.linesWith(FENCED)))).flat();
+    if (fenced.length > 0) throw new Error(`the policies of deploy refused what the controller wrote:\n${fenced.slice(0, 5).join('\n')}`);
     if (violations.length > 0)
       throw new Error(
         `${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`,

@@ -230,7 +230,11 @@ test('a webhook that somebody sets to Fail stays so; where it then keeps out eve
 });
 
 /** A keeper at an API server that gives it no Secret. @param warned is told what the keeper warns of */
-async function inVain(server: LabApiServer, warned: (message: string, error: unknown) => void, run: () => Promise<void>): Promise<void> {
+async function inVain(
+  server: LabApiServer,
+  warned: (message: string, error: unknown, next: unknown) => void,
+  run: () => Promise<void>,
+): Promise<void> {
   await server.start();
   const path = await mkdtemp(join(directory, 'in-vain-'));
   await server.writeKubeconfig(join(path, 'kubeconfig'));
@@ -242,7 +246,7 @@ async function inVain(server: LabApiServer, warned: (message: string, error: unk
     configuration: 'kiln',
     hosts: ['x'],
     lifetimeMs: 90_000,
-    log: { ...SILENT, warn: (message, fields) => warned(message, fields?.['error']) },
+    log: { ...SILENT, warn: (message, fields) => warned(message, fields?.['error'], fields?.['next']) },
     use: () => assert.fail('there is none to use'),
   });
   keeper.start();
@@ -299,4 +303,37 @@ test('the Secret is a TLS Secret that other programs read', async () => {
   const secret = await client.get<TlsSecret>(SECRETS, NAME);
   assert.equal(secret.type, 'kubernetes.io/tls');
   assert.ok(['ca.crt', 'tls.crt', 'tls.key'].every((key) => key in secret.data));
+});
+
+test('the empty Secret of the manifest is filled in, and not replaced by one of another type', async () => {
+  await client.delete(SECRETS, NAME);
+  const { uid } = (await client.create<KubeObject>(SECRETS, { metadata: { namespace: NAME.namespace, name: NAME.name } })).metadata;
+  const steps: unknown[] = [];
+  const log: Log = { ...SILENT, info: (_, fields) => steps.push(fields?.['step']) };
+  const { served, keeper } = replica(MONTHS_MS, log);
+  try {
+    await until('it is served', () => served.length === 1);
+    const secret = await client.get<TlsSecret>(SECRETS, NAME);
+    assert.deepEqual([secret.metadata.uid, secret.type, decoded(secret.data['tls.crt'])], [uid, 'Opaque', served[0]]);
+    assert.equal(steps[0], 'first');
+  } finally {
+    await keeper.close();
+  }
+});
+
+test('where the Secret is absent and may not be created, it is said which manifest has it', async () => {
+  const told: string[] = [];
+  const fenced = new LabApiServer();
+  fenced.faults.add({
+    match: { resources: ['secrets'], verbs: ['create'] },
+    fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
+  });
+  await inVain(
+    fenced,
+    (_message, _error, next) => told.push(String(next)),
+    async () => {
+      await until('it is said', () => told.length > 0);
+      assert.match(told[0] ?? '', /^the webhook answers with what it has, or not at all; kubectl apply -f deploy\/webhook\.yaml /);
+    },
+  );
 });

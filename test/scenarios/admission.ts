@@ -1,6 +1,7 @@
 /** The admission webhook in front of an API server, served by a controller that only stands by. */
 import { freePorts } from '../../src/lab/programs/free-port.ts';
 import type { ControllerProcess } from '../../src/testing/controller-process.ts';
+import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
@@ -27,6 +28,7 @@ export async function withWebhook(
   } = {},
 ): Promise<void> {
   const [port = 0] = await freePorts(1);
+  await applyWebhookSecret(cluster);
   const controller = cluster.startController([...webhookFlags(port), ...(knows ? knownBy(cluster) : []), ...flags], kubeconfig);
   try {
     await controller.untilLogged('webhook serves');

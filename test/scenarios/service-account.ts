@@ -9,10 +9,18 @@ import { KubeTransport } from '../../src/kube/transport.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
-import { controllerAccount, deployed, withoutPolicies } from './controller-account.ts';
+import { applyWebhookSecret, withoutPolicies } from '../../src/testing/controller-account.ts';
 import { configure, isRefused, knownBy, webhookFlags } from './admission.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
+
+const OF_EARLIER_RELEASE = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'kiln-webhook-tls', namespace: 'kube-system' },
+  type: 'kubernetes.io/tls',
+  data: { 'tls.crt': 'Y2VydA==', 'tls.key': 'a2V5' },
+};
 
 /** What the thief finds, as an administrator and tenants leave it. */
 const FOUND = `${namespaceYaml('vault')}
@@ -112,9 +120,9 @@ export const serviceAccount: readonly Scenario[] = [
     only: 'real',
     run: async (cluster) => {
       await cluster.controller.stop();
-      const kubeconfig = await controllerAccount(cluster);
+      await applyWebhookSecret(cluster);
       const [port = 0] = await freePorts(1);
-      const controller = cluster.startController([...webhookFlags(port), ...knownBy(cluster)], kubeconfig);
+      const controller = cluster.startController([...webhookFlags(port), ...knownBy(cluster)]);
       await controller.untilLogged('writing');
       await controller.untilLogged('webhook serves');
       await configure(cluster, port);
@@ -122,6 +130,20 @@ export const serviceAccount: readonly Scenario[] = [
         vpcYaml('least') +
         subnetYaml('least-net', { vpc: 'least', cidrBlock: '10.142.0.0/24', namespaces: ['least'] }) +
         namespaceYaml('least');
+      const certificate = async (): Promise<string> =>
+        await cluster.kubectl([
+          'get',
+          'secret',
+          'kiln-webhook-tls',
+          '-n',
+          'kube-system',
+          '-o',
+          'jsonpath={.metadata.uid} {.data.tls\\.crt}',
+        ]);
+      const before = await certificate();
+      assert.match(before, / \S{100}/);
+      await applyWebhookSecret(cluster);
+      assert.equal(await certificate(), before, 'applying the manifest again takes no certificate away');
       const outside = podYaml('least', 'waits', { annotations: { 'ovn.kubernetes.io/ip_address': '1.2.3.4' } });
       await cluster.apply(
         all +
@@ -140,6 +162,11 @@ export const serviceAccount: readonly Scenario[] = [
       const forbidden = (await controller.log()).filter((line) => /forbidden|KUBE_DENIED/i.test(JSON.stringify(line)));
       assert.deepEqual(forbidden, []);
       await controller.stop();
+      await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
+      // Releases before the manifest had the Secret made it themselves, of another type, which no Secret changes.
+      await cluster.kubectl(['create', '-f', '-'], JSON.stringify(OF_EARLIER_RELEASE));
+      await applyWebhookSecret(cluster);
+      assert.equal((await certificate()).split(' ')[1], OF_EARLIER_RELEASE.data['tls.crt']);
       await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
     },
   },
@@ -163,8 +190,8 @@ export const serviceAccount: readonly Scenario[] = [
       );
       await cluster.apply(JSON.stringify(leading));
       await cluster.settled();
-      const kubeconfig = await controllerAccount(cluster);
-      const thief = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: kubeconfig })));
+      await applyWebhookSecret(cluster);
+      const thief = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.controllerKubeconfig })));
       try {
         const [node = ''] = cluster.nodes;
         assert.deepEqual(await carriedOut(thief, THEFTS, node), []);
@@ -181,12 +208,7 @@ export const serviceAccount: readonly Scenario[] = [
         // The policies alone: a right that somebody grants one day opens nothing.
         const granted = ['clusterrolebinding', 'too-much'];
         await cluster.kubectl(['create', ...granted, '--clusterrole=cluster-admin', '--serviceaccount=kube-system:kiln-controller']);
-        await cluster.apply(
-          deployed('webhook.yaml')
-            .split(/^---\n/m)
-            .filter((document) => document.includes('kind: Secret'))
-            .join('---\n'),
-        );
+        await applyWebhookSecret(cluster);
         await cluster.eventually('the right is in effect', async () => {
           const asked = ['auth', 'can-i', 'create', 'configmaps', '--as=system:serviceaccount:kube-system:kiln-controller'];
           return (await cluster.kubectl(asked)).trim() === 'yes';

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
@@ -104,6 +105,7 @@ export const webhookService: readonly Scenario[] = [
       };
       const cleared = ['delete', 'validatingwebhookconfiguration/kiln', '--ignore-not-found'];
       try {
+        await applyWebhookSecret(cluster);
         // Its own certificate is for the Service's name, without a word of it on the command line.
         const own = cluster.startController([`--webhook-bind-address=:${port}`]);
         await own.untilLogged('webhook serves');

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { findKubernetesProgram } from '../lab/programs/kubernetes.ts';
+import type { ScenarioCluster } from './scenario-cluster.ts';
 
 /** A manifest of `deploy`. */
 export function deployed(name: string): string {
@@ -25,15 +25,23 @@ export function withoutPolicies(): string | undefined {
 
 const USER = 'system:serviceaccount:kube-system:kiln-controller';
 
+/** The empty Secret that comes with the webhook. */
+export async function applyWebhookSecret(cluster: Pick<ScenarioCluster, 'applyAtOnce'>): Promise<void> {
+  const documents = deployed('webhook.yaml').split(/^---\n/m);
+  await cluster.applyAtOnce(documents.filter((document) => document.includes('kind: Secret\n')).join('---\n'));
+}
+
 /**
  * Applies rights, policies and the empty Secret of `deploy`, without the Service and the configuration, which would lead nowhere here.
  * @returns kubeconfig of the account
  */
-export async function controllerAccount(cluster: ScenarioCluster): Promise<string> {
-  await cluster.apply(deployed('rbac.yaml'));
+export async function controllerAccount(
+  cluster: Pick<ScenarioCluster, 'api' | 'applyAtOnce' | 'kubectl' | 'kubectlRefuses' | 'eventually'>,
+): Promise<string> {
+  await cluster.applyAtOnce(deployed('rbac.yaml'));
   const [, ...documents] = deployed('webhook.yaml').split(/^---\n/m);
-  await cluster.apply(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));
-  if (withoutPolicies() === undefined) await cluster.apply(deployed('admission-policy.yaml'));
+  await cluster.applyAtOnce(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));
+  if (withoutPolicies() === undefined) await cluster.applyAtOnce(deployed('admission-policy.yaml'));
   const answer = await cluster.kubectl(
     ['create', '--raw', '/api/v1/namespaces/kube-system/serviceaccounts/kiln-controller/token', '-f', '-'],
     '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}',

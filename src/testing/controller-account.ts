@@ -11,8 +11,8 @@ export function deployed(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 }
 
-/** The first release that serves ValidatingAdmissionPolicies as `v1`. */
-const POLICIES_SINCE = 30;
+/** 1.30 serves ValidatingAdmissionPolicies as `v1`, and takes functions on addresses in new ones one release later. */
+const POLICIES_SINCE = 31;
 
 /** Why the policies of deploy/admission-policy.yaml cannot be tried here; undefined when they can. */
 export function withoutPolicies(): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * `deploy/admission-policy.yaml`: the fences around the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.30 and newer.
+ * `deploy/admission-policy.yaml`: the fences around the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer.
  * Whoever steals the account's token changes with it what Kiln writes, and nothing else.
  */
 import { stringify } from 'yaml';
@@ -71,7 +71,7 @@ export function admissionPolicyYaml(): string {
     ...policy('kiln-controller-rest', rest(), 'false', 'change what Kiln writes'),
   ];
   const head =
-    "# What the controller's account may change, for Kubernetes 1.30 and newer: generated, see deploy/README.md.\n" +
+    "# What the controller's account may change, for Kubernetes 1.31 and newer: generated, see deploy/README.md.\n" +
     `# Where the account has another name or namespace, or a built-in Vpc or Subnet another name, say so here as well.\n`;
   return head + documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }

@@ -5,22 +5,17 @@ import type { Clock, TimerHandle } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { World } from '../world/world.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
 import { CertificateFiles, certificateFilesIfThere } from './certificate-files.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { ClientAuthorityFile } from './client-authority-file.ts';
 import type { UnknownClients } from './client-identity.ts';
-import type { AskedFor } from './deletion-admission.ts';
-import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
-import { NO_OPINION } from './opinion.ts';
 import { OwnUser } from './own-user.ts';
 import type { OwnUserOptions } from './own-user.ts';
-import { RefusedDeletions } from './refused-deletions.ts';
+import { Reviews } from './reviews.ts';
 import type { Refusal } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
-import { withoutOthers } from './without-others.ts';
 
 export type CertificateSource =
   | {
@@ -68,9 +63,7 @@ const LISTEN_AGAIN_MS = 5_000;
 export class Webhook {
   readonly #options: WebhookOptions;
   readonly #clock: Clock;
-  readonly #refused: RefusedDeletions;
-  /** No object is in it: what is said in it is of the request alone. */
-  readonly #alone: Observed;
+  readonly #reviews: Reviews;
   readonly #ownUser: OwnUser;
   readonly #waiting: ((port: number) => void)[] = [];
   #keeper: CertificateKeeper | undefined;
@@ -85,10 +78,14 @@ export class Webhook {
   constructor(options: WebhookOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#refused = new RefusedDeletions(() => this.#clock.now());
-    this.#alone = { world: new World(options.observed.world.settings), complete: false, refusal: () => undefined };
     const { client, log, ownUser } = options;
     this.#ownUser = new OwnUser({ client, log, ...ownUser });
+    this.#reviews = new Reviews({
+      ...options,
+      ownUser: () => this.#ownUser.name,
+      clientsProve: options.clients !== undefined,
+      now: () => this.#clock.now(),
+    });
   }
 
   /** @throws Error with a sentence where files are given and cannot be used */
@@ -129,26 +126,6 @@ export class Webhook {
     );
   }
 
-  #judge(request: AdmissionRequest, proven: boolean): Opinion {
-    const { observed, unserved } = this.#options;
-    const { user } = request;
-    const askedFor: AskedFor = (resource, key) => this.#refused.has({ resource, key, user });
-    const opinion = judge(request, observed, unserved, askedFor, this.#ownUser.name);
-    const deletion = deletionIn(request);
-    if (deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
-    if (proven || opinion.objections.length + opinion.warnings.length === 0) return opinion;
-    return withoutOthers(request, opinion, this.#judgeAlone(request));
-  }
-
-  #judgeAlone(request: AdmissionRequest): Opinion {
-    try {
-      return judge(request, this.#alone, this.#options.unserved);
-    } catch {
-      // What was found in the real world still counts.
-      return NO_OPINION;
-    }
-  }
-
   #trust(authorities: string | undefined): void {
     void this.#server?.then(
       (server) => server.trust(authorities),
@@ -171,7 +148,7 @@ export class Webhook {
       port,
       credential,
       ...(clients !== undefined && { clients: { ...clients, authorities: this.#authorities?.authorities } }),
-      judge: (request, proven) => this.#judge(request, proven),
+      judge: (request, proven) => this.#reviews.judge(request, proven),
       log,
       ...(answered !== undefined && { answered }),
       ...(refused !== undefined && { refused }),

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
+import { Reviews } from './reviews.ts';
+
+/** Reviews of deletions in a tenant of one Vpc, one Subnet and one pod. */
+class Deletions {
+  readonly #scene = new PodScene();
+  readonly #reviews: Reviews;
+
+  constructor(clientsProve: boolean) {
+    const { bench } = this.#scene;
+    bench.put('vpcs', { metadata: { name: 'blue' } });
+    this.#scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+    this.#scene.pod('web');
+    bench.settle();
+    const observed = { world: bench.world, complete: true, refusal: () => undefined };
+    this.#reviews = new Reviews({ observed, unserved: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
+  }
+
+  /** The pod goes, and its address with it. */
+  empty(): void {
+    this.#scene.bench.delete('pods', 'shop/web');
+    this.#scene.bench.settle();
+  }
+
+  /** @param proven the review comes from an API server */
+  isRefused(resource: ResourceName, name: string, user: string, proven: boolean): boolean {
+    const { group, version, plural, kind } = traitsOf(resource);
+    const request: AdmissionRequest = {
+      ...{ uid: 'u', operation: 'DELETE', group, version, resource: plural, kind, subresource: '', namespace: '', name, user },
+      ...{ object: undefined, dryRun: false, fieldManager: '', preconditionUid: '' },
+      oldObject: this.#scene.bench.object(resource, name) as unknown as ReviewedObject,
+    };
+    return this.#reviews.judge(request, proven).objections.length > 0;
+  }
+}
+
+test('who only says that it is a user does not have the next deletion of that user let through', () => {
+  for (const [clientsProve, proven, refused] of [
+    [true, false, true],
+    [true, true, false],
+    // No API server proves itself here: every review counts as one of an API server.
+    [false, false, false],
+  ] as const) {
+    const deletions = new Deletions(clientsProve);
+    assert.equal(deletions.isRefused('subnets', 'net', 'alice', proven), true, 'its pod runs');
+    deletions.empty();
+    assert.equal(deletions.isRefused('vpcs', 'blue', 'bob', clientsProve), true, 'bob did not ask for the Subnet');
+    assert.equal(deletions.isRefused('vpcs', 'blue', 'alice', clientsProve), refused, `${clientsProve} ${proven}`);
+  }
+});

@@ -319,7 +319,8 @@ const OTHER_KINDS: readonly Fence[] = [
   {
     name: 'conditions',
     resources: byGroup(WITH_CONDITIONS, '/status'),
-    expression: byOperation({ UPDATE: sameFields('object.status', 'conditions') }),
+    // A first status has the defaults of its definition beside the conditions.
+    expression: byOperation({ UPDATE: `!has(oldObject.status) || (${sameFields('object.status', 'conditions')})` }),
     message: 'change the conditions of what it only observes, and nothing else of its status',
   },
   {

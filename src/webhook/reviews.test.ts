@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
+import type { AdmissionRequest } from './admission-review.ts';
 import { Reviews } from './reviews.ts';
 
 /** Reviews of deletions in a tenant of one Vpc, one Subnet and one pod. */
@@ -33,7 +33,7 @@ class Deletions {
     const request: AdmissionRequest = {
       ...{ uid: 'u', operation: 'DELETE', group, version, resource: plural, kind, subresource: '', namespace: '', name, user },
       ...{ object: undefined, dryRun: false, fieldManager: '', preconditionUid: '' },
-      oldObject: this.#scene.bench.object(resource, name) as unknown as ReviewedObject,
+      oldObject: this.#scene.bench.object(resource, name),
     };
     return this.#reviews.judge(request, proven).objections.length > 0;
   }

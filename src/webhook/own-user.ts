@@ -4,11 +4,13 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../kube/client.ts';
+import { subjectOf } from '../kube/client.ts';
 import { type Clock, sleep, systemClock } from '../kube/clock.ts';
 import type { Connection, Credentials } from '../kube/connection.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
-import type { KubeObject, Resource } from '../kube/resource.ts';
+import type { Resource } from '../kube/resource.ts';
+import { apiVersionOf, collectionPath } from '../kube/resource.ts';
 import type { Log } from '../runtime/log.ts';
 
 const RETRY_MS = 5_000;
@@ -17,12 +19,11 @@ interface UserInfo {
   readonly username?: string;
 }
 
-interface SelfSubjectReview extends KubeObject {
+interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: UserInfo };
 }
 
-interface TokenReview extends KubeObject {
-  readonly spec: { readonly token: string };
+interface TokenReview {
   readonly status?: { readonly authenticated?: boolean; readonly user?: UserInfo };
 }
 
@@ -98,7 +99,7 @@ export class OwnUser {
 async function userAsked(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
   for (const version of ['v1', 'v1beta1']) {
     const name = await answered(async () => {
-      const { status } = await client.create<SelfSubjectReview>(reviews(version), { metadata: { name: '' } }, { signal });
+      const { status } = (await ask(client, reviews(version), {}, signal)) as SelfSubjectReview;
       return status?.userInfo?.username;
     });
     if (name !== undefined && name !== '') return name;
@@ -111,29 +112,48 @@ async function userOfToken(client: KubeClient, { headers }: Credentials, signal:
   const [, token] = /^Bearer (.+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (token === undefined) return undefined;
   return answered(async () => {
-    const { status } = await client.create<TokenReview>(TOKEN_REVIEWS, { metadata: { name: '' }, spec: { token } }, { signal });
+    const { status } = (await ask(client, TOKEN_REVIEWS, { spec: { token } }, signal)) as TokenReview;
     return status?.authenticated === true ? status.user?.username : undefined;
   });
 }
 
+/** A review has no name and is never kept: it is no object as the client's others are. */
+function ask(client: KubeClient, resource: Resource, body: object, signal: AbortSignal): Promise<unknown> {
+  const review = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...body };
+  return client.transport.request({
+    subject: subjectOf('create', resource, {}),
+    method: 'POST',
+    path: collectionPath(resource),
+    body: review,
+    signal,
+  });
+}
+
 /** @returns undefined where the API server does not know the question, or may not answer it. @throws KubeError */
-async function answered(ask: () => Promise<string | undefined>): Promise<string | undefined> {
+async function answered(asked: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
-    return await ask();
+    return await asked();
   } catch (error) {
     if (UNANSWERED.some((code) => isKubeError(error, code))) return undefined;
     throw error;
   }
 }
 
-const UNANSWERED: readonly KubeErrorCode[] = ['KUBE_NOT_SERVED', 'KUBE_NOT_FOUND', 'KUBE_FORBIDDEN', 'KUBE_BAD_REQUEST', 'KUBE_INVALID'];
+const UNANSWERED: readonly KubeErrorCode[] = [
+  'KUBE_NOT_SERVED',
+  'KUBE_NOT_FOUND',
+  'KUBE_FORBIDDEN',
+  'KUBE_BAD_REQUEST',
+  'KUBE_INVALID',
+  'KUBE_PROTOCOL',
+];
 
 /** What the API server makes of our own credentials: the subject of a service account's token, the common name of a client certificate. */
 export function userOfCredentials({ headers, tls }: Credentials): string | undefined {
   const impersonated = headers['impersonate-user'] ?? headers['Impersonate-User'];
   if (impersonated !== undefined) return impersonated;
   const [, token] = /^Bearer [^.]+\.([^.]+)\.[^.]*$/.exec(headers['authorization'] ?? '') ?? [];
-  if (token !== undefined) return subjectOf(token);
+  if (token !== undefined) return subjectIn(token);
   if (headers['authorization'] !== undefined || tls.cert === undefined) return undefined;
   try {
     return /^CN=(.+)$/m.exec(new X509Certificate(tls.cert).subject)?.[1];
@@ -143,7 +163,7 @@ export function userOfCredentials({ headers, tls }: Credentials): string | undef
 }
 
 /** Of a service account alone: which claim of another issuer's token is the user is for the API server to say. */
-function subjectOf(payload: string): string | undefined {
+function subjectIn(payload: string): string | undefined {
   try {
     const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { readonly sub?: unknown };
     return typeof sub === 'string' && sub.startsWith('system:serviceaccount:') ? sub : undefined;

@@ -1,5 +1,7 @@
 /** What every Kubernetes object carries. Observed objects have a uid and a resourceVersion; new ones do not yet. */
 
+import type { ManagedFields } from './applied-fields.ts';
+
 export type Labels = Readonly<Record<string, string>>;
 
 /** The object that another exists because of; the garbage collector of Kubernetes follows it. */
@@ -30,6 +32,8 @@ export interface ObjectMeta extends NewObjectMeta {
   readonly generation?: number;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
+  /** Of Subnets alone, and of these what `appliedFields` reads. */
+  readonly managedFields?: readonly ManagedFields[];
 }
 
 /** An observed object. `spec` is always there: `complete` of `kind.ts` puts in what a client left out. */

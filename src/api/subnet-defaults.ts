@@ -107,15 +107,20 @@ const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonl
   return have.size === given.length && wanted.length === given.length && wanted.every((item) => have.has(item)) ? undefined : wanted;
 };
 
-/** The fields of a Subnet's spec that are empty or not canonical, as they should be; empty when the spec is canonical. */
-export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSettings): SubnetDefaults => {
+/**
+ * The fields of a Subnet's spec that are empty or not canonical, as they should be; empty when the spec is canonical.
+ *
+ * @param applied fields of the spec that a client owns by server-side apply: of these `excludeIps` stays as it is, or the client's next apply
+ * would be refused. The gateway is given to nobody, listed there or not. The others are read by node agents, which take them as they are.
+ */
+export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSettings, applied: readonly string[] = []): SubnetDefaults => {
   const cidrs = subnetCidrs(spec);
   const protocol = isMacOnly(spec) ? 'Mac' : protocolOf(cidrs);
   const provider = effectiveProvider(spec);
   const vpc = effectiveVpc(spec, settings);
   const isJoin = name === settings.joinSubnet;
   const gateways = protocol === undefined || protocol === 'Mac' ? undefined : gatewaysOf(spec, cidrs);
-  const excluded = gateways && excludedIps(spec.excludeIps ?? [], gateways);
+  const excluded = gateways && !applied.includes('excludeIps') ? excludedIps(spec.excludeIps ?? [], gateways) : undefined;
 
   const wanted: SubnetDefaults = {
     ...(protocol !== undefined && { protocol }),

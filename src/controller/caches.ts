@@ -39,6 +39,7 @@ import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
 import type { Untrimmed } from './trim.ts';
 import {
   trimCustom,
+  trimSubnet,
   trimInstance,
   trimMachine,
   trimMigration,
@@ -122,7 +123,7 @@ export class Caches implements ObjectSource {
       later,
     });
     this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)));
-    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)));
+    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimSubnet(object as unknown as Subnet & Untrimmed)));
     this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
     this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)));
     this.#serve('vips', world.vips, (object) => complete(vipKind, trimCustom(object as unknown as Vip & Untrimmed)), true);

@@ -5,14 +5,16 @@ import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } f
 import type { MachineNetwork, VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/virtual-machine.ts';
 import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
 import { API_VERSION } from '../api/kind.ts';
+import { keptManagedFields } from '../api/applied-fields.ts';
 import type { ObjectMeta } from '../api/meta.ts';
+import type { Subnet } from '../api/subnet.ts';
 import type { NatRule } from '../world/nat-rules.ts';
 
 /** An object as it comes from the API server. */
 export interface Untrimmed {
   readonly apiVersion?: string;
   readonly kind?: string;
-  readonly metadata: ObjectMeta & { readonly managedFields?: unknown; readonly selfLink?: string };
+  readonly metadata: Omit<ObjectMeta, 'managedFields'> & { readonly managedFields?: unknown; readonly selfLink?: string };
   readonly spec?: unknown;
   readonly status?: unknown;
 }
@@ -20,10 +22,8 @@ export interface Untrimmed {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function trimMeta(metadata: Untrimmed['metadata'], keep: (annotation: string) => boolean = () => true): ObjectMeta {
-  if (metadata.managedFields === undefined && metadata.selfLink === undefined && !drops(metadata.annotations, keep)) return metadata;
   const { managedFields, selfLink, annotations, ...rest } = metadata;
-  void managedFields;
-  void selfLink;
+  if (managedFields === undefined && selfLink === undefined && !drops(annotations, keep)) return metadata as ObjectMeta;
   if (annotations === undefined) return rest;
   const kept = Object.entries(annotations).filter(([key]) => key !== LAST_APPLIED && keep(key));
   return { ...rest, annotations: Object.fromEntries(kept) };
@@ -37,6 +37,12 @@ function drops(annotations: ObjectMeta['annotations'], keep: (annotation: string
 /** Custom resources are kept whole but for the bookkeeping of clients. */
 export function trimCustom<T extends Untrimmed>(object: T): T {
   return { ...object, metadata: trimMeta(object.metadata) };
+}
+
+/** Kept of its managed fields: which of the spec are applied, and so left alone. */
+export function trimSubnet(object: Subnet & Untrimmed): Subnet {
+  const managedFields = keptManagedFields(object.metadata.managedFields);
+  return { ...object, metadata: { ...trimMeta(object.metadata), ...(managedFields !== undefined && { managedFields }) } };
 }
 
 const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\//;

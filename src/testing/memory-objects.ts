@@ -55,6 +55,7 @@ export interface ObjectInput {
     /** A second after that of the object made before, where it is not given. */
     readonly creationTimestamp?: string;
     readonly ownerReferences?: readonly object[];
+    readonly managedFields?: readonly object[];
   };
   readonly spec?: object;
   readonly status?: object;

@@ -2,6 +2,7 @@
  * What people say of a Subnet or a Vpc, and which one of its name it is: the object but for what is written back to it. Its status changes
  * with every pod, and who reads this is not run again by that.
  */
+import { appliedFields } from '../api/applied-fields.ts';
 import type { KubeObject, ObjectMeta } from '../api/meta.ts';
 import type { Subnet } from '../api/subnet.ts';
 import type { Vpc } from '../api/vpc.ts';
@@ -13,13 +14,18 @@ export interface Intent<Spec> {
   readonly spec: Spec;
 }
 
-export type SubnetIntent = Intent<Subnet['spec']>;
+export interface SubnetIntent extends Intent<Subnet['spec']> {
+  /** Fields of the spec that a client owns by server-side apply. */
+  readonly applied?: readonly string[];
+}
 export type VpcIntent = Intent<Vpc['spec']>;
 
 /** Undefined where there is no Subnet of that name. */
 export const subnetIntent: Query<SubnetIntent | undefined> = defineQuery('subnet-intent', (world, name) => {
   const subnet = world.subnets.get(name);
-  return subnet === undefined ? undefined : intentOf(subnet);
+  if (subnet === undefined) return undefined;
+  const applied = appliedFields(subnet.metadata.managedFields);
+  return { ...intentOf(subnet), ...(applied.length > 0 && { applied }) };
 });
 
 /** Undefined where there is no Vpc of that name. */

@@ -31,6 +31,7 @@ import { restarts } from './restarts.ts';
 import { sameNames } from './same-names.ts';
 import { tenancy } from './tenancy.ts';
 import type { Scenario } from './scenario.ts';
+import { serverSideApplies } from './server-side-apply.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
@@ -73,6 +74,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   fieldNodes,
   fieldRows,
   workloads,
+  serverSideApplies,
   serviceAccount,
   webhook,
   webhookService,

@@ -190,9 +190,10 @@ export const workloads: readonly Scenario[] = [
       await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'undo', '--replicas=1']);
       await cluster.eventually('its Events say how it was scaled', async () => {
         const said = await cluster.kubectl(['describe', 'deployment', 'web', '-n', 'undo']);
-        return [/ScalingReplicaSet .*Scaled up replica set web-\w+ to 2/, /ScalingReplicaSet .*Scaled down replica set web-\w+ to 1/].every(
-          (one) => one.test(said),
-        );
+        return [
+          /ScalingReplicaSet .*Scaled up replica set web-\w+ (?:from 0 )?to 2/,
+          /ScalingReplicaSet .*Scaled down replica set web-\w+ (?:from 2 )?to 1/,
+        ].every((one) => one.test(said));
       });
       await cluster.delete('deployment', 'web', 'undo');
       await cluster.delete('statefulset', 'db', 'undo');

@@ -5,6 +5,7 @@
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { isObjectName } from '../../api/object-name.ts';
+import { withSubnetDefaults } from '../../api/subnet-defaults.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { parseDualCidr, splitList } from '../../net/dual.ts';
@@ -119,5 +120,7 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
 function subnetText(world: World, name: string): { readonly name: string; readonly cidr: string; readonly excludeIps: string } | undefined {
   const view = world.ask(subnetView, name);
   if (view === undefined) return undefined;
-  return { name, cidr: view.cidr, excludeIps: (world.ask(subnetSpec, name)?.excludeIps ?? []).join(',') };
+  // With the gateway, whether the list that somebody applied has it or not.
+  const { excludeIps = [] } = withSubnetDefaults({ name, spec: world.ask(subnetSpec, name) ?? {} }, world.settings);
+  return { name, cidr: view.cidr, excludeIps: excludeIps.join(',') };
 }

@@ -30,11 +30,12 @@ export const subnetSpecDefaults: Rule = {
     if (subnet === undefined) return [];
     const {
       spec,
+      applied,
       metadata: { uid },
     } = subnet;
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid } as const;
     const said = world.ask(correctionSaid, name);
-    const fields = subnetDefaults({ name, spec }, world.settings);
+    const fields = subnetDefaults({ name, spec }, world.settings, applied);
     const asSpec = fields as unknown as Readonly<Record<string, Json>>;
     const hostBits = hostBitsFinding({ name, spec });
     const corrected = [...(hostBits === undefined ? [] : [hostBits]), ...correctedFields({ name, spec }, fields)];

@@ -18,18 +18,18 @@ class Exited extends Error {}
 const environment = { ...process.env };
 let [out, said] = ['', ''];
 
-process.exit = ((code?: number) => {
-  process.exitCode = code ?? process.exitCode ?? 0;
+process.exit = (code?: number | string | null): never => {
+  process.exitCode = Number(code ?? process.exitCode ?? 0);
   throw new Exited();
-}) as typeof process.exit;
-process.stdout.write = ((text: string | Uint8Array) => {
+};
+process.stdout.write = (text: string | Uint8Array): boolean => {
   out += String(text);
   return true;
-}) as typeof process.stdout.write;
-process.stderr.write = ((text: string | Uint8Array) => {
+};
+process.stderr.write = (text: string | Uint8Array): boolean => {
   said += String(text);
   return true;
-}) as typeof process.stderr.write;
+};
 
 async function run({ args, env }: HostedCommand): Promise<Ended> {
   [out, said] = ['', ''];
@@ -44,9 +44,9 @@ async function run({ args, env }: HostedCommand): Promise<Ended> {
     }
   }
   process.removeAllListeners('SIGINT');
-  const exit = Number(process.exitCode ?? 0);
+  const { exitCode } = process;
   process.exitCode = undefined;
-  return { exit, out, said };
+  return { exit: Number(exitCode) || 0, out, said };
 }
 
 process.on('message', (command) => {

@@ -272,6 +272,8 @@ export class NorthboundWriter {
         if (!this.#goesInto(lane, id)) continue;
         if (parts.length >= most || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
+        // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
+        if (planned.has(id)) continue;
         if (this.#aside.has(id) || this.#calming.has(id)) continue;
         this.#proven.note(id, context);
         const verdict = diffRow(id, context);

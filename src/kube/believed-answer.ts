@@ -82,9 +82,11 @@ export function believeObject(resource: Resource, name: Partial<ObjectName>, ans
   if (object === undefined) throw doubted(subject, `the answer is ${typeName(answer)}, not a ${resource.kind}`);
   believeType(resource, object, subject);
   const { name: answered, namespace } = recordOf(object['metadata']) ?? {};
-  if (typeof answered !== 'string') throw doubted(subject, `the ${resource.kind} of the answer has no name`);
+  // A review has no name, neither when it is asked nor when it is answered.
+  const isNameless = name.name === '' && (answered === undefined || answered === '');
+  if (typeof answered !== 'string' && !isNameless) throw doubted(subject, `the ${resource.kind} of the answer has no name`);
   const asked = name.namespace ?? '';
-  if ((name.name !== undefined && answered !== name.name) || (asked !== '' && (namespace ?? '') !== asked))
+  if ((name.name !== undefined && answered !== name.name && !isNameless) || (asked !== '' && (namespace ?? '') !== asked))
     throw doubted(subject, `the answer is ${resource.kind} ${[namespace, answered].filter(Boolean).map(said).join('/')}, another one`);
   return answer as KubeObject;
 }

@@ -22,7 +22,7 @@ export interface LongFile {
 }
 
 export const LONG_FILES: Readonly<Record<string, LongFile>> = {
-  'test/e2e/real.test.ts': { parts: 3, seconds: 1200, cores: 0.65, minutes: 120, onBoth: true },
+  'test/e2e/real.test.ts': { parts: 3, seconds: 1200, cores: 0.6, minutes: 120, onBoth: true },
   'test/e2e/lab.test.ts': { seconds: 330, cores: 0.65, minutes: 120, long: { seconds: 990, parts: 3 } },
   'test/e2e/ovn-25.03.test.ts': { seconds: 20, cores: 0.65, minutes: 120, long: { seconds: 990, parts: 3 } },
   'test/chaos/chaos.test.ts': { seconds: 285, cores: 0.7, onlyLong: true, onBoth: true },
@@ -34,9 +34,9 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/mutations/dangling-references.test.ts': { seconds: 66, cores: 0.1 },
   'test/mutations/mutations.test.ts': { seconds: 60, cores: 0.35 },
   'test/conformance/side-by-side.test.ts': { seconds: 50, onBoth: true },
-  'test/conformance/guide-manifests.test.ts': { seconds: 47, onBoth: true },
+  'test/conformance/guide-manifests.test.ts': { seconds: 47, cores: 0.6, onBoth: true },
   'test/conformance/lab.test.ts': { seconds: 34, cores: 0.5 },
-  'test/conformance/crds.test.ts': { seconds: 28, onBoth: true },
-  'test/conformance/list-watch.test.ts': { seconds: 28, cores: 0.7, onBoth: true },
+  'test/conformance/crds.test.ts': { seconds: 28, cores: 0.7, onBoth: true },
+  'test/conformance/list-watch.test.ts': { seconds: 28, cores: 0.4, onBoth: true },
   'test/conformance/lab-crash.test.ts': { seconds: 26, cores: 0.7 },
 };

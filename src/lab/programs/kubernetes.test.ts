@@ -20,7 +20,7 @@ const place = async (...paths: readonly string[]): Promise<void> => {
   }
 };
 
-test('TEST_KUBERNETES names one of two builds; the current one has its own etcd', async () => {
+test('of two builds the current one is found, with its own etcd; TEST_KUBERNETES names the other', async () => {
   const env = { KILN_CACHE: join(folder, 'cache'), PATH: join(folder, 'bin') };
   const inBuild = (build: 'current' | 'oldest', program: string): string => join(kubernetesBuildDirectory(build, env), program);
   const find = (program: KubernetesProgram, build?: string): string | undefined =>
@@ -32,11 +32,11 @@ test('TEST_KUBERNETES names one of two builds; the current one has its own etcd'
   assert.equal(find('etcd'), join(folder, 'bin/etcd'));
 
   await place(inBuild('current', 'kube-apiserver'), inBuild('current', 'etcd'));
-  assert.equal(find('kube-apiserver', 'current'), inBuild('current', 'kube-apiserver'));
-  assert.equal(find('etcd', 'current'), inBuild('current', 'etcd'));
+  assert.equal(find('kube-apiserver'), inBuild('current', 'kube-apiserver'));
+  assert.equal(find('etcd'), inBuild('current', 'etcd'));
   assert.equal(find('kube-apiserver', 'oldest'), inBuild('oldest', 'kube-apiserver'));
   assert.equal(find('etcd', 'oldest'), join(folder, 'bin/etcd'));
-  assert.throws(() => find('etcd', '1.20'), /^RangeError: TEST_KUBERNETES is "1.20", not one of oldest, current$/);
+  assert.throws(() => find('etcd', '1.20'), /^RangeError: TEST_KUBERNETES is "1.20", not one of current, oldest$/);
 
   await place(join(folder, 'bin/kube-apiserver'));
   assert.equal(find('kube-apiserver'), join(folder, 'bin/kube-apiserver'));

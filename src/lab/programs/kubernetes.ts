@@ -20,8 +20,8 @@ export const KUBERNETES_BUILDS = {
 } as const satisfies Readonly<Record<string, KubernetesBuild>>;
 export type KubernetesBuildName = keyof typeof KUBERNETES_BUILDS;
 
-/** In the order in which they are taken. The oldest is first until all tests were seen to pass on the current one. */
-const NAMES: readonly KubernetesBuildName[] = ['oldest', 'current'];
+/** In the order in which they are taken. */
+const NAMES: readonly KubernetesBuildName[] = ['current', 'oldest'];
 
 /** The folder in the cache that holds what set-up built. */
 export function kubernetesBuildDirectory(name: KubernetesBuildName, env: Environment = process.env): string {

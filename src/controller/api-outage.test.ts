@@ -105,3 +105,20 @@ test('definitions that may not be watched are told once, with what grants the ri
     /^warn: definitions of custom resources cannot be followed.*KUBE_FORBIDDEN.*kubectl apply -f deploy\/rbac\.yaml/,
   );
 });
+
+test('a kind whose storage begins is no trouble of the server; an object that has gone is no refusal', () => {
+  const { log, lines } = recording();
+  const outage = new ApiOutage(log, new ManualClock(), () => assert.fail('nothing was out'));
+  const begins = new KubeError('KUBE_TOO_MANY_REQUESTS', { verb: 'list', resource: 'vpcs' }, 'storage is (re)initializing');
+  assert.equal(outage.failed('vpcs', begins), true);
+  outage.answered('vpcs');
+  const write = { resource: 'ips', namespace: '', name: 'a', verb: 'delete', uid: 'u', events: [] } as const;
+  logWrite(log, outage, write, { ok: false, error: error('KUBE_NOT_FOUND') });
+  assert.equal(lines.length, 0);
+  logWrite(log, outage, write, { ok: false, error: error('KUBE_INVALID') });
+  assert.equal(outage.failed('vpcs', error('KUBE_TOO_MANY_REQUESTS')), true);
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 32)),
+    ['warn: write refused {"verb":"del', 'warn: the API server is in troub'],
+  );
+});

@@ -17,6 +17,9 @@ const SERVER_WIDE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_UNAUTHORIZED',
 ]);
 
+/** What a server says of one kind whose storage it is about to begin with: at its start, and for a while after a definition was applied. */
+const STARTS_STORAGE = /storage is \(re\)initializing/;
+
 /** The name of a resource, `writes`, or `lease`. */
 export type Subject = string;
 
@@ -40,6 +43,10 @@ export class ApiOutage {
   /** @returns false when the error concerns this request alone, and the caller is to log it */
   failed(subject: Subject, error: KubeError): boolean {
     if (!SERVER_WIDE.has(error.code)) return false;
+    if (error.code === 'KUBE_TOO_MANY_REQUESTS' && STARTS_STORAGE.test(error.message)) {
+      this.#log.debug('the API server begins to store a kind', { of: subject, error: error.message });
+      return true;
+    }
     if (this.#failing.size === 0) {
       this.#since = this.#clock.now();
       this.#failures = 0;

@@ -22,11 +22,12 @@ export function logTransaction(
 
 const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_SUPERSEDED', 'KUBE_FENCED', 'KUBE_CLOSED']);
 
-/** A conflict, or a write that a newer one took the place of, is the ordinary course. */
+/** A conflict, a write that a newer one took the place of, or one to an object that has gone meanwhile, is the ordinary course. */
 export function logWrite(log: Log, outage: ApiOutage, { verb, resource, namespace, name }: ObjectWrite, result: WriteResult): void {
   if (!result.ok && outage.failed('writes', result.error)) return;
   if (!result.ok && UNSENT.has(result.error.code)) return;
   outage.answered('writes');
   if (result.ok || result.error.code === 'KUBE_CONFLICT') return;
+  if (result.error.code === 'KUBE_NOT_FOUND' && verb !== 'create') return;
   log.warn('write refused', { verb, resource, namespace, name, code: result.error.code, error: result.error.message });
 }

@@ -35,6 +35,8 @@ export const BY_TIME: readonly TimerSite[] = [
   { file: 'src/kube/kube-writer.ts', function: '#schedule' },
   // A pod that was asked to leave may be kept by its disruption budget, which nobody follows.
   { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
+  // An answer to a write was ahead of the watch for so long: the kind is listed again.
+  { file: 'src/controller/answers-ahead.ts', function: 'met' },
   // Somebody wrote the row of the term in the same moment.
   { file: 'src/controller/leadership.ts', function: '#raiseLater' },
   // Another process took a newer term and does not lead: that is known when this one's Lease has lasted its whole time since.

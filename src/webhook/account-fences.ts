@@ -2,7 +2,7 @@
  * What the controller's account may change of each kind: the annotations, conditions and fields that its rules write. A right to patch is one for
  * the whole object, so without these a thief of the token changes the image of a pod with it.
  */
-import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../api/annotations.ts';
+import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, READ_POD_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../api/annotations.ts';
 import {
   annotationKey,
   CONTROLLER_LEASE,
@@ -67,13 +67,16 @@ function onlyAnnotations(...keys: readonly string[]): string {
 const ofOvn = (suffix: Parameters<typeof podAnnotation>[1]): string => podAnnotation(DEFAULT_PROVIDER, suffix);
 const CONDITIONS_KEPT_IN = kilnAnnotation.conditions;
 
+const interfaceKey = (suffixes: readonly string[]): string =>
+  `k.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?[.]kubernetes[.]io/(${suffixes.join('|')})$')`;
+
 /**
- * Annotations of an interface by what they end in. Where an interface was allocated all of its provider's go with it, whatever they end in, and no
- * key outside of the interface's prefix does.
+ * Annotations of an interface by what they end in. When an interface goes, those that a user wrote for it go as well: these may be taken away,
+ * and never written. A key of another program under `kubernetes.io` ends in none of them.
  */
 const OF_INTERFACES =
-  `k.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?[.]kubernetes[.]io/(${WRITTEN_POD_ANNOTATIONS.join('|')})$') || ` +
-  `(!(k in object.metadata.?annotations.orValue({})) && (k.split('/')[0] + '/allocated') in oldObject.metadata.?annotations.orValue({}))`;
+  `${interfaceKey(WRITTEN_POD_ANNOTATIONS)} || ` +
+  `(!(k in object.metadata.?annotations.orValue({})) && ${interfaceKey([...new Set([...WRITTEN_POD_ANNOTATIONS, ...READ_POD_ANNOTATIONS])])})`;
 
 const PODS: readonly Fence[] = [
   {

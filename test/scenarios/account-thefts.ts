@@ -136,6 +136,12 @@ const POD_THEFTS: readonly Theft[] = [
   patch("keep a pod by Kiln's finalizer", POD, metadata({ finalizers: ['kubeovn.io/kube-ovn-controller'] })),
   patch('annotate a pod for another program', POD, annotated('example.com/mine', 'no')),
   patch('take an annotation of another program away', POD, annotated('example.com/keep', null)),
+  // Its prefix has `allocated`, as that of an interface has. Kiln leaves a pod in the network of its node alone.
+  patch(
+    'take an annotation of another program under kubernetes.io away',
+    `${VAULT}/pods/host`,
+    annotated('autoscaler.kubernetes.io/safe-to-evict', null),
+  ),
   patch('have Multus attach a network', POD, annotated('k8s.v1.cni.cncf.io/networks', 'vault/net')),
   patch('switch port security of a pod off', POD, annotated('ovn.kubernetes.io/port_security', 'false')),
   patch('give a pod further addresses', POD, annotated('ovn.kubernetes.io/port_vips', '0.0.0.0/0')),

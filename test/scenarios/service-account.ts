@@ -176,7 +176,9 @@ export const serviceAccount: readonly Scenario[] = [
     only: 'real',
     unless: withoutPolicies,
     run: async (cluster) => {
-      await cluster.apply(FOUND + podYaml('vault', 'safe', { annotations: { 'example.com/keep': 'yes' } }));
+      const evictable = { 'autoscaler.kubernetes.io/allocated': 'true', 'autoscaler.kubernetes.io/safe-to-evict': 'false' };
+      const host = podYaml('vault', 'host', { annotations: evictable }).replace('spec:\n', 'spec:\n  hostNetwork: true\n');
+      await cluster.apply(FOUND + podYaml('vault', 'safe', { annotations: { 'example.com/keep': 'yes' } }) + host);
       await addressOf(cluster, 'vault', 'safe');
       await cluster.patch('vpc', 'vault', { metadata: { finalizers: ['kubeovn.io/kube-ovn-controller', 'example.com/mine'] } });
       const spec = {

@@ -35,7 +35,8 @@ export interface Breach {
 /** Longest part of a value that a message repeats: a user's field may hold megabytes. */
 const SHOWN = 120;
 
-const shown = (value: string): string => (value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`);
+/** As much of a value as a message repeats. */
+export const shown = (value: string): string => (value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`);
 
 /** One broken rule of an object. */
 export function findingOf({ kind, namespace, name }: Subject, { code, field, value, problem, rule }: Breach): Finding {

@@ -3,6 +3,9 @@
  * `[namespace/]name[@interface]` with commas, or a JSON list.
  */
 
+import { shown } from './finding.ts';
+import { LONGEST_ANNOTATION, MOST_ADDRESSES, MOST_NETWORKS } from './annotation-limits.ts';
+
 /** One element of the list. Texts that it does not have are empty. */
 export interface NetworkSelection {
   readonly namespace: string;
@@ -21,6 +24,11 @@ export type NetworkSelections =
 /** @param namespace of elements that name none */
 export const parseNetworkSelections = (text: string, namespace: string): NetworkSelections => {
   if (text.trim() === '') return { ok: true, selections: [] };
+  if (text.length > LONGEST_ANNOTATION)
+    return {
+      ok: false,
+      problem: `has ${text.length} characters; an annotation that Kiln reads has at most ${LONGEST_ANNOTATION} characters`,
+    };
   const parsed = /[[{"]/.test(text) ? fromJson(text, namespace) : fromList(text, namespace);
   const problem = parsed.ok ? interfaceProblem(parsed.selections) : undefined;
   return problem === undefined ? parsed : { ok: false, problem };
@@ -34,7 +42,7 @@ function interfaceProblem(selections: readonly NetworkSelection[]): string | und
   const seen = new Set<string>();
   for (const { interfaceName: name } of selections) {
     if (name === '') continue;
-    const wrong = (rule: string): string => `asks for interface "${name}"; ${rule}`;
+    const wrong = (rule: string): string => `asks for interface "${shown(name)}"; ${rule}`;
     if (name.length > LONGEST_INTERFACE_NAME) return wrong(`the name of an interface has at most ${LONGEST_INTERFACE_NAME} characters`);
     if (/[/\s:]/.test(name) || name === '.' || name === '..') return wrong('the name of an interface has no slash, colon or space');
     if (name === 'eth0' || name === 'lo') return wrong('every pod has one of that name already');
@@ -44,18 +52,28 @@ function interfaceProblem(selections: readonly NetworkSelection[]): string | und
   return undefined;
 }
 
+/** @param asked networks of a pod */
+export function tooMany(asked: number): Extract<NetworkSelections, { readonly ok: false }> {
+  return { ok: false, problem: `asks for ${asked} interfaces; the annotations of a pod attach at most ${MOST_NETWORKS}` };
+}
+
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 function fromList(text: string, namespace: string): NetworkSelections {
   const selections: NetworkSelection[] = [];
-  for (const item of text.split(',').map((one) => one.trim())) {
+  const items = text.split(',');
+  if (items.length > MOST_NETWORKS) return tooMany(items.length);
+  for (const item of items.map((one) => one.trim())) {
     const [path = '', interfaceName, ...more] = item.split('@');
     const parts = path.split('/');
     const name = parts.at(-1) ?? '';
     const own = parts.length === 2 ? (parts[0] ?? '') : namespace;
     const names = [name, own, ...(interfaceName === undefined ? [] : [interfaceName])];
     if (parts.length > 2 || more.length > 0 || !names.every((one) => LABEL.test(one)))
-      return { ok: false, problem: `has "${item}"; an element is [namespace/]name[@interface], of lower-case letters, digits and dashes` };
+      return {
+        ok: false,
+        problem: `has "${shown(item)}"; an element is [namespace/]name[@interface], of lower-case letters, digits and dashes`,
+      };
     selections.push({ namespace: own, name, interfaceName: interfaceName ?? '', ips: [], mac: '' });
   }
   return { ok: true, selections };
@@ -64,6 +82,7 @@ function fromList(text: string, namespace: string): NetworkSelections {
 function fromJson(text: string, namespace: string): NetworkSelections {
   const parsed = parseJson(text);
   if (!Array.isArray(parsed)) return { ok: false, problem: 'is neither a list of names with commas nor a list in JSON' };
+  if (parsed.length > MOST_NETWORKS) return tooMany(parsed.length);
   const selections: NetworkSelection[] = [];
   for (const [i, item] of (parsed as readonly unknown[]).entries()) {
     const wrong = (what: string): NetworkSelections => ({ ok: false, problem: `has an element ${i} ${what}` });
@@ -75,6 +94,7 @@ function fromJson(text: string, namespace: string): NetworkSelections {
     if (typeof own !== 'string' || typeof interfaceName !== 'string' || typeof mac !== 'string')
       return wrong('whose namespace, interface or mac is not a text');
     const ips = fields['ips'] ?? [];
+    if (Array.isArray(ips) && ips.length > MOST_ADDRESSES) return wrong(`with ${ips.length} ips; it has at most ${MOST_ADDRESSES}`);
     if (!Array.isArray(ips) || !ips.every((ip) => typeof ip === 'string')) return wrong('whose ips are not a list of texts');
     selections.push({ namespace: own === '' ? namespace : own, name, interfaceName, ips, mac });
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { readable, vipNames } from './annotation-limits.ts';
 import { podNetworkFindings } from './pod-network-validation.ts';
 
 const found = (annotations: Readonly<Record<string, string>>): string[] =>
@@ -84,4 +85,30 @@ describe('podNetworkFindings', () => {
       'Pod shop/web: metadata.annotations[ovn.kubernetes.io/ip_address] "x" is not an IP address; it is one address, or one of each family with a comma',
     );
   });
+});
+
+test('of a list that is too long no item is judged: it has one finding, however many of its items are wrong', () => {
+  const subject = { kind: 'Pod', namespace: 'shop', name: 'web' };
+  for (const [suffix, value] of [
+    ['port_vips', 'x,'.repeat(12_000)],
+    ['security_groups', '_,'.repeat(12_000)],
+    ['ip_address', 'x,'.repeat(12_000)],
+    ['ip_pool', 'x;'.repeat(12_000)],
+    ['routes', JSON.stringify(Array.from({ length: 12_000 }, () => 0))],
+    ['dhcp-v4-options', 'x,'.repeat(12_000)],
+    ['aaps', 'x,'.repeat(12_000)],
+    ['ingress_rate', '9'.repeat(70_000)],
+  ] as const) {
+    const findings = podNetworkFindings(subject, { [`ovn.kubernetes.io/${suffix}`]: value });
+    assert.equal(findings.length, 1, suffix);
+    assert.match(findings[0]?.message ?? '', /; (it|an annotation that Kiln reads) has at most \d+ /);
+  }
+});
+
+test('what lists with a limit say is read up to it, and nothing of a longer one', () => {
+  const within = Array.from({ length: 64 }, (_, i) => `10.0.0.${i}`).join(',');
+  assert.equal(readable('port_vips', within), within);
+  assert.equal(readable('port_vips', `${within},10.0.0.99`), '');
+  assert.equal(vipNames('v,'.repeat(31)).length, 32);
+  assert.deepEqual(vipNames('v,'.repeat(32)), []);
 });

@@ -10,6 +10,7 @@ import type { Cidr } from '../net/cidr.ts';
 import { ofFamily, parseDualCidr, splitList } from '../net/dual.ts';
 import type { Dual } from '../net/dual.ts';
 import { macProblem } from '../net/mac.ts';
+import { annotationExcess, readable } from './annotation-limits.ts';
 import { Findings } from './finding.ts';
 import type { Finding, Subject } from './finding.ts';
 import type { Labels } from './meta.ts';
@@ -37,13 +38,20 @@ const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, A
     // Of every pod that runs, and most of its annotations have no rule.
     const at = key.indexOf(MARK) + MARK.length;
     const dot = key.indexOf('.', at);
-    if (!by.has(dot === -1 ? key.slice(at) : key.slice(at, dot))) continue;
+    const kind = at < MARK.length ? '' : dot === -1 ? key.slice(at) : key.slice(at, dot);
+    const value = annotations[key] ?? '';
+    const excess = isOwnWord(kind, by) ? undefined : annotationExcess(key, kind, value);
+    if (excess !== undefined) findings.add({ ...excess, field: `metadata.annotations[${key}]`, value });
+    if (excess !== undefined || !by.has(kind)) continue;
     const [, provider, suffix] = networkKey.exec(key) ?? [];
     if (provider === undefined || suffix === undefined) continue;
-    by.get(suffix)?.({ findings, annotations, provider, key, value: annotations[key] ?? '' });
+    by.get(suffix)?.({ findings, annotations, provider, key, value });
   }
   return findings.list;
 };
+
+/** Of a pod that has its addresses the annotation is Kiln's, which puts it right. */
+const isOwnWord = (kind: string, by: ReadonlyMap<string, AnnotationRule>): boolean => kind === 'ip_address' && !by.has(kind);
 
 /** Another annotation of the same provider. */
 const sibling = ({ annotations, provider }: Annotation, suffix: PodAnnotationSuffix): string =>
@@ -68,7 +76,7 @@ const ipFamily = (annotation: Annotation): void => {
     return;
   }
   const wanted = value === 'ipv4' ? 4 : 6;
-  for (const item of splitList(sibling(annotation, 'ip_address'))) {
+  for (const item of splitList(readable('ip_address', sibling(annotation, 'ip_address')))) {
     const address = addressOf(item);
     if (address !== undefined && address.family !== wanted)
       breach(annotation, 'PodIpFamilyInvalid', `contradicts the address ${item}`, 'the address asked for is of the family asked for');

@@ -3,6 +3,7 @@
 import { addressProblem, parseAddress } from '../net/address.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
+import { MOST_ROUTES } from './annotation-limits.ts';
 import type { OptionsFor } from './option-text.ts';
 import { optionProblems } from './option-text.ts';
 import type { Annotation, AnnotationRule } from './pod-annotation.ts';
@@ -83,6 +84,10 @@ const routes: AnnotationRule = (annotation) => {
   }
   if (!Array.isArray(list)) {
     breach(annotation, 'PodRoutesInvalid', 'is no list', rule);
+    return;
+  }
+  if (list.length > MOST_ROUTES) {
+    breach(annotation, 'PodRoutesInvalid', `has ${list.length} items`, `it has at most ${MOST_ROUTES} routes`);
     return;
   }
   for (const [i, route] of (list as readonly unknown[]).entries()) {

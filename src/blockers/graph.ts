@@ -2,10 +2,10 @@
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  * Long, because the way there and the way back of each hold stand together, with the few questions that only they ask.
  */
+import { vipNames } from '../api/annotation-limits.ts';
 import { isOvnProvider, nodePortName } from '../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER, FINALIZER, labelKey, podAnnotation } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
-import { splitList } from '../net/dual.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { isOfSubnet, isRequest, isReserved, onlyAsks } from '../world/claimants.ts';
 import type { SubnetIntent } from '../world/intent.ts';
@@ -356,7 +356,7 @@ function ipsNamed(world: World, pod: string): ReadonlySet<string> {
 
 function vipsNamedBy(world: World, pod: string): readonly string[] {
   const annotations = world.pods.get(pod)?.metadata.annotations ?? {};
-  return [annotationKey.vip, annotationKey.allowedAddressPairs].flatMap((key) => splitList(annotations[key] ?? ''));
+  return [annotationKey.vip, annotationKey.allowedAddressPairs].flatMap((key) => vipNames(annotations[key] ?? ''));
 }
 
 /** The Subnet that a Vip or an EIP has an address of; empty while it only asks for one. */

@@ -132,7 +132,7 @@ export interface PoolOutput {
   readonly v4?: string;
   readonly v6?: string;
   readonly gateways: readonly string[];
-  /** Of its port on a router. */
+  /** Of its port on a router, and of its DHCP servers. */
   readonly gatewayMacs: readonly Mac[];
   /** `a` or `a..b`. */
   readonly excludeIps: readonly string[];

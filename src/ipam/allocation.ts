@@ -192,7 +192,7 @@ class Chooser {
         return failure(
           'AddressConflict',
           'mac',
-          `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}", and no other port in it has that`,
+          `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "${this.#subnet.name}", and no other port in it has that`,
         );
       return this.#unlessTaken(space, offset, 'mac', () => `the MAC ${mac}`);
     }

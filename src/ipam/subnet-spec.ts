@@ -22,7 +22,7 @@ export interface SubnetSpec {
   readonly excluded: readonly AddressRange[];
   /** Named pools in order of creation: one that overlaps an earlier one is refused whole. */
   readonly pools: readonly PoolSpec[];
-  /** MACs of the router's ports: no holder may have one. */
+  /** MACs of the router's ports and of DHCP servers: no holder may have one. */
   readonly gatewayMacs: readonly Mac[];
 }
 

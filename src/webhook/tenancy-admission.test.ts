@@ -53,6 +53,21 @@ const pod = (annotations: Readonly<Record<string, string>>): object => ({
   spec: {},
 });
 
+test('a list that is too long is refused at admission in both tenancies, of a new pod and of one that is edited, by one sentence', () => {
+  const names = (count: number): string => Array.from({ length: count }, (_, i) => `n${i}`).join(',');
+  for (const tenancy of ['open', 'namespaced'] as const)
+    for (const annotations of [
+      { [`${KEY}/port_vips`]: Array.from({ length: 12_000 }, (_, i) => `10.10.${i % 200}.9`).join(',') },
+      { 'k8s.v1.cni.cncf.io/networks': names(249) },
+      { [`${KEY}/aaps`]: names(33) },
+    ])
+      for (const before of [undefined, pod({})]) {
+        const { objections } = asked(tenants(tenancy), 'pods', pod(annotations), before);
+        assert.equal(objections.length, 1);
+        assert.match(objections[0]?.message ?? '', /at most (64 addresses|32)/);
+      }
+});
+
 test('what a pod is refused for at admission is the sentence that its condition would have', () => {
   for (const annotations of REFUSED) {
     assert.deepEqual(asked(tenants('open'), 'pods', pod(annotations)).objections, []);

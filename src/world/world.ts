@@ -2,6 +2,7 @@
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
  */
+import { vipNames } from '../api/annotation-limits.ts';
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
@@ -185,9 +186,9 @@ export class World {
       return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
     },
     /** Vips whose address it asks for. */
-    vip: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.vip] ?? ''),
+    vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
     /** Vips whose addresses its ports may use beside their own. */
-    allowedPair: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
+    allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
     /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
     furtherAt: (pod) => furtherPlaces(pod),
     /** Subnets that its annotations say it was given addresses of; where they name none, `provider/` and the interface's provider. */

@@ -1,10 +1,10 @@
 /**
  * What of a Vip matters to pods and to its ports, and which pods use it.
  */
+import { vipNames } from '../../api/annotation-limits.ts';
 import type { IP } from '../../api/ip.ts';
 import type { Labels } from '../../api/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import { splitList } from '../../net/dual.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
 import { vipAddresses, vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
@@ -92,5 +92,5 @@ function ageOf({ metadata }: IP): string {
 
 /** Names of the Vips whose addresses a pod may use beside its own. */
 export function allowedPairsOf(annotations: Labels): readonly string[] {
-  return splitList(annotations[annotationKey.allowedAddressPairs] ?? '');
+  return vipNames(annotations[annotationKey.allowedAddressPairs] ?? '');
 }

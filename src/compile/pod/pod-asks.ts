@@ -1,4 +1,5 @@
 /** Which word of a pod asks for something, so that what is wrong with it is told of the pod, the annotation and its value. */
+import { readable } from '../../api/annotation-limits.ts';
 import { annotationKey, interfaceAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
@@ -24,7 +25,7 @@ export function toldOf(nic: PodInterface, asked: Asked, sentence: string): strin
 
 /** The annotation for one interface of an attached network, which counts before that for the provider. */
 export function interfaceAsks({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
-  return (pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
+  return readable(suffix, pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
 }
 
 function interfaceKey(selection: PodInterface['selection'], suffix: 'ip_address' | 'mac_address'): string {

@@ -2,6 +2,7 @@
  * One interface of a pod, a unit of its own: its provider names its annotations, its port and its IP object. Everything about an
  * interface (Subnet, address, IP object, port, annotations) is derived one interface at a time.
  */
+import { readable } from '../../api/annotation-limits.ts';
 import { portName } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import type { ReadPodAnnotation } from '../../api/annotations.ts';
@@ -38,9 +39,9 @@ export function portOf(pod: PodView, provider: string): string {
 
 type Annotated = Pick<PodInterface, 'provider'> & { readonly pod: Pick<PodView, 'annotations'> };
 
-/** What the pod says about this interface; empty text where it says nothing. */
+/** What the pod says about this interface; empty text where it says nothing, or more than Kiln reads. */
 export function annotationOf(nic: Annotated, suffix: ReadPodAnnotation): string {
-  return (nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
+  return readable(suffix, nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
 }
 
 /** Marked as allocated: agents may have set it up, so its Subnet and addresses stand. */

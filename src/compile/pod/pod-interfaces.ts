@@ -4,8 +4,10 @@
  * second attachment of its network, does not take a running interface away.
  */
 import type { Reason } from '../../api/reasons.ts';
+import { shown } from '../../api/finding.ts';
 import type { NetworkSelection, NetworkSelections } from '../../api/network-selection.ts';
-import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { MOST_NETWORKS } from '../../api/annotation-limits.ts';
+import { parseNetworkSelections, tooMany } from '../../api/network-selection.ts';
 import { attachmentProvider, parseProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -100,9 +102,11 @@ export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key
   const selections: NetworkSelection[] = [];
   for (const annotation of SELECTING) {
     const parsed = parseNetworkSelections(annotations[annotation] ?? '', namespace);
-    if (!parsed.ok)
-      return { ok: false, problem: `Pod ${key}: annotation ${annotation} "${annotations[annotation] ?? ''}" ${parsed.problem}` };
-    selections.push(...parsed.selections);
+    const asked = selections.length + (parsed.ok ? parsed.selections.length : 0);
+    const wrong = !parsed.ok ? parsed : asked > MOST_NETWORKS ? tooMany(asked) : undefined;
+    if (wrong !== undefined)
+      return { ok: false, problem: `Pod ${key}: annotation ${annotation} "${shown(annotations[annotation] ?? '')}" ${wrong.problem}` };
+    if (parsed.ok) selections.push(...parsed.selections);
   }
   return { ok: true, selections };
 }

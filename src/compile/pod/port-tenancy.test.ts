@@ -14,8 +14,13 @@ function net(tenancy: Tenancy = 'namespaced', annotations: Readonly<Record<strin
   scene.namespace('others');
   scene.bench.put('subnets', {
     metadata: { name: 'net', annotations },
-    spec: { cidrBlock: '10.20.0.0/24', namespaces: ['shop', 'others'], enableDHCP: true, excludeIps: ['10.20.0.200'] },
+    spec: { cidrBlock: '10.20.0.0/24', namespaces: ['shop', 'others'], enableDHCP: true, excludeIps: ['10.20.0.200..10.20.0.210'] },
   });
+  for (const [name, ips, namespaces] of [
+    ['theirs', ['10.20.0.150..10.20.0.159'], ['elsewhere']],
+    ['anyones', ['10.20.0.160..10.20.0.169'], []],
+  ] as const)
+    scene.bench.put('ippools', { metadata: { name }, spec: { subnet: 'net', ips, namespaces } });
   scene.bench.settle();
   const [switchUuid = ''] = [...scene.bench.northbound.table('Logical_Switch')].flatMap(([uuid, { name }]) =>
     name === 'net' ? [uuid] : [],
@@ -73,6 +78,10 @@ const REFUSED = [
   ['port_vips', '10.20.0.2', /is held by another/],
   ['port_vips', '10.20.0.99', /is held by another/],
   ['port_vips', '10.20.0.120', /a port of another program/],
+  ['port_vips', '10.20.0.0', /is the network or the broadcast address/],
+  ['port_vips', '10.20.0.255', /is the network or the broadcast address/],
+  ['port_vips', '10.20.0.200', /is in spec\.excludeIps of Subnet net/],
+  ['port_vips', '10.20.0.151', /is of IPPool theirs, which lists the namespaces that it is for, and Namespace shop is none of them/],
   ['dhcp-v4-options', 'lease_time=60,router=10.20.0.2', /"router=10\.20\.0\.2" names option router/],
   ['dhcp-v4-options', 'server_id=10.20.0.2', /server_id/],
   ['dhcp-v4-options', 'server_mac=00:00:00:00:00:09', /server_mac/],
@@ -111,7 +120,7 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
   scene.bench.settle();
   scene.pod('web', {
     annotations: {
-      [`${KEY}/port_vips`]: '10.20.0.50,10.20.0.2/32,10.20.0.99,10.20.0.200',
+      [`${KEY}/port_vips`]: '10.20.0.50,10.20.0.2/32,10.20.0.99,10.20.0.161',
       [`${KEY}/aaps`]: 'v',
       [`${KEY}/layer2_forward`]: 'true',
       [`${KEY}/dhcp-v4-options`]: 'lease_time=60,router=10.20.0.1,dns_server=10.20.0.53',
@@ -119,8 +128,20 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
   });
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), '10.20.0.2', conditionOf(scene, 'shop/web')[2]);
-  assert.deepEqual(security(scene, 'web.shop').toSorted(), ['10.20.0.2', '10.20.0.2/32', '10.20.0.200', '10.20.0.50', '10.20.0.99']);
+  assert.deepEqual(security(scene, 'web.shop').toSorted(), ['10.20.0.161', '10.20.0.2', '10.20.0.2/32', '10.20.0.50', '10.20.0.99']);
   assert.ok([column(scene, 'web.shop', 'addresses')].flat().includes('unknown'));
+});
+
+test('an address that an administrator set aside is shared as a Vip for the namespace, and is its own who was given it', () => {
+  const scene = net();
+  scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.201', namespace: 'shop' } });
+  scene.pod('own', { annotations: { [`${KEY}/ip_address`]: '10.20.0.202' } });
+  scene.bench.settle();
+  scene.pod('own', { annotations: { ...scene.annotations('shop/own'), [`${KEY}/port_vips`]: '10.20.0.202' } });
+  scene.pod('web', { annotations: { [`${KEY}/aaps`]: 'v', [`${KEY}/port_vips`]: '10.20.0.201' } });
+  scene.bench.settle();
+  assert.ok(security(scene, 'web.shop').includes('10.20.0.201'), conditionOf(scene, 'shop/web')[2]);
+  assert.notEqual(conditionOf(scene, 'shop/own')[1], 'PortNotAllowed');
 });
 
 test('an address that a port may send from is taken away from it when somebody is given it', () => {

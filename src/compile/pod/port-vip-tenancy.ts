@@ -2,19 +2,25 @@
  * Of the addresses that a pod lists in annotation `port_vips`, those that its port may send from where the setting `tenancy` is `namespaced`:
  * addresses of its Subnet that nobody else has.
  */
+import type { PoolAddresses } from '../../api/pool-ranges.ts';
+import { poolAddresses } from '../../api/pool-ranges.ts';
 import { portVipsIn } from '../../api/pod-port-validation.ts';
 import type { Address } from '../../net/address.ts';
 import { canonicalAddress, formatAddress, parseAddress } from '../../net/address.ts';
-import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { cidrContains, isUsable, parseCidr } from '../../net/cidr.ts';
+import { parseRange } from '../../net/range.ts';
 import { ofFamily, splitList } from '../../net/dual.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetSpec, subnetView } from '../subnet/subnet-view.ts';
 import { addressHolder, isOfOtherPrograms } from './address-holder.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
 import { isThere } from './port-before.ts';
+import { closedPoolOf } from './tenancy.ts';
+import { commandText } from '../../text/command-text.ts';
 
 /** Of the addresses that a pod lists for its port, those that it may send from. */
 export function listedVips(world: World, nic: PodInterface, subnet: string): readonly string[] {
@@ -47,7 +53,10 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
   if (cidr === undefined || !cidrContains(cidr, address))
     return problem(`is outside of Subnet ${subnet}`, `list addresses of ${view.cidr}`);
   if (canonicalAddress(network?.gateway ?? '') === text) return problem(`is the gateway of Subnet ${subnet}`, 'list another address', true);
-  const holder = world.ask(addressHolder, `${subnet} ${text}`).find((one) => !isOwn(world, nic, subnet, one));
+  if (!isUsable(cidr, address))
+    return problem(`is the network or the broadcast address of Subnet ${subnet}`, 'list addresses that a host can have', true);
+  const holders = world.ask(addressHolder, `${subnet} ${text}`);
+  const holder = holders.find((one) => !isOwn(world, nic, subnet, one));
   if (holder !== undefined)
     return problem(
       `is held by another`,
@@ -56,8 +65,31 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
     );
   if (isOfOtherPrograms(world, subnet, address))
     return problem('is that of a port of another program in the switch', 'list an address that nobody has', true);
-  return undefined;
+  // Its own, or a Vip's that it shares: an administrator, or the allocator, has said so.
+  return holders.length > 0 ? undefined : setAside(world, nic, subnet, address);
 }
+
+/** Nobody has it, and an administrator keeps it for others, or for nobody. */
+function setAside(world: World, { pod }: PodInterface, subnet: string, address: Address): VipProblem | undefined {
+  const text = formatAddress(address);
+  const pool = closedPoolOf(world, pod.namespace, subnet, address);
+  if (pool !== undefined)
+    return {
+      problem: `is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${pod.namespace} is none of them`,
+      rule: `list another address, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
+      isOthers: false,
+    };
+  if (!world.ask(excludedIn, subnet)[address.family].contains(address.value)) return undefined;
+  return {
+    problem: `is in spec.excludeIps of Subnet ${subnet}`,
+    rule: `list another address, or have an administrator make a Vip of ${text} with spec.namespace ${pod.namespace} for annotation ovn.kubernetes.io/aaps`,
+    isOthers: false,
+  };
+}
+
+const excludedIn: Query<PoolAddresses> = defineQuery('subnet-excluded', (world, subnet) =>
+  poolAddresses((world.ask(subnetSpec, subnet)?.excludeIps ?? []).filter((item) => parseRange(item) !== undefined)),
+);
 
 /** The pod has it itself, or shares it with others by a Vip. */
 function isOwn(

@@ -140,22 +140,22 @@ export function barredFromPool(world: World, namespace: string, pool: string): B
 /** Why a pod may not ask for an address by name: an IPPool keeps it for other namespaces. */
 export function barredFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Barred | undefined {
   if (world.settings.tenancy === 'open' || texts.length === 0) return undefined;
-  const closed = [...world.ipPools.bucket('subnet', subnet)]
-    .toSorted()
-    .filter((pool) => isClosed(world.ask(poolNamespaces, pool), namespace));
-  for (const pool of closed) {
-    const addresses = world.ask(ipPoolAddresses, pool);
-    const has = ({ family, value }: Address): boolean => addresses[family].contains(value);
-    const within = texts.find((text) => {
-      const address = parseAddress(text);
-      return address !== undefined && has(address);
-    });
-    if (within !== undefined)
+  for (const text of texts) {
+    const address = parseAddress(text);
+    const pool = address === undefined ? undefined : closedPoolOf(world, namespace, subnet, address);
+    if (pool !== undefined)
       return barred(
-        `address ${within} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
+        `address ${text} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
       );
   }
   return undefined;
+}
+
+/** The first IPPool, by name, that has an address and is for other namespaces. */
+export function closedPoolOf(world: World, namespace: string, subnet: string, { family, value }: Address): string | undefined {
+  return [...world.ipPools.bucket('subnet', subnet)]
+    .toSorted()
+    .find((pool) => isClosed(world.ask(poolNamespaces, pool), namespace) && world.ask(ipPoolAddresses, pool)[family].contains(value));
 }
 
 const poolNamespaces: Query<readonly string[]> = defineQuery(

@@ -1,4 +1,4 @@
-/** The MAC of a Subnet's router port: nobody is given it, by name or by chance, and who has it is told. */
+/** The MACs of a Subnet's router port and of its DHCP server: nobody is given them, by name or by chance, and who has one is told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { derivedMac } from '../../allocate/wish-request.ts';
@@ -20,6 +20,14 @@ function routerMac({ bench }: PodScene): string {
   return String(bench.row('Logical_Router_Port', 'ovn-cluster-net')?.['mac']);
 }
 
+/** Of each family that has a DHCP server. */
+function serverMacs({ bench }: PodScene): readonly string[] {
+  return bench.rowIds('DHCP_Options').flatMap((id) => {
+    const text = JSON.stringify(bench.row('DHCP_Options', id)?.['options']);
+    return /([0-9a-f]{2}:){5}[0-9a-f]{2}/i.exec(text)?.[0] ?? [];
+  });
+}
+
 /** As Kube-OVN made it, with a MAC drawn at random. */
 function legacyRouterPort({ bench }: PodScene, mac: string): void {
   const router = [...bench.northbound.table('Logical_Router')].find(([, { name }]) => name === 'ovn-cluster');
@@ -32,7 +40,7 @@ function legacyRouterPort({ bench }: PodScene, mac: string): void {
 test('who asks for the MAC of the gateway by name is refused, and told which field asks for what, and what to do', () => {
   const made = scene();
   const mac = routerMac(made);
-  const rule = `the MAC ${mac} is the gateway's of Subnet "net", and no other port in it has that`;
+  const rule = `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`;
   made.pod('asks', { annotations: { [ANNOTATION]: mac.toUpperCase() } });
   const spec = { subnet: 'net', macAddress: mac };
   made.bench.put('vips', { metadata: { name: 'v1' }, spec });
@@ -101,7 +109,7 @@ test('who has the MAC when it becomes the gateway keeps its port and is told, as
   assert.deepEqual(made.stations('web.shop'), stations);
   assert.match(
     made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '',
-    new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's of Subnet "net", and no other port in it has that`),
+    new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`),
   );
   made.bench.delete('pods', 'shop/web');
   const spec = { subnet: 'net', podName: 'back', namespace: 'shop', podType: '', v6IpAddress: '', macAddress: mac };
@@ -116,4 +124,35 @@ test('who has the MAC when it becomes the gateway keeps its port and is told, as
     made.bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '',
     new RegExp(`HeldTwice.*IP back\\.shop: MAC ${mac} of Subnet net is also held by the gateway \\(${mac} of Subnet net\\)`),
   );
+});
+
+test('who asks for the MAC of the DHCP server of its Subnet is refused: that which follows from its name, and that which the spec says', () => {
+  for (const spec of [{ cidrBlock: '10.60.0.0/24,fd60::/64' }, { dhcpV4Options: 'server_mac=00:00:00:2E:2F:B8' }]) {
+    const made = scene({ enableDHCP: true, ...spec });
+    const macs = serverMacs(made);
+    assert.equal(macs.length, 'cidrBlock' in spec ? 2 : 1);
+    for (const [i, mac] of macs.entries()) made.pod(`asks-${i}`, { annotations: { [ANNOTATION]: mac } });
+    made.bench.settle();
+    for (const i of macs.keys()) {
+      const { reason, message } = made.bench.condition('pods', `shop/asks-${i}`, 'kiln.io/NetworkBound') ?? assert.fail();
+      assert.equal(reason, 'AddressConflict', message);
+      assert.match(message ?? '', /is the gateway's or the DHCP server's of Subnet "net"/);
+      assert.equal(made.bench.row('Logical_Switch_Port', `asks-${i}.shop`), undefined);
+    }
+    const fresh = made.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+  }
+});
+
+test('where the Subnet has no DHCP, any pod may have its MAC; who has it when DHCP comes keeps its port and is told', () => {
+  const made = scene();
+  const [mac = ''] = serverMacs(scene({ enableDHCP: true }));
+  made.pod('web', { annotations: { [ANNOTATION]: mac } });
+  made.bench.settle();
+  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  made.bench.edit('subnets', 'net', { enableDHCP: true });
+  made.bench.settle();
+  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /the DHCP server's of Subnet "net"/);
 });

@@ -2,6 +2,7 @@
  * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
  */
 import { parseOptions } from '../../api/option-text.ts';
+import { parseMac } from '../../net/mac.ts';
 import type { Mac } from '../../net/mac.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
@@ -69,6 +70,15 @@ export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
   if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
   if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
   return rows;
+}
+
+/** Whose MAC answers the Subnet's ports: they take it for the server, so none of them may have it. */
+export function dhcpServerMacs(world: World, view: SubnetView): readonly Mac[] {
+  const texts = dhcpRows(world, view).flatMap(({ columns: { options } }) => {
+    const { server_mac: v4, server_id: v6 } = options as Readonly<Record<string, string | undefined>>;
+    return [v4 ?? v6 ?? ''];
+  });
+  return [...new Set(texts.flatMap((text) => parseMac(text) ?? []))];
 }
 
 /**

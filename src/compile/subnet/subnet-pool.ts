@@ -16,6 +16,7 @@ import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
 import { keptMac } from '../kept-mac.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
+import { dhcpServerMacs } from './subnet-dhcp.ts';
 import { hasRouterPort, routerPortId } from './subnet-switch.ts';
 import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 
@@ -38,7 +39,7 @@ export const subnetPool: Rule = {
       ...(pool.v4 !== undefined && { v4: pool.v4.cidr }),
       ...(pool.v6 !== undefined && { v6: pool.v6.cidr }),
       gateways: [...new Set(gateways)],
-      gatewayMacs: hasRouterPort(view) ? [keptMac(world, routerPortId(view), 'mac')] : [],
+      gatewayMacs: [...(hasRouterPort(view) ? [keptMac(world, routerPortId(view), 'mac')] : []), ...dhcpServerMacs(world, view)],
       excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
       named: within(world.ask(namedPools, name), [pool.v4?.cidr, pool.v6?.cidr]),
     };

@@ -1,0 +1,110 @@
+/** Every list that a tenant writes on a pod has a limit, in both tenancies: what is longer is refused whole, and is in no row. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const KEY = 'ovn.kubernetes.io';
+const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
+
+const many = (count: number, item: (i: number) => string, separator = ','): string =>
+  Array.from({ length: count }, (_, i) => item(i)).join(separator);
+const address = (i: number): string => `10.16.${100 + Math.floor(i / 200)}.${(i % 200) + 10}`;
+const route = (i: number): object => ({ dst: `10.99.${i % 250}.0/24`, gw: '10.16.0.1' });
+const routes = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, i) => route(i)));
+const option = (length: number): string => `lease_time=60,domain_name="${'a'.repeat(length - 'lease_time=60,domain_name=""'.length)}"`;
+
+/** The annotation, the longest value that is taken, one that is too long, and how the limit is told. */
+const LIMITS: readonly (readonly [key: string, most: string, over: string, told: RegExp])[] = [
+  [`${KEY}/port_vips`, many(64, address), many(65, address), /has 65 items; it has at most 64 addresses/],
+  [`${KEY}/security_groups`, many(32, (i) => `g${i}`), many(33, (i) => `g${i}`), /has 33 items; it has at most 32 names of SecurityGroups/],
+  [`${KEY}/ip_pool`, many(256, address), many(257, address), /has 257 items; it has at most 256 addresses, or names an IPPool/],
+  [`${KEY}/ip_pool`, many(256, address, ';'), many(257, address, ';'), /has 257 items; it has at most 256 addresses/],
+  [`${KEY}/routes`, routes(256), routes(257), /has 257 items; it has at most 256 routes/],
+  [`${KEY}/dhcp-v4-options`, option(4096), option(4097), /has 4097 characters; it has at most 4096 characters of DHCP options/],
+  [NETWORKS, many(32, (i) => `n${i}`), many(33, (i) => `n${i}`), /asks for 33 interfaces; the annotations of a pod attach at most 32/],
+  [
+    NETWORKS,
+    JSON.stringify(Array.from({ length: 32 }, (_, i) => ({ name: `n${i}` }))),
+    JSON.stringify(Array.from({ length: 33 }, (_, i) => ({ name: `n${i}` }))),
+    /asks for 33 interfaces; the annotations of a pod attach at most 32/,
+  ],
+  [`${KEY}/aaps`, many(32, (i) => `v${i}`), many(33, (i) => `v${i}`), /has 33 items; it has at most 32 names of Vips/],
+];
+
+function scene(tenancy: 'open' | 'namespaced'): PodScene {
+  const made = new PodScene({ tenancy });
+  for (let i = 0; i < 33; i += 1) {
+    made.attachment(`shop/n${i}`, 'ipam-only');
+    made.subnet(`n${i}`, { cidrBlock: `10.${100 + i}.0.0/24`, provider: `n${i}.shop` });
+    made.bench.put('vips', {
+      metadata: { name: `v${i}` },
+      spec: { subnet: 'ovn-default', v4ip: `10.16.200.${i + 10}`, namespace: 'shop' },
+    });
+  }
+  made.bench.settle();
+  return made;
+}
+
+for (const tenancy of ['open', 'namespaced'] as const)
+  for (const [key, most, over, told] of LIMITS) {
+    test(`${tenancy}: ${key} ${told.source.slice(0, 30)}: as many as the limit are taken, one more is refused, and edited in later it changes no row`, () => {
+      const made = scene(tenancy);
+      made.pod('full', { annotations: { [key]: most } });
+      made.pod('over', { annotations: { [key]: over } });
+      made.pod('runs');
+      made.bench.settle();
+      assert.match(made.addressOf('shop/full') ?? '', /^10\.16\./, made.bench.condition('pods', 'shop/full', BOUND)?.message);
+      const refused = made.bench.condition('pods', 'shop/over', BOUND);
+      assert.deepEqual([refused?.status, refused?.reason], ['False', 'InvalidAnnotation'], refused?.message);
+      assert.match(refused?.message ?? '', told);
+      assert.ok((refused?.message?.length ?? 0) < 600, 'the value is not repeated whole');
+      assert.equal(made.bench.object('ips', 'over.shop'), undefined);
+      const rows = (): readonly unknown[] => [
+        made.bench.row('Logical_Switch_Port', 'runs.shop'),
+        made.externalIds('Logical_Switch_Port', 'runs.shop'),
+        made.bench.rowIds('DHCP_Options'),
+        made.bench.rowIds('Address_Set'),
+        made.bench.rowIds('Logical_Switch_Port'),
+        made.bench.keys('ips'),
+      ];
+      const before = rows();
+      made.pod('runs', { annotations: { ...made.annotations('shop/runs'), [key]: over } });
+      made.bench.settle();
+      assert.deepEqual(rows(), before);
+      assert.match(made.bench.condition('pods', 'shop/runs', BOUND)?.message ?? '', told);
+      assert.match(made.addressOf('shop/runs') ?? '', /^10\.16\./);
+    });
+  }
+
+test('the limit of interfaces is for both annotations together', () => {
+  const made = scene('open');
+  const both = { 'v1.multus-cni.io/default-network': 'n32', [NETWORKS]: many(32, (i) => `n${i}`) };
+  made.pod('a', { annotations: both });
+  made.bench.settle();
+  assert.match(made.bench.condition('pods', 'shop/a', BOUND)?.message ?? '', /asks for 33 interfaces/);
+});
+
+test('a pod that has as many interfaces as it may keeps them when it asks for more, and is given none', () => {
+  const made = scene('open');
+  made.pod('a', { annotations: { [NETWORKS]: many(32, (i) => `n${i}`) } });
+  made.bench.settle();
+  const ips = made.bench.keys('ips');
+  assert.equal(ips.filter((name) => name.startsWith('a.shop.')).length, 32);
+  made.pod('a', { annotations: { ...made.annotations('shop/a'), [NETWORKS]: many(33, (i) => `n${i}`) } });
+  made.bench.settle();
+  assert.deepEqual(made.bench.keys('ips'), ips);
+});
+
+test('a value that is too long is refused whatever it says, and a value that nothing reads may be as long as it likes', () => {
+  const made = scene('open');
+  made.pod('a', { annotations: { [`${KEY}/port_vips`]: many(12_000, () => 'x') } });
+  made.pod('b', { annotations: { [`${KEY}/north_gateway`]: 'x'.repeat(64 * 1024 + 1) } });
+  made.pod('c', { annotations: { [`${KEY}/port_security`]: ' '.repeat(64 * 1024 + 1) } });
+  made.pod('d', { annotations: { 'example.org/notes': 'x'.repeat(100_000), [`${KEY}/mirror`]: 'x'.repeat(100_000) } });
+  made.bench.settle();
+  assert.match(made.bench.condition('pods', 'shop/a', BOUND)?.message ?? '', /has 12000 items; it has at most 64 addresses/);
+  for (const pod of ['b', 'c'])
+    assert.match(made.bench.condition('pods', `shop/${pod}`, BOUND)?.message ?? '', /has 65537 characters; .* at most 65536 characters/);
+  assert.match(made.addressOf('shop/d') ?? '', /^10\.16\./);
+});

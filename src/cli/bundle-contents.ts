@@ -1,6 +1,7 @@
 /**
  * What of each object, row, Event and log line goes into an archive for support: what the contract of Kube-OVN and Kiln names. Of all other
- * annotations, labels and settings of rows there is the key, of all other fields nothing. What is kept may quote tenants, and is redacted.
+ * annotations, labels and settings of rows there is the key, of all other fields nothing. What is kept may quote tenants: of annotations,
+ * conditions and Events what has a shape of the contract stays, of other texts the length. All of it is redacted.
  */
 import { POD_ANNOTATIONS } from '../api/annotations.ts';
 import { CONDITION_TYPES } from '../api/condition-types.ts';
@@ -12,6 +13,8 @@ import { redacted, redactedText } from '../runtime/redaction.ts';
 import { visibleLines } from '../text/visible-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
+import type { KnownNames } from './kept-shapes.ts';
+import { beginsAsOurs, isOwnReason, keptSentence, keptText, withheld } from './kept-shapes.ts';
 
 /** Stands for a value that nobody needs to help. */
 export const DROPPED = '[dropped]';
@@ -24,6 +27,10 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([...Object.values(annotationKey
 const LABELS: ReadonlySet<string> = new Set([
   ...[...Object.values(labelKey), MIGRATION_JOB_LABEL],
   ...['kubernetes.io/metadata.name', 'kubernetes.io/hostname', 'app.kubernetes.io/name'],
+]);
+/** On the Lease, which no tenant writes. */
+const OF_LEASE: ReadonlySet<string> = new Set([
+  ...[kilnAnnotation.version, kilnAnnotation.settings, kilnAnnotation.northboundRefusal, kilnAnnotation.northboundLoss],
 ]);
 /** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` of an attachment that a pod has several of. */
 const OF_INTERFACE = new RegExp(
@@ -56,37 +63,48 @@ const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode
 };
 
 /** An object as it may be handed over. */
-export function keptObject(resource: ResourceName, { metadata, spec, status }: Fields): Fields {
+export function keptObject(resource: ResourceName, { metadata, spec, status }: Fields, names: KnownNames): Fields {
   const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
   const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
   const template = fieldsOf(fieldsOf(fieldsOf(spec)['template'])['metadata'])['annotations'];
   return redacted({
     kind: traitsOf(resource).kind,
-    metadata: keptMetadata(metadata),
+    metadata: keptMetadata(metadata, names),
     ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec) }),
     ...(resource === 'network-attachment-definitions' ? { spec: { config: keptConfig(fieldsOf(spec)['config']) } } : {}),
-    ...(template === undefined ? {} : { template: { annotations: keptAnnotations(template) } }),
-    ...(shape.status === undefined ? {} : { status: keptStatus(pruned(shape.status, status)) }),
+    ...(template === undefined ? {} : { template: { annotations: keptAnnotations(template, names) } }),
+    ...(shape.status === undefined ? {} : { status: keptStatus(pruned(shape.status, status), names) }),
   });
 }
 
-export function keptLease({ metadata, spec }: Fields): Fields {
+export function keptLease({ metadata, spec }: Fields, names: KnownNames): Fields {
   const fields = ['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions'];
-  return redacted({ metadata: keptMetadata(metadata), spec: only(spec, fields) });
+  return redacted({ metadata: keptMetadata(metadata, names), spec: only(spec, fields) });
 }
 
-/** Undefined for an Event of a program that is neither Kiln's nor Kube-OVN's. */
-export function keptEvent(event: Fields): Fields | undefined {
-  const source = fieldsOf(event['source'])['component'];
-  const reporter = event['reportingComponent'];
-  if (![source, reporter].some((one) => one === CONTROLLER_LEASE || (typeof one === 'string' && /^kube-ovn-[a-z-]+$/.test(one))))
-    return undefined;
+/** Undefined for an Event that Kiln does not write: of another program, or for a reason that it does not have. */
+export function keptEvent(event: Fields, names: KnownNames): Fields | undefined {
+  const { component } = fieldsOf(event['source']);
+  const { reportingComponent, reason, message } = event;
+  if (![component, reportingComponent].includes(CONTROLLER_LEASE) || !isOwnReason(reason)) return undefined;
+  const said = typeof message !== 'string' ? '' : beginsAsOurs(message) ? keptSentence(message, names) : withheld(message);
   return redacted({
     metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
     involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
-    source: only(event['source'], ['component']),
-    ...only(event, ['reportingComponent', 'type', 'reason', 'message', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
+    source: { component: CONTROLLER_LEASE },
+    message: said,
+    ...only(event, ['type', 'reason', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
   });
+}
+
+/** What a command prints as JSON, where it repeats messages of conditions. */
+export function withKeptMessages(value: unknown, names: KnownNames): unknown {
+  if (Array.isArray(value)) return value.map((one) => withKeptMessages(one, names));
+  // Numbers may be objects of the parser.
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return byKey(value, (key, one) =>
+    key === 'message' && typeof one === 'string' ? keptSentence(one, names) : withKeptMessages(one, names),
+  );
 }
 
 /** A row's columns as plain data: of a foreign row, and of keys that others put into a row of Kiln's, the keys. */
@@ -122,30 +140,35 @@ export function keptLog(log: string): string {
   return parts.join('\n');
 }
 
-function keptMetadata(metadata: unknown): Fields {
+function keptMetadata(metadata: unknown, names: KnownNames): Fields {
   const { ownerReferences, annotations, labels } = fieldsOf(metadata);
   return {
     ...only(metadata, METADATA),
     ...(Array.isArray(ownerReferences) ? { ownerReferences: ownerReferences.map((owner) => only(owner, OWNER)) } : {}),
-    ...(labels === undefined ? {} : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? value : DROPPED)) }),
-    ...(annotations === undefined ? {} : { annotations: keptAnnotations(annotations) }),
+    ...(labels === undefined
+      ? {}
+      : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? keptText(String(value), names) : DROPPED)) }),
+    ...(annotations === undefined ? {} : { annotations: keptAnnotations(annotations, names) }),
   };
 }
 
-function keptAnnotations(annotations: unknown): Fields {
+function keptAnnotations(annotations: unknown, names: KnownNames): Fields {
   return byKey(annotations, (key, value) => {
-    if (key === kilnAnnotation.conditions) return keptConditions(parsed(value));
-    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return keptNetworks(value);
-    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? value : DROPPED;
+    if (key === kilnAnnotation.conditions) return keptConditions(parsed(value), names);
+    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return keptNetworks(value, names);
+    if (OF_LEASE.has(key)) return value;
+    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? keptText(String(value), names) : DROPPED;
   });
 }
 
 /** Names with commas, or a list in JSON, which may hold arguments of any plugin. */
-function keptNetworks(value: unknown): unknown {
+function keptNetworks(value: unknown, names: KnownNames): unknown {
   const items = parsed(value);
-  if (items === undefined) return value;
+  if (items === undefined) return keptText(String(value), names);
   const fields = ['name', 'namespace', 'interface', 'ips', 'mac', 'ipRequest', 'macRequest'];
-  return Array.isArray(items) ? items.map((item) => only(item, fields)) : only(items, fields);
+  const kept = (item: unknown): Fields =>
+    byKey(only(item, fields), (_key, one) => keptText(typeof one === 'string' ? one : JSON.stringify(one), names));
+  return Array.isArray(items) ? items.map(kept) : kept(items);
 }
 
 /** Of a plugin's configuration what decides whether it is Kiln's. */
@@ -162,19 +185,21 @@ function keptConfig(config: unknown): unknown {
   };
 }
 
-function keptStatus(status: unknown): unknown {
+function keptStatus(status: unknown, names: KnownNames): unknown {
   const fields = fieldsOf(status);
-  return fields['conditions'] === undefined ? status : { ...fields, conditions: keptConditions(fields['conditions']) };
+  return fields['conditions'] === undefined ? status : { ...fields, conditions: keptConditions(fields['conditions'], names) };
 }
 
 /** Those that Kiln writes; of others, that they are there. */
-function keptConditions(all: unknown): unknown {
+function keptConditions(all: unknown, names: KnownNames): unknown {
   if (!Array.isArray(all)) return DROPPED;
   return all.map((condition) => {
-    const { type } = fieldsOf(condition);
-    const own = typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type);
-    const fields = ['reason', 'message', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
-    return only(condition, ['type', 'status', ...(own ? fields : [])]);
+    const { type, reason, message } = fieldsOf(condition);
+    const own =
+      typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type) && (reason === undefined || reason === '' || isOwnReason(reason));
+    const said = own && typeof message === 'string' ? { message: keptSentence(message, names) } : {};
+    const fields = ['reason', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
+    return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...said };
   });
 }
 

@@ -71,6 +71,24 @@ const FORMS: readonly ((name: string, value: string) => string)[] = [
   (name, value) => `X-${name}: ${value}\r\nAccept: */*`,
 ];
 
+const OTHER_FORMS: readonly string[] = [
+  ...[`client_secret ${CANARY}`, `PASSWORD ${CANARY}`, `set password ${CANARY}`, `password\t${CANARY}`, `bind_password ${CANARY}`],
+  ...[`requirepass ${CANARY}`, `passcode ${CANARY}`, `DBPASS=${CANARY}`, `secret[0]=${CANARY}`, `config.secret["a"]="${CANARY}"`],
+  ...[`password='a'"${CANARY}"`, `password='a'${CANARY}`, `password="a\\" ${CANARY}"`, `password=<<EOF\n${CANARY}\nEOF\nnext`],
+  ...[`secret: a ${CANARY}`, `value="${CANARY}" name="password"`, `<input value="${CANARY}" name="password"/>`],
+  ...[`[["password","${CANARY}"]]`, `said [["password", "${CANARY}"]] once`, `the password "${CANARY}" was refused`],
+  ...[`pass phrase: ${CANARY}`, `api key: ${CANARY}`, `CREATE USER a IDENTIFIED BY '${CANARY}'`, `mysql -u me -p${CANARY}`],
+  ...[`sshpass -p ${CANARY} ssh h`, `redis-cli -h h -a ${CANARY}`, `htpasswd -b f u ${CANARY}`, `SAMLResponse=${CANARY}`],
+  ...[`code=${CANARY}&state=1`, `https://h/cb?code=${CANARY}&state=1`, `refresh=${CANARY}`, `https://h/webhook/${CANARY}`],
+  ...['secret/ZqA01.c4narY.hunter-Zq7', `pass\u200bword=${CANARY}`, `pass\u00adword: ${CANARY}`, `ｐａｓｓｗｏｒｄ＝${CANARY}`],
+  ...[`mot de passe : ${CANARY}`, `contraseña: ${CANARY}`, `пароль: ${CANARY}`, `密码：${CANARY}`, `密码 ${CANARY}`, `community ${CANARY}`],
+];
+/** Each, said again and again, is what a search could begin at every time. */
+const PIECES: readonly string[] = [
+  ...['password ', 'a', '"', 'password="\\"', '[" ', 'x="', 'secret[', 'name="password" ', 'pass\u200bword', 'mysql ', 'code=', '<<EOF\n'],
+  ...['password=<<EOF\n', '"password",', '-p', `password='a'"b"`, 'https://h/hook/', 'identified by ', 'key: ', 'password: a ', '/a'],
+];
+
 const ENCODINGS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text,
@@ -166,6 +184,32 @@ test('secrets of known forms are found without a name', () => {
     assert.ok(!redactedText(`before ${text} after`).includes(random) && !redactedText(text).includes('IOSFODNN7'), redactedText(text));
 });
 
+test('values behind blanks, subscripts, shell quotes, sentences, flags, paths and other spellings of a name', () => {
+  for (const text of OTHER_FORMS) {
+    assertWithout(redactedText(text), text);
+    assertWithout(redactedText(`before, ${text}`), text);
+    assertWithout(JSON.stringify(redacted({ message: text })), text);
+  }
+  assertWithout(JSON.stringify(redacted({ 'pass\u200bword': CANARY, ｔｏｋｅｎ: CANARY, пароль: CANARY, contraseña: CANARY })), '');
+  assertWithout(JSON.stringify(redacted({ list: [['password', CANARY]] })), '');
+});
+
+test('the time grows with the text, not with its square', () => {
+  const time = (text: string): number => {
+    const begin = performance.now();
+    redactedText(text);
+    return performance.now() - begin;
+  };
+  for (const piece of PIECES) {
+    const [short, long] = [1, 8].map((times) => {
+      const text = `!${piece.repeat(Math.ceil((times * 8_000) / piece.length))}`;
+      return Math.min(...[1, 2, 3].map(() => time(text)));
+    }) as [number, number];
+    // The square would be 64 times.
+    assert.ok(long < 50 || long < 30 * short, `${JSON.stringify(piece)}: ${short} ms, eight times as much ${long} ms`);
+  }
+});
+
 test('what Kiln says of its own stays as it is', () => {
   for (const text of [
     'Subnet red cannot be deleted: 2 objects still use it: IP web-0.red-web, IP web-1.red-web. It goes when they are gone; kubectl get subnets red shows the state',
@@ -177,6 +221,12 @@ test('what Kiln says of its own stays as it is', () => {
     'kiln-controller-7d9f8b6c5-x2x7k_6f1c0d2e-9d3b-4f57-8a3e-0c6a9f1e2b11',
     'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     '2026-01-01T00:00:00Z ovn.kubernetes.io/logical_switch=red-web',
+    'name --metrics-token-file so that a scraper from elsewhere is answered, or bind 127.0.0.1',
+    'environment variable KILN_WEBHOOK_SECRET: "Bad" is no name of an object',
+    'metrics need the token of --metrics-token-file',
+    'kubectl -n kube-system get secret/kiln-webhook',
+    'Pod shop/web-token waits for Subnet red',
+    'the compass is set: bypass=on',
     'Pod shop/web-0 waits: IPPool gold has no free address',
   ])
     assert.equal(redactedText(text), text);

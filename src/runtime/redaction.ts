@@ -5,11 +5,13 @@
 import { withoutEncodedSecrets } from './encoded-text.ts';
 import { REDACTED, withoutKnownForms } from './secret-forms.ts';
 import { isNamedByAnother, isSecretName, namesAnother } from './secret-names.ts';
-import { withoutNamedValues } from './secret-values.ts';
+import { withoutEscapedValues, withoutNamedValues } from './secret-values.ts';
 
 export { REDACTED } from './secret-forms.ts';
 
 const DEEPEST = 16;
+const NOT_ASCII = /[^\0-\x7f]/;
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 /** Encodings within encodings. */
 const MOST_LAYERS = 3;
 
@@ -25,6 +27,15 @@ export function redactedText(text: string): string {
 
 function peeled(text: string, layer: number): string {
   if (text.length < 4) return text;
+  // Full-width letters and characters that are not seen are a name of their own to a machine, and none to a reader.
+  const common = NOT_ASCII.test(text) ? text.normalize('NFKC').replace(IGNORABLE, '') : text;
+  if (common === text) return withoutLayers(text, layer);
+  const clean = withoutLayers(common, layer);
+  return clean === common ? text : clean;
+}
+
+function withoutLayers(whole: string, layer: number): string {
+  const text = withoutEscapedValues(whole);
   const json = inJson(text, layer);
   if (json !== undefined) return json;
   // First: what is taken out of the encoded text could be what says where the secret in it ends.
@@ -66,6 +77,9 @@ function within(value: unknown, depth: number, layer: number, longest = Number.P
   if (value instanceof Map) return within(Object.fromEntries(value), depth + 1, layer, longest);
   if (value instanceof Set) return within([...(value as ReadonlySet<unknown>)], depth + 1, layer, longest);
   if (Array.isArray(value)) {
+    const [first] = value as readonly unknown[];
+    const pair = value.length === 2 && typeof first === 'string' && first.length <= 128 && !/\s/.test(first) && isSecretName(first);
+    if (pair && typeof value[1] === 'string') return [peeled(first, layer), hidden(value[1])];
     const items = value.map((one: unknown) => within(one, depth + 1, layer, longest));
     return items.every((one, index) => one === value[index]) ? value : items;
   }

@@ -50,9 +50,17 @@ const PROSE = /^(token|apikey)\s+[a-z-]*$/i;
 const NETRC = /(\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8})\S{1,256}/gi;
 const OF_CURL = /((?:^|\s)(?:-u|--user|--proxy-user)[\s=]{1,4}["']?[^\s:"']{1,128}:)[^\s"']{1,256}/g;
 
+const IDENTIFIED = /(\bidentified\s{1,8}by\s{1,8}(?:password\s{1,8})?["']?)[^\s"']{1,256}/gi;
+const OF_COMMAND =
+  /(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p|\bsshpass\b[^\n|;]{0,200}?\s-p\s{0,4}|\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4}|\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}\s{1,4}\S{1,200}\s{1,4}\S{1,200}\s{1,4})["']?[^\s"']{1,256}/g;
+const CODE = /((?:^|[?&\s])code=)[^&\s"'<>]{4,2048}(?=&)|([?&]code=)[^&\s"'<>]{4,2048}/g;
+const HOOK = /(https?:\/\/[^\s/"'<>]{1,256}(?:\/[^\s/"'<>]{1,64}){0,4}\/(?:web)?hooks?\/)[^\s"'<>]{1,512}/gi;
+/** A path of a store of secrets; `secret/name` of kubectl has no capitals. */
+const STORED = /(?<![\w/.-])((?:secret|token|password|passwd)\/)(?![a-z0-9.-]{1,253}(?![\w/]))[\w.~+=-]{1,256}/g;
+
 /** Whether there may be one: most texts have none. */
 const SUSPECT =
-  /-----BEGIN|@|eyJ|[_-]|AKIA|ASIA|ABIA|ACCA|AROA|AIDA|AIza|ya29|hv[sbr]\.|dapi|SG\.|bearer|basic|digest|negotiate|apikey|token|login|\.[a-z0-9]{16}|[A-Za-z0-9+/]{28}/i;
+  /identified|mysql|mariadb|sshpass|redis|htpasswd|code=|hook|secret\/|passw|-----BEGIN|@|eyJ|[_-]|AKIA|ASIA|ABIA|ACCA|AROA|AIDA|AIza|ya29|hv[sbr]\.|dapi|SG\.|bearer|basic|digest|negotiate|apikey|token|login|\.[a-z0-9]{16}|[A-Za-z0-9+/]{28}/i;
 
 export function withoutKnownForms(text: string): string {
   if (!SUSPECT.test(text)) return text;
@@ -62,6 +70,11 @@ export function withoutKnownForms(text: string): string {
     .replace(MARKED, REDACTED)
     .replace(NETRC, `$1${REDACTED}`)
     .replace(OF_CURL, `$1${REDACTED}`)
+    .replace(IDENTIFIED, `$1${REDACTED}`)
+    .replace(OF_COMMAND, `$1${REDACTED}`)
+    .replace(CODE, (_, first?: string, second?: string) => `${first ?? second ?? ''}${REDACTED}`)
+    .replace(HOOK, `$1${REDACTED}`)
+    .replace(STORED, `$1${REDACTED}`)
     .replace(RANDOM, (run) => (isRandom(run) ? REDACTED : run));
 }
 

@@ -17,6 +17,9 @@ const WITHIN = new RegExp(
       'sessionid',
       'oauth',
     ],
+    ...['samlresponse', 'samlrequest', 'requirepass', 'masterauth', 'pwd', 'pswd', 'snmpcommunity'],
+    '(?<!by|com|tres|sur|under|over|en)pass$',
+    '(db|user|root|admin|bind|mail|smtp)pw$',
     ...['connectionstring', 'connstr', 'mnemonic', 'seedphrase', 'sharedaccess', 'recoverycode', 'onetimecode'],
     '(api|access|private|signing|encrypt(ion)?|account|master|client|shared|ssh|storage|license|auth|app|service|admin|deploy|session|hmac|consumer|subscription|preshared|symmetric|tls|web|webhook|host)key',
   ].join('|'),
@@ -24,8 +27,36 @@ const WITHIN = new RegExp(
 /** As a word of its own: within others they say nothing. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['pass', 'pwd', 'pw', 'psw', 'auth', 'cred', 'creds', 'pin', 'otp', 'totp', 'mfa', 'sig', 'signature', 'sas', 'salt', 'dsn', 'csrf'],
-  ...['xsrf', 'sid', 'psk', 'pat', 'seed', 'hmac'],
+  ...[
+    'xsrf',
+    'sid',
+    'psk',
+    'pat',
+    'seed',
+    'hmac',
+    'refresh',
+    'passe',
+    'mdp',
+    'senha',
+    'clave',
+    'heslo',
+    'haslo',
+    'parola',
+    'sifre',
+    'losenord',
+  ],
 ]);
+/** In other languages, as they are written once compatible forms are one. */
+const FOREIGN = /парол|密码|密碼|口令|パスワード|비밀번호|암호|contrase[nñ]a|motdepasse|kennwort|wachtwoord|hasło|şifre|salasana|lösenord/;
+/** Of Kiln's own settings: each is the name of an object or of a file, which whoever mends it has to see. */
+const NAMES_A_PLACE: ReadonlySet<string> = new Set([
+  ...['KILN_WEBHOOK_SECRET', 'webhookSecret', 'webhook-secret'],
+  ...['KILN_METRICS_TOKEN_FILE', 'metricsTokenFile', 'metrics-token-file'],
+]);
+/** Secret even as a word of a sentence, whatever comes next. */
+const SPOKEN = /^(passw[a-z]{0,5}|passphrase|passcode|pwd|requirepass|masterauth|community)$/i;
+/** As programs write names, and sentences and names of objects do not. */
+const WRITTEN = /_|^[a-z][a-z0-9]*[A-Z]|^[A-Z][A-Z0-9]+$/;
 /** What names another: `"name":"DB_PASSWORD","value":"…"`. */
 const NAMING: ReadonlySet<string> = new Set([
   'name',
@@ -56,18 +87,41 @@ const NAMED: ReadonlySet<string> = new Set([
   'body',
 ]);
 const LONGEST = 256;
+const NOT_ASCII = /[^\0-\x7f]/;
 
-const letters = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+const letters = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
 
 export function isSecretName(name: string): boolean {
-  const short = name.length > LONGEST ? name.slice(-LONGEST) : name;
+  const whole = NOT_ASCII.test(name) ? name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '') : name;
+  const short = whole.length > LONGEST ? whole.slice(-LONGEST) : whole;
+  if (NAMES_A_PLACE.has(short.replace(/^-+/, ''))) return false;
   if (WITHIN.test(letters(short))) return true;
+  if (
+    FOREIGN.test(
+      short
+        .normalize('NFKC')
+        .toLowerCase()
+        .replace(/[^\p{L}]/gu, ''),
+    )
+  )
+    return true;
   return short
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/)
     .some((word) => WORDS.has(word));
+}
+
+/** A value may follow it after white space alone. */
+export function isSpokenSecret(name: string): boolean {
+  return SPOKEN.test(name) || FOREIGN.test(name.toLowerCase()) || (WRITTEN.test(name) && isSecretName(name));
 }
 
 /** The field has the name of something, whose value is in another field. */

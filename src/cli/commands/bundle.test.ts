@@ -66,6 +66,9 @@ test('one archive that tar reads: versions, status, plan, objects, rows, Events;
 /** Alone where the field is dropped; behind a name, in many forms, where it is kept. */
 const CANARY = 'c4narY.hunter-Zq7';
 const NAMED = [
+  `client_secret ${CANARY}`,
+  `the password "${CANARY}" was refused`,
+  `config.secret["a"]="${CANARY}"`,
   `AWS_SECRET_ACCESS_KEY=${CANARY}`,
   `https://example.com/?access_token=${CANARY}&x=1`,
   `postgres://me:${CANARY}@db/x`,
@@ -94,7 +97,8 @@ test('a secret that lies in any field of any object is not in the archive, whate
     ]),
   );
   const networks = JSON.stringify([{ name: 'net', namespace, 'cni-args': { any: CANARY } }]);
-  for (const [at, more] of [asks, { 'k8s.v1.cni.cncf.io/networks': networks }, { 'k8s.v1.cni.cncf.io/networks': text }].entries())
+  const alone = { 'ovn.kubernetes.io/ip_address': CANARY, 'any.kubernetes.io/ip_address': `it is ${CANARY}` };
+  for (const [at, more] of [asks, alone, { 'k8s.v1.cni.cncf.io/networks': networks }, { 'k8s.v1.cni.cncf.io/networks': text }].entries())
     await lab.client.create(core('pods', 'Pod'), {
       ...{ metadata: { name: `web-${at}`, namespace, labels, annotations: { ...annotations, ...more } }, spec: { containers } },
     } as never);
@@ -114,10 +118,10 @@ test('a secret that lies in any field of any object is not in the archive, whate
   });
   for (const component of ['any-controller', 'kiln-controller'])
     await lab.client.create(core('events', 'Event'), {
-      ...{ metadata: { name: `canary.${component}`, namespace }, source: { component }, reason: 'Any', type: 'Normal' },
+      ...{ metadata: { name: `canary.${component}`, namespace }, source: { component }, reason: 'InvalidAnnotation', type: 'Normal' },
       ...{
         involvedObject: { kind: 'Pod', name: 'web-0', namespace },
-        message: component === 'any-controller' ? CANARY : NAMED.join(' and '),
+        message: component === 'any-controller' ? CANARY : `Pod canary/web-0: "the door opens with ${CANARY}" ${NAMED.join(' and ')}`,
       },
     } as never);
   await lab.controller.untilQuiet();
@@ -125,6 +129,7 @@ test('a secret that lies in any field of any object is not in the archive, whate
   await lab.kiln('bundle', '--file', file);
   const archive = gunzipSync(await readFile(file)).toString('latin1');
   assert.ok(archive.includes('canary.kiln-controller') && archive.includes('[redacted]') && archive.includes('[dropped]'));
+  assert.match(archive, /\[text of \d+ characters\]/);
   assert.ok(!archive.includes('canary.any-controller'));
   for (const trace of tracesOf(CANARY)) {
     const at = archive.indexOf(trace);

@@ -16,7 +16,8 @@ import { exactJson } from '../../text/exact-text.ts';
 import { visible } from '../../text/visible-text.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
-import { keptColumns, keptEvent, keptLease, keptLog, keptObject } from '../bundle-contents.ts';
+import { keptColumns, keptEvent, keptLease, keptLog, keptObject, withKeptMessages } from '../bundle-contents.ts';
+import type { KnownNames } from '../kept-shapes.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
@@ -114,28 +115,31 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   const printed = async (run: (io: CommandIo) => Promise<number>): Promise<string> => {
     let text = '';
     await run({ ...io, out: (more) => (text += outputText(more)), say: () => undefined });
-    return `${exactJson(stringifyJson(redacted(parseJson(text))))}\n`;
+    return `${exactJson(stringifyJson(redacted(withKeptMessages(parseJson(text), names))))}\n`;
   };
+  let names: KnownNames = new Set();
   const json = { output: 'json' } as const;
   await collect('versions', async () => [{ path: 'version.json', text: await printed((to) => runVersion({ ...flags, ...json }, to)) }]);
-  await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
-  if (flags.ovnNb === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
-  else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
+  // First: what is in the archive by name may be quoted in the rest.
   await collect('objects and rows', async () => {
     await using observation = await observe(flags, { ...io, say: () => undefined });
     if (flags.ovnNb !== undefined && !observation.northboundRead)
       missing.push(visible(redactedText(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`)));
-    return [...objectsIn(observation.world), ...rowsIn(observation.world)];
+    names = namesIn(observation.world);
+    return [...objectsIn(observation.world, names), ...rowsIn(observation.world)];
   });
+  await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
+  if (flags.ovnNb === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
+  else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
   await collect('Events', async () => [
     textOf(
       'events.json',
-      (await io.client.listAll<EventObject>(EVENTS)).flatMap((event) => keptEvent(event) ?? []),
+      (await io.client.listAll<EventObject>(EVENTS)).flatMap((event) => keptEvent(event, names) ?? []),
     ),
   ]);
   await collect('Lease', async () => {
     const lease = await io.client.find(LEASES, { namespace: flags.leaseNamespace, name: CONTROLLER_LEASE });
-    return [textOf('lease.json', lease === undefined ? null : keptLease({ ...lease }))];
+    return [textOf('lease.json', lease === undefined ? null : keptLease({ ...lease }, names))];
   });
   await collect('logs', () => logsOf(flags, io, missing));
   return { members, missing };
@@ -145,14 +149,24 @@ function textOf(path: string, value: unknown): TarMember {
   return { path, text: `${exactJson(stringifyJson(value))}\n` };
 }
 
+function namesIn(world: World): KnownNames {
+  const names = new Set<string>();
+  for (const table of Object.values(world.tables))
+    for (const [, { metadata }] of table?.entries() ?? []) {
+      names.add(metadata.name);
+      if ('namespace' in metadata && typeof metadata.namespace === 'string') names.add(metadata.namespace);
+    }
+  return names;
+}
+
 /** Of what the World has, what the contract names. */
-function objectsIn(world: World): readonly TarMember[] {
+function objectsIn(world: World, names: KnownNames): readonly TarMember[] {
   return Object.entries(world.tables).flatMap(([resource, table]) => {
     const objects =
       table === undefined
         ? []
         : [...table.entries()].map(([, object]) =>
-            keptObject(resource as ResourceName, object as unknown as Readonly<Record<string, unknown>>),
+            keptObject(resource as ResourceName, object as unknown as Readonly<Record<string, unknown>>, names),
           );
     return objects.length === 0 ? [] : [textOf(`objects/${resource}.json`, objects)];
   });
@@ -203,6 +217,7 @@ function readmeOf(time: string, members: readonly TarMember[], missing: readonly
     ...(missing.length === 0 ? ['Nothing is missing.'] : ['Missing:', ...missing.map((one) => `- ${one}`)]),
     '',
     'No Secret was read. Of annotations and labels that are not of Kiln or Kube-OVN there is the key, of other fields nothing ([dropped]).',
+    'Of annotations, conditions and Events, a text that is no address, number, name of an object or the like is [text of N characters].',
     'In what is kept, texts that look like keys, tokens or passwords are replaced by [redacted]. Look through it before it is handed over.',
     '',
   ].join('\n');

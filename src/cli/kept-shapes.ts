@@ -1,0 +1,111 @@
+/**
+ * Which texts that others wrote may go into an archive: by their shape, not by what they are named. What Kiln says around them stays.
+ */
+import { REASONS } from '../api/reasons.ts';
+import { parseAddress } from '../net/address.ts';
+import { parseInterfaceAddress } from '../net/cidr.ts';
+import { parseMac } from '../net/mac.ts';
+import { parseRange } from '../net/range.ts';
+import { TABLES } from '../nb/tables.ts';
+import { RESOURCES } from '../world/resources.ts';
+
+/** Names and namespaces of the objects that are in the archive anyway. */
+export type KnownNames = ReadonlySet<string>;
+
+/** As long as an annotation of a pod with a hundred routes. */
+const LONGEST = 8_192;
+const DURATION = /^(?:\d{1,8}(?:\.\d{1,3})?(?:ms|s|m|h|d)){1,4}$/;
+const NUMBER = /^-?\d{1,10}(?:\.\d{1,4})?$/;
+const UID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,23}$/;
+/** Values that the contract lists. */
+const WORDS: ReadonlySet<string> = new Set(
+  (
+    'true false on off ipv4 ipv6 IPv4 IPv6 dual Dual veth-pair offload-port internal-port dpdk-port vhost-user-port report rebind evict ' +
+    'namespace ovn default distributed centralized drop reject pass allow'
+  ).split(' '),
+);
+
+export function withheld(text: string): string {
+  return `[text of ${text.length} characters]`;
+}
+
+/** The text where it has a shape of the contract, or is a list or a JSON document of such; its length where not. */
+export function keptText(text: string, names: KnownNames): string {
+  return isKept(text, names) ? text : withheld(text);
+}
+
+function isKept(text: string, names: KnownNames): boolean {
+  if (text.length > LONGEST) return false;
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return isKeptValue(JSON.parse(text), names, 0);
+    } catch {
+      return false;
+    }
+  }
+  return text.split(/[\s,;]+/).every((part) => part === '' || isKeptPart(part, names));
+}
+
+function isKeptPart(part: string, names: KnownNames): boolean {
+  return (
+    WORDS.has(part) ||
+    names.has(part) ||
+    [NUMBER, DURATION, UID, DATE].some((shape) => shape.test(part)) ||
+    parseAddress(part) !== undefined ||
+    parseInterfaceAddress(part) !== undefined ||
+    parseMac(part) !== undefined ||
+    parseRange(part) !== undefined ||
+    isOfNames(part, names)
+  );
+}
+
+/** `namespace/name`, `name.namespace`, `name.namespace.ovn`. */
+function isOfNames(part: string, names: KnownNames): boolean {
+  if (part.length > 512 || !/[/.]/.test(part)) return false;
+  const [first = '', second = '', ...more] = part.split('/');
+  if (part.includes('/')) return more.length === 0 && names.has(first) && names.has(second);
+  const words = (part.endsWith('.ovn') ? part.slice(0, -4) : part).split('.');
+  return words.some((_, at) => at > 0 && names.has(words.slice(0, at).join('.')) && names.has(words.slice(at).join('.')));
+}
+
+function isKeptValue(value: unknown, names: KnownNames, depth: number): boolean {
+  if (typeof value === 'string') return value === '' || (!/^\s*[[{]/.test(value) && isKept(value, names));
+  if (typeof value !== 'object' || value === null) return String(value).length <= 12;
+  if (depth > 4) return false;
+  if (Array.isArray(value)) return value.every((one) => isKeptValue(one, names, depth + 1));
+  return Object.entries(value).every(([key, one]) => FIELD.test(key) && isKeptValue(one, names, depth + 1));
+}
+
+const OPENING = /^[A-Za-z_]+/;
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  ...Object.values(RESOURCES).map(({ kind }) => kind),
+  ...TABLES.map(({ table }) => table),
+  ...['annotation', 'spec', 'status', 'metadata'],
+]);
+
+/** Whether the sentence begins as Kiln's do: with what it is about. */
+export function beginsAsOurs(message: string): boolean {
+  return BEGINNINGS.has(OPENING.exec(message)?.[0] ?? '') || message.startsWith('Logical router ');
+}
+
+export function isOwnReason(reason: unknown): boolean {
+  return typeof reason === 'string' && Object.hasOwn(REASONS, reason);
+}
+
+/**
+ * A sentence of Kiln without what it quotes of others, unless that has a shape of the contract. A user's text may have quotes itself: from
+ * the first that has none of the shapes nothing stays up to the last quote of the sentence.
+ */
+export function keptSentence(message: string, names: KnownNames): string {
+  if (message.length > LONGEST) return withheld(message);
+  const parts = message.split('"');
+  const first = parts.findIndex((part, at) => at % 2 === 1 && (at === parts.length - 1 || !isKept(part, names)));
+  if (first === -1) return message;
+  // An odd number of quotes: the last text was cut, or has one of its own.
+  const last = parts.length % 2 === 0 ? parts.length : parts.length - 1;
+  const hidden = withheld(parts.slice(first, last).join('"'));
+  const after = last < parts.length ? `"${parts.slice(last).join('"')}` : '"';
+  return `${parts.slice(0, first).join('"')}"${hidden}${after}`;
+}

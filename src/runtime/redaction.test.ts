@@ -223,6 +223,8 @@ test('what Kiln says of its own stays as it is', () => {
     '2026-01-01T00:00:00Z ovn.kubernetes.io/logical_switch=red-web',
     'name --metrics-token-file so that a scraper from elsewhere is answered, or bind 127.0.0.1',
     'environment variable KILN_WEBHOOK_SECRET: "Bad" is no name of an object',
+    '410: the resourceVersion or the continue token is too old',
+    '--webhook-cert and --webhook-key go together: give both, or neither to have a certificate made',
     'metrics need the token of --metrics-token-file',
     'kubectl -n kube-system get secret/kiln-webhook',
     'Pod shop/web-token waits for Subnet red',

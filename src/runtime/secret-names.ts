@@ -52,6 +52,7 @@ const FOREIGN = /парол|密码|密碼|口令|パスワード|비밀번호|�
 const NAMES_A_PLACE: ReadonlySet<string> = new Set([
   ...['KILN_WEBHOOK_SECRET', 'webhookSecret', 'webhook-secret'],
   ...['KILN_METRICS_TOKEN_FILE', 'metricsTokenFile', 'metrics-token-file'],
+  ...['KILN_WEBHOOK_KEY', 'webhookKey', 'webhook-key'],
 ]);
 /** Secret even as a word of a sentence, whatever comes next. */
 const SPOKEN = /^(passw[a-z]{0,5}|passphrase|passcode|pwd|requirepass|masterauth|community)$/i;

@@ -111,6 +111,7 @@ function assignments(text: string, also: (name: string) => boolean = () => false
     if (!isSecretName(name) && !also(name) && !(nearby && isNamedByAnother(name))) continue;
     const { from, to, text: value } = valueAfter(text, index + separator.length, extentOf(name, separator));
     if (HARMLESS.test(value) || value.startsWith(REDACTED)) continue;
+    if (separator.startsWith(' ') && PROSE.has(value.toLowerCase())) continue;
     result += `${text.slice(copied, from)}${REDACTED}`;
     copied = to;
   }

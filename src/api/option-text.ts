@@ -16,6 +16,10 @@ interface Item {
   readonly problem: string | undefined;
 }
 
+/** Longest text that is read, in UTF-16 units: an answer of DHCP holds far less. */
+const LONGEST = 65_536;
+const TOO_LONG = { problem: `is longer than ${LONGEST} characters`, rule: 'one answer has to hold all options' };
+
 /** The options, without those that have a problem. */
 export function parseOptions(text: string, of: OptionsFor): Record<string, string> {
   return Object.fromEntries(itemsOf(text, of).flatMap(({ name, value, problem }) => (problem === undefined ? [[name, value]] : [])));
@@ -25,6 +29,7 @@ export function parseOptions(text: string, of: OptionsFor): Record<string, strin
 export function optionProblems(text: string, of: OptionsFor): readonly { readonly problem: string; readonly rule: string }[] {
   const unfit = databaseTextProblem(text);
   if (unfit !== undefined) return [{ problem: unfit.problem, rule: unfit.rule }];
+  if (text.length > LONGEST) return [TOO_LONG];
   const rule = `it is a list of options as name=value with commas, such as ${EXAMPLE[of]}; a list inside a value has semicolons`;
   return itemsOf(text, of).flatMap(({ item, problem }) =>
     problem === undefined ? [] : [{ problem: `has the option "${item}": ${problem}`, rule }],
@@ -38,7 +43,7 @@ const EXAMPLE: Readonly<Record<OptionsFor, string>> = {
 };
 
 function itemsOf(text: string, of: OptionsFor): readonly Item[] {
-  if (databaseTextProblem(text) !== undefined) return [];
+  if (text.length > LONGEST || databaseTextProblem(text) !== undefined) return [];
   return text.split(',').flatMap((item): Item[] => {
     const trimmed = item.trim();
     if (trimmed === '') return [];

@@ -2,6 +2,7 @@
 import { parseJson, stringifyJson } from '../kube/json.ts';
 import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
+import { annotationsProblem, bodyProblem, MOST_VALUES } from './review-bounds.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -58,10 +59,13 @@ const KIND = 'AdmissionReview';
 const LONGEST_NAME = 512;
 const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
-export function parseReview(text: string): ParsedReview {
+/** @param mostValues members and elements that its JSON may have */
+export function parseReview(body: Uint8Array, mostValues: number = MOST_VALUES.proven): ParsedReview {
+  const tooMuch = bodyProblem(body, mostValues);
+  if (tooMuch !== undefined) return { ok: false, problem: tooMuch };
   let review: Fields;
   try {
-    review = fields(parseJson(text));
+    review = fields(parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')));
   } catch {
     return { ok: false, problem: 'the body is not JSON' };
   }
@@ -85,6 +89,11 @@ export function parseReview(text: string): ParsedReview {
   }).find(([, value]) => words(value).length > LONGEST_NAME);
   if (tooLong !== undefined) return { ok: false, problem: `${tooLong[0]} is longer than ${LONGEST_NAME} characters` };
   if (words(resource['resource']) === '') return { ok: false, problem: 'request.resource.resource is missing' };
+  const [object, oldObject] = [objectIn(request['object']), objectIn(request['oldObject'])];
+  for (const [what, one] of Object.entries({ object, oldObject })) {
+    const problem = annotationsProblem(one);
+    if (problem !== undefined) return { ok: false, problem: `request.${what}.${problem}` };
+  }
   const options = fields(request['options']);
   return {
     ok: true,
@@ -98,8 +107,8 @@ export function parseReview(text: string): ParsedReview {
       subresource: words(request['subResource']),
       namespace: words(request['namespace']),
       name: words(request['name']),
-      object: objectIn(request['object']),
-      oldObject: objectIn(request['oldObject']),
+      object,
+      oldObject,
       dryRun: request['dryRun'] === true,
       fieldManager: words(options['fieldManager']),
       preconditionUid: words(fields(options['preconditions'])['uid']),
@@ -118,7 +127,18 @@ function words(value: unknown): string {
 
 function objectIn(value: unknown): ReviewedObject | undefined {
   const object = fields(value);
+  dropNulls(object);
   return Object.keys(fields(object['metadata'])).length === 0 ? undefined : (object as unknown as ReviewedObject);
+}
+
+/** A member that is null is absent, as to a Go client; those of a value that was just read, which no other holds. It is as deep as `bodyProblem` lets it be. */
+function dropNulls(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(dropNulls);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value)) {
+      if (member === null) delete (value as Record<string, unknown>)[name];
+      else dropNulls(member);
+    }
 }
 
 /** More would make a message that nobody reads. */

@@ -43,8 +43,11 @@ import { podChanged, podCreated } from './pod-admission.ts';
 import type { DeletionRequest } from './refused-deletions.ts';
 import { subnetChanged, subnetCreated } from './subnet-admission.ts';
 import { vpcChanged, vpcCreated } from './vpc-admission.ts';
+import type { TypesOf } from './well-typed.ts';
+import { NAT_RULE_TYPES, POD_TYPES, wellTyped } from './well-typed.ts';
 
 interface KindJudge {
+  readonly types: TypesOf;
   readonly created: (object: ReviewedObject, observed: Observed) => Opinion;
   readonly changed: (before: ReviewedObject, after: ReviewedObject, observed: Observed) => Opinion;
 }
@@ -56,6 +59,7 @@ function ofKind<Spec, Status>(
 ): KindJudge {
   const typed = (object: ReviewedObject): KubeObject<Spec, Status> => completed(kind, object as unknown as KubeObject<Spec, Status>);
   return {
+    types: kind,
     created: (object, observed) => created(typed(object), observed),
     changed: (before, after, observed) => changed(typed(before), typed(after), observed),
   };
@@ -70,6 +74,7 @@ const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
   'ovn-eips': ofKind(ovnEipKind, ovnEipCreated, ovnEipChanged),
   'iptables-eips': ofKind(iptablesEipKind, iptablesEipCreated, iptablesEipChanged),
   pods: {
+    types: POD_TYPES,
     created: (pod, observed) => podCreated(pod as unknown as Pod, observed),
     changed: (before, after, observed) => podChanged(before as unknown as Pod, after as unknown as Pod, observed),
   },
@@ -118,6 +123,9 @@ function opinionOf(
   askedFor: AskedFor,
 ): Opinion {
   const kind = JUDGES[resource];
+  const types = kind?.types ?? RULED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
+  // The API server itself refuses an object whose fields have other types.
+  for (const one of [object, oldObject]) if (one !== undefined && !wellTyped(one, types)) return NO_OPINION;
   switch (operation) {
     case 'CREATE': {
       if (object === undefined) return NO_OPINION;

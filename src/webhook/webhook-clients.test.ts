@@ -88,7 +88,7 @@ test('what a client does not finish is closed in time: the handshake, the header
     }).closed,
     hold(place, (socket) => socket.write(headers(1_000))).closed,
     hold(place, (socket) => {
-      socket.write(headers(1_000_000));
+      socket.write(headers(400_000));
       drip(socket, ' ');
     }).closed,
     hold(place, (socket) => {
@@ -150,7 +150,7 @@ test('an address that makes connections without end is cut off before TLS is spo
 });
 
 test('bodies beyond what all may hold are given up, the first of the address that holds most first', async () => {
-  await using served = await Served.start({ bodies: 1_000_000 });
+  await using served = await Served.start({ bodies: 1_000_000, unknownBody: 2_000_000 });
   const { place, server } = served;
   const part = (bytes: number): ((socket: HeldConnection['socket']) => void) => {
     return (socket) => socket.write(headers(2_000_000) + ' '.repeat(bytes));
@@ -170,7 +170,7 @@ test('bodies beyond what all may hold are given up, the first of the address tha
 test('bodies of a byte a piece hold their bytes, and not a buffer for each', async () => {
   await using served = await Served.start({});
   const client = hold(served.place, (socket) => {
-    socket.write(headers(1_000_000));
+    socket.write(headers(400_000));
     for (let at = 0; at < 20_000; at++) socket.write(' ');
   });
   await within('they have come', () => served.server.holds.bodyBytes >= 20_000);
@@ -191,14 +191,14 @@ test('reviews that take long are refused to their address after a while, and to 
   assert.equal((await ask(served.place)).status, 200);
 });
 
-test('a request of megabytes writes a line of the log that is bounded, and no second one within a minute', async () => {
+test('a request of many kilobytes writes a line of the log that is bounded, and no second one within a minute', async () => {
   const lines: string[] = [];
   const log: Log = { ...SILENT, error: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) };
   const failing = ({ object }: AdmissionRequest): typeof NO_OPINION => {
     throw new Error(`a bug: ${object?.metadata.name ?? ''}`);
   };
   await using served = await Served.start({}, failing, log);
-  const long = 'n'.repeat(4_000_000);
+  const long = 'n'.repeat(400_000);
   for (let times = 0; times < 3; times++) {
     const { status, body } = await ask(served.place, review({ object: { metadata: { name: long } } }));
     assert.deepEqual([status, body.length < 500], [200, true]);
@@ -218,7 +218,7 @@ test('what a client writes comes back cut, and without a character that moves a 
   const { response } = JSON.parse(short.body) as { response: { status: { message: string }; warnings: string[] } };
   assert.equal(response.status.message, String.raw`there is no \u001b]0;title\u0007\r\nforged line\u202egnol\u009b31m`);
   assert.doesNotMatch(response.warnings.join(''), /[^ -~]/);
-  const long = await ask(served.place, review({ object: { metadata: { name: `${odd}${'x'.repeat(4_000_000)}` } } }));
+  const long = await ask(served.place, review({ object: { metadata: { name: `${odd}${'x'.repeat(400_000)}` } } }));
   assert.ok(long.body.length < 8_000, `${long.body.length} characters`);
 });
 

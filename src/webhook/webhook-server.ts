@@ -20,7 +20,9 @@ import type { UnknownClients } from './client-identity.ts';
 import { isProven } from './client-identity.ts';
 import type { Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
+import { MOST_VALUES } from './review-bounds.ts';
 import { SaidSeldom } from './said-seldom.ts';
+import { Turns } from './turns.ts';
 import { WEBHOOK_PATH } from './webhook-configuration.ts';
 
 export interface WebhookLimits {
@@ -29,6 +31,8 @@ export interface WebhookLimits {
   readonly connectionsPerSecond: number;
   /** Bytes of one body: an API server takes objects of at most 3 MiB, and a review has two. */
   readonly body: number;
+  /** Of a client without a proven identity. */
+  readonly unknownBody: number;
   /** Bytes of all bodies that have begun and not ended. */
   readonly bodies: number;
   readonly headerBytes: number;
@@ -44,6 +48,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
   connections: 512,
   connectionsPerSecond: 200,
   body: 8 * 1024 * 1024,
+  unknownBody: 512 * 1024,
   bodies: 32 * 1024 * 1024,
   headerBytes: 8 * 1024,
   headerMs: 5_000,
@@ -90,6 +95,8 @@ export interface WebhookServerOptions {
 const ALL = '';
 /** What TLS and HTTP take for a request, beside its review. */
 const REQUEST_MS = 0.2;
+/** What the dearest reviews take for each of their bytes; the rest is given back once the review is judged. */
+const MS_A_BYTE = 1 / 1_024;
 const LONGEST_STACK = 4_096;
 const LONGEST_LOGGED = 253;
 
@@ -99,6 +106,7 @@ export class WebhookServer {
   readonly #server: Server;
   readonly #held: HeldConnections;
   readonly #bodies: BodyBudget;
+  readonly #turns = new Turns();
   readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
   readonly #judgeFailed = new SaidSeldom();
   readonly #refusedUnknown = new SaidSeldom();
@@ -241,31 +249,51 @@ export class WebhookServer {
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return refuse(415, 'only application/json\n');
     const proven = this.#proven.has(request.socket);
     const address = request.socket.remoteAddress ?? 'gone';
-    if (!proven && !this.#mayCompute(address)) {
+    const tooMuch = (): void => {
       this.#options.refused?.('computing');
-      return refuse(429, 'reviews of this address take too much time\n', { 'retry-after': '1' });
-    }
-    const body = await this.#bodies.read(request, this.#limits.body);
+      refuse(429, 'reviews of this address take too much time\n', { 'retry-after': '1' });
+    };
+    if (!proven && !this.#reserve(address, 0)) return tooMuch();
+    const mostBytes = proven ? this.#limits.body : Math.min(this.#limits.body, this.#limits.unknownBody);
+    const body = await this.#bodies.read(request, mostBytes);
     if (body === 'gone') return void request.destroy();
-    if (body === 'too long') return refuse(413, `a review has at most ${this.#limits.body} bytes\n`);
-    const begun = performance.now();
-    const review = parseReview(body.toString('utf8'));
-    let answer: string | undefined;
-    if (review.ok) {
-      const opinion = this.#opinionOf(review.request, proven);
-      this.#options.answered?.(review.request, opinion);
-      answer = answerText(review.request, opinion);
-    }
-    if (!proven) this.#charge(address, performance.now() - begun + REQUEST_MS);
-    if (!review.ok) return refuse(400, `${review.problem}\n`);
-    this.#held.answered(request.socket);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(answer);
+    if (body === 'too long') return refuse(413, `a review ${proven ? '' : 'of this client '}has at most ${mostBytes} bytes\n`);
+    const answer = (): void => {
+      const said = this.#answerOf(body, proven);
+      if (!said.ok) return refuse(400, `${said.problem}\n`);
+      this.#held.answered(request.socket);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(said.text);
+    };
+    if (proven) return answer();
+    // While its body came others may have used up the time; what waits for its turn is bounded by what it has reserved.
+    const reserved = REQUEST_MS + body.length * MS_A_BYTE;
+    if (!this.#reserve(address, reserved)) return tooMuch();
+    await this.#turns.take(() => {
+      const begun = performance.now();
+      if (!request.socket.destroyed) answer();
+      this.#charge(address, performance.now() - begun + REQUEST_MS - reserved);
+    });
   }
 
-  #mayCompute(address: string): boolean {
+  #answerOf(
+    body: Buffer,
+    proven: boolean,
+  ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string } {
+    const review = parseReview(body, proven ? MOST_VALUES.proven : MOST_VALUES.unknown);
+    if (!review.ok) return review;
+    const opinion = this.#opinionOf(review.request, proven);
+    this.#options.answered?.(review.request, opinion);
+    return { ok: true, text: answerText(review.request, opinion) };
+  }
+
+  /** @returns whether there is so much time for the address, and for all: it is taken then */
+  #reserve(address: string, milliseconds: number): boolean {
     const now = performance.now();
-    return this.#judging.address.take(address, 0, now) && this.#judging.all.take(ALL, 0, now);
+    if (!this.#judging.address.take(address, milliseconds, now)) return false;
+    if (this.#judging.all.take(ALL, milliseconds, now)) return true;
+    this.#judging.address.charge(address, -milliseconds, now);
+    return false;
   }
 
   #charge(address: string, milliseconds: number): void {

@@ -2,7 +2,7 @@
 import { CertificateAuthority } from '../../certificates/authority.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { NO_OPINION } from '../opinion.ts';
-import { WebhookServer } from '../webhook-server.ts';
+import { WEBHOOK_LIMITS, WebhookServer } from '../webhook-server.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
 const server = await WebhookServer.start({
@@ -11,6 +11,8 @@ const server = await WebhookServer.start({
   credential: authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
   judge: () => NO_OPINION,
   log: SILENT,
+  // As of clients that have shown the certificate of an API server: those are the ones whose bodies may be so long.
+  limits: { unknownBody: WEBHOOK_LIMITS.body },
 });
 process.on('message', () => process.send?.({ ...server.holds, rss: process.memoryUsage.rss() }));
 process.on('disconnect', () => process.exit());

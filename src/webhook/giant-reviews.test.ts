@@ -62,7 +62,7 @@ test('four reviews of 7 MB of an unknown client are refused unread, before a jud
     ask(place, body).then(
       ({ status }) => status,
       // The server does not wait for the rest of a body.
-      ({ code }: NodeJS.ErrnoException) => code ?? '',
+      (error: unknown) => String((error as NodeJS.ErrnoException).code),
     );
   const outcomes = await Promise.all([1, 2, 3, 4].map(() => outcome(giant)));
   for (const one of outcomes) assert.ok([413, 'EPIPE', 'ECONNRESET'].includes(one), String(one));
@@ -139,7 +139,8 @@ test('what is nested deeply, has very many values or very long annotations is re
   await using served = await serve(() => (judged++, NO_OPINION));
   const shown = { cert: apiServer.certificate, key: apiServer.key };
   const deep = review({ pad: 0 }).replace('"pad":0', `"pad":${'['.repeat(200_000)}${']'.repeat(200_000)}`);
-  const many = (bytes: number): string => review({ object: { metadata: { name: 's' }, spec: { acls: Array(bytes / 3).fill({}) } } });
+  const many = (bytes: number): string =>
+    review({ object: { metadata: { name: 's' }, spec: { acls: Array.from({ length: bytes / 3 }, () => ({})) } } });
   const annotations = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`annotation-${at}`, '']));
   for (const [options, body, problem] of [
     [{}, deep, 'the body is nested deeper than 100 levels\n'],

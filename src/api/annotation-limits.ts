@@ -13,6 +13,8 @@ export const LONGEST_ANNOTATION = 64 * 1024;
 export const MOST_NETWORKS = 32;
 /** Addresses that a list names to be given one of. */
 export const MOST_ADDRESSES = 256;
+/** Interfaces that the annotations of a pod say are allocated: those it attaches, and others that it had. */
+export const MOST_CLAIMS = 64;
 export const MOST_PORT_VIPS = 64;
 export const MOST_NAMES = 32;
 export const MOST_ROUTES = 256;

@@ -10,7 +10,7 @@ import type { Cidr } from '../net/cidr.ts';
 import { ofFamily, parseDualCidr, splitList } from '../net/dual.ts';
 import type { Dual } from '../net/dual.ts';
 import { macProblem } from '../net/mac.ts';
-import { annotationExcess, readable } from './annotation-limits.ts';
+import { annotationExcess, MOST_CLAIMS, readable } from './annotation-limits.ts';
 import { Findings } from './finding.ts';
 import type { Finding, Subject } from './finding.ts';
 import type { Labels } from './meta.ts';
@@ -34,11 +34,13 @@ export const podPortFindings = (subject: Subject, annotations: Labels): readonly
 
 const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, AnnotationRule>): readonly Finding[] => {
   const findings = new Findings(subject);
+  let claims = 0;
   for (const key of Object.keys(annotations)) {
     // Of every pod that runs, and most of its annotations have no rule.
     const at = key.indexOf(MARK) + MARK.length;
     const dot = key.indexOf('.', at);
     const kind = at < MARK.length ? '' : dot === -1 ? key.slice(at) : key.slice(at, dot);
+    if (kind === 'allocated') claims += 1;
     const value = annotations[key] ?? '';
     const excess = isOwnWord(kind, by) ? undefined : annotationExcess(key, kind, value);
     if (excess !== undefined) findings.add({ ...excess, field: `metadata.annotations[${key}]`, value });
@@ -47,6 +49,14 @@ const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, A
     if (provider === undefined || suffix === undefined) continue;
     by.get(suffix)?.({ findings, annotations, provider, key, value });
   }
+  if (claims > MOST_CLAIMS)
+    findings.add({
+      code: 'InvalidAnnotation',
+      field: 'metadata.annotations[<provider>.kubernetes.io/allocated]',
+      value: 'true',
+      problem: `is there for ${claims} interfaces`,
+      rule: `a pod says it of at most ${MOST_CLAIMS}; what is said of networks that it does not attach is not read`,
+    });
   return findings.list;
 };
 

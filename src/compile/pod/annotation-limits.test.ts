@@ -1,6 +1,7 @@
 /** Every list that a tenant writes on a pod has a limit, in both tenancies: what is longer is refused whole, and is in no row. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { podNetworkFindings } from '../../api/pod-network-validation.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -107,4 +108,43 @@ test('a value that is too long is refused whatever it says, and a value that not
   for (const pod of ['b', 'c'])
     assert.match(made.bench.condition('pods', `shop/${pod}`, BOUND)?.message ?? '', /has 65537 characters; .* at most 65536 characters/);
   assert.match(made.addressOf('shop/d') ?? '', /^10\.16\./);
+});
+
+test('of very many interfaces that a pod says are allocated, those that it cannot have are not read, and not taken off one by one', () => {
+  const made = scene('open');
+  made.pod('a', { annotations: { [NETWORKS]: 'n0,n1' } });
+  made.bench.settle();
+  const ips = made.bench.keys('ips');
+  const junk = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`a${i}.b.kubernetes.io/allocated`, 'true']));
+  const before = made.bench.world.pods.get('shop/a')?.metadata.annotations ?? {};
+  made.pod('a', { annotations: { ...junk, ...before } });
+  const writes = made.bench.writes;
+  made.bench.settle();
+  assert.deepEqual(made.bench.keys('ips'), ips);
+  assert.equal(made.annotations('shop/a')['n0.shop.kubernetes.io/allocated'], 'true');
+  assert.equal(made.annotations('shop/a')['ovn.kubernetes.io/allocated'], 'true');
+  assert.ok(made.annotations('shop/a')['a7.b.kubernetes.io/allocated'] !== undefined, 'no patch of thousands of keys');
+  assert.ok(made.bench.writes - writes <= 2, 'nothing is written again and again');
+  const said = podNetworkFindings({ kind: 'Pod', namespace: 'shop', name: 'a' }, { ...junk, ...before }).map(({ message }) => message);
+  assert.equal(said.length, 1);
+  assert.match(
+    said[0] ?? '',
+    /is there for 2003 interfaces; a pod says it of at most 64; what is said of networks that it does not attach/,
+  );
+  assert.equal(made.bench.world.pods.bucket('allocated', 'ovn-default').has('shop/a'), true);
+  assert.equal(made.bench.world.pods.bucket('allocated', 'provider/a1999.b').size, 0);
+});
+
+test('of an attached network a false claim among very many is a request: it is granted if it is free, and taken off else', () => {
+  const made = scene('open');
+  const junk = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`a${i}.b.kubernetes.io/allocated`, 'true']));
+  const claim = { 'n0.shop.kubernetes.io/allocated': 'true', 'n0.shop.kubernetes.io/ip_address': '10.100.0.9' };
+  for (const name of ['first', 'second']) {
+    made.pod(name, { annotations: { [NETWORKS]: 'n0', ...junk, ...claim } });
+    made.bench.settle();
+  }
+  assert.equal(made.bench.object('ips', 'first.shop.n0.shop')?.spec['ipAddress'], '10.100.0.9');
+  assert.equal(made.annotations('shop/first')['n0.shop.kubernetes.io/allocated'], 'true');
+  assert.equal(made.bench.object('ips', 'second.shop.n0.shop'), undefined);
+  assert.equal(made.annotations('shop/second')['n0.shop.kubernetes.io/allocated'], undefined);
 });

@@ -2,9 +2,12 @@
  * What of a pod matters to its ports. Kubelets write a pod's status many times; rules read this projection, so that only a
  * change that concerns the network runs them.
  */
+import { MOST_CLAIMS } from '../../api/annotation-limits.ts';
 import type { Pod } from '../../api/core.ts';
 import type { Labels } from '../../api/meta.ts';
-import { annotationKey, MIGRATION_JOB_LABEL, podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
+import { attachmentProvider, portName } from '../../api/names.ts';
+import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { annotationKey, DEFAULT_PROVIDER, MIGRATION_JOB_LABEL, podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import { READ_POD_ANNOTATIONS } from '../../api/annotations.ts';
 import { splitList } from '../../net/dual.ts';
@@ -57,7 +60,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
   const { metadata } = pod;
   const statefulSet = ordinalOf(pod);
   const machine = machineNameOf(pod, world.settings);
-  const said = networkAnnotations(pod);
+  const said = readClaims(world, pod, machine, networkAnnotations(pod));
   const unproven = unprovenProviders(world, pod, machine, said);
   return {
     key: keyOf(pod),
@@ -91,6 +94,31 @@ function unprovenProviders(
     const told = provenOf(said('logical_switch'), splitList(said('ip_address')), said('mac_address'));
     return proofsOf(world, { namespace, name, uid, machine }, provider, told).length === 0;
   });
+}
+
+/** Of very many claims, those that could be an interface's: its own, of networks that the pod attaches, and with an IP object. */
+function readClaims(world: World, { metadata: { name, namespace = '' } }: Pod, machine: string | undefined, annotations: Labels): Labels {
+  const claims = allocatedProviders({ annotations });
+  if (claims.length <= MOST_CLAIMS) return annotations;
+  const bearer = machine ?? name;
+  const selected = [annotationKey.defaultNetworkAttachment, annotationKey.networkAttachments].flatMap((key) => {
+    const parsed = parseNetworkSelections(annotations[key] ?? '', namespace);
+    return parsed.ok ? parsed.selections : [];
+  });
+  const own = portName(bearer, namespace, DEFAULT_PROVIDER);
+  const read = new Set([
+    DEFAULT_PROVIDER,
+    ...world.ips.select('pod', `${namespace}/${bearer}`).map(({ metadata: ip }) => ip.name.slice(own.length + 1)),
+    ...selected.flatMap((one) => [
+      attachmentProvider(one.name, one.namespace, one.interfaceName),
+      attachmentProvider(one.name, one.namespace),
+      `${one.name}.${one.namespace}`,
+    ]),
+  ]);
+  return withoutAllocated(
+    annotations,
+    claims.filter((provider) => !read.has(provider)),
+  );
 }
 
 function withoutAllocated(annotations: Labels, providers: readonly string[]): Labels {

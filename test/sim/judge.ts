@@ -105,7 +105,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
   const { controller } = judging;
   try {
     for (let tries = 0; !derived(); tries++) {
-      if (tries > 1_000)
+      if (tries > 3_000)
         return [{ kind: 'judge', message: `a fresh controller does not come to rest: ${JSON.stringify(controller.status)}` }];
       await cluster.time.runUntil(cluster.time.now + 1);
     }

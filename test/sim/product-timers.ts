@@ -37,6 +37,9 @@ export const BY_TIME: readonly TimerSite[] = [
   { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
   // An answer to a write was ahead of the watch for so long: the kind is listed again.
   { file: 'src/controller/answers-ahead.ts', function: 'met' },
+  // What a list lacks, and nobody saw go, is looked for a second time after this.
+  { file: 'src/kube/list-watch-cache.ts', function: '#confirmAbsences' },
+  { file: 'src/controller/first-lists.ts', function: 'look' },
   // Somebody wrote the row of the term in the same moment.
   { file: 'src/controller/leadership.ts', function: '#raiseLater' },
   // Another process took a newer term and does not lead: that is known when this one's Lease has lasted its whole time since.

@@ -99,9 +99,9 @@ test('bodies that were let in together do not use more than the time that is lef
   await using served = await serve(slow, { judgingMs: { address: 100, all: 100_000 } });
   const { place, server } = served;
   const body = review({ pad: ' '.repeat(500_000) });
-  const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 300_000))));
-  await within('all six have begun', () => server.holds.bodyBytes >= 6 * 300_000);
-  for (const { socket } of clients) socket.write(body.slice(300_000));
+  const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 4_000))));
+  await within('all six have begun', () => server.holds.bodyBytes === 6 * 4_096);
+  for (const { socket } of clients) socket.write(body.slice(4_000));
   await within('all are answered', () => clients.every(({ said }) => said().startsWith('HTTP/1.1 ')));
   const statuses = clients.map(({ said }) => said().slice(9, 12)).toSorted();
   assert.deepEqual([statuses, judged], [['200', '429', '429', '429', '429', '429'], 1]);

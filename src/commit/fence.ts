@@ -13,12 +13,17 @@ export type FenceState =
   /** Another process has led since. */
   | { readonly kind: 'deposed'; readonly term: number };
 
+/** As often the server may say that the key is not as the replica has it, while no update comes: a moment of two writers is over by then. */
+const MOST_CONTRADICTIONS = 3;
+
 export class Fence {
   readonly #session: OvsdbSession;
   readonly #refused: (error: OvsdbError) => void;
   #term: number | undefined;
   /** The highest that this process has seen: another program may wipe the key. */
   #highest = 0;
+  /** The row of a term that could not be written since it is not as the replica has it, and how often in a row. */
+  #contradicted: { readonly row: Row; readonly times: number } | undefined;
 
   /** @param refused told why the server did not take a term, where nobody was faster */
   constructor(session: OvsdbSession, refused: (error: OvsdbError) => void = () => undefined) {
@@ -96,7 +101,18 @@ export class Fence {
         comment: `kiln: term ${term}`,
       },
     );
+    if (!outcome.ok && outcome.error.outcome === 'rejected' && outcome.error.operation?.op === 'wait') this.#contradict(row);
+    else this.#contradicted = undefined;
     return this.#concluded(outcome, term);
+  }
+
+  /** Another program was faster, and its update is on its way; or the server keeps updates back. */
+  #contradict(row: Row): void {
+    const times = this.#contradicted?.row === row ? this.#contradicted.times + 1 : 1;
+    this.#contradicted = { row, times };
+    if (times < MOST_CONTRADICTIONS) return;
+    this.#contradicted = undefined;
+    this.#session.distrust(`the term in NB_Global is not the one that the replica has, ${times} times in a row`);
   }
 
   #concluded(outcome: TransactOutcome, term: number): boolean {

@@ -166,6 +166,16 @@ export class OvsdbSession {
     return sendTransaction(path, operations, options);
   }
 
+  /**
+   * The server refuses what follows from the replica, again and again: it has not shown all that the database holds. The connection is given up, and
+   * everything is read again from the next endpoint.
+   * @param why what was refused, for the error that listeners are told
+   */
+  distrust(why: string): void {
+    const message = `the server has not shown all that its database holds: ${why}`;
+    this.#link?.rpc.close(new OvsdbError('OVSDB_EFFECT_MISSING', message, { outcome: 'unknown' }));
+  }
+
   /** Ends the connection and every timer; open transactions end with OVSDB_CLOSED. The replica stays readable. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return;

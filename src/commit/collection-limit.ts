@@ -15,7 +15,7 @@ export interface CollectionLimitOptions {
   readonly ownedRows: () => number;
   /** Whether an object `<kind>/<namespace>/<name>` exists, or was seen to be deleted, since this process started. */
   readonly ownerExplained: (owner: string) => boolean;
-  /** Whether the API server has not one object of the owner's kind: no cluster is without pods, nodes, Vpcs and Subnets. */
+  /** Whether the API server has not one object of the owner's kind: of a kind that no cluster is without. */
   readonly kindIsEmpty?: (owner: string) => boolean;
   /** Told once a pause: whoever is told calls `end` after the grace, when a second full list agrees. */
   readonly paused: (rows: number, limit: number) => void;

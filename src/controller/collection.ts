@@ -12,8 +12,8 @@ import type { ResourceName } from '../world/resources.ts';
 import type { Caches } from './caches.ts';
 import { resourceOfOwner } from './row-owners.ts';
 
-/** Of these every cluster has some. */
-const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['pods', 'nodes', 'namespaces', 'vpcs', 'subnets']);
+/** Of these every cluster has some: the API server and Kiln make them. A cluster may be without a pod or a node for a while. */
+const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['namespaces', 'vpcs', 'subnets']);
 
 export interface CollectionOptions {
   /** False: it never pauses. */

@@ -106,8 +106,8 @@ test('a timer of the product is known by the function that sets it, not by those
 test('each function that is named as one that waits rightly is there, and names a timer', () => {
   for (const { file, function: name } of [...GATHER, ...BY_TIME]) {
     const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-    const at = text.search(new RegExp(`^  ${name.replace('#', '\\#')}\\(.*\\{$`, 'm'));
+    const at = text.search(new RegExp(`^  (async )?${name.replace('#', '\\#')}\\(.*\\{$`, 'm'));
     assert.ok(at >= 0, `${file} ${name}`);
-    assert.match(text.slice(at, text.indexOf('\n  }\n', at)), /setTimeout|later|schedule/, `${file} ${name}`);
+    assert.match(text.slice(at, text.indexOf('\n  }\n', at)), /setTimeout|later|schedule|sleep/, `${file} ${name}`);
   }
 });

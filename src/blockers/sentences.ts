@@ -5,7 +5,7 @@ import { bearsCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Settings } from '../world/settings.ts';
-import type { Blockers } from './graph.ts';
+import type { Blockers } from './blockers.ts';
 import { commandText } from '../text/command-text.ts';
 
 /** Of one that is being deleted. */

@@ -2,7 +2,7 @@
  * What of a cascade is still there, and why: somebody's finalizer, or an object that came in between and was not shown.
  */
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import { blockersOf } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/blockers.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { ipStays } from '../webhook/taken-addresses.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';

@@ -1,7 +1,7 @@
 /** What is common to all kinds that something holds: told once, told when it is over, and no new holders meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HOLDS } from '../blockers/graph.ts';
+import { DEPENDENCIES } from '../blockers/dependencies.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { RuleBench } from '../testing/rule-bench.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -63,7 +63,7 @@ test('every line of the graph can be read both ways', () => {
   made.bench.settle();
   const { world } = made.bench;
   let pairs = 0;
-  for (const { held, holder, holders, holds } of HOLDS) {
+  for (const { held, holder, holders, holds } of DEPENDENCIES) {
     for (const [key] of world.tables[held]?.entries() ?? [])
       for (const by of holders(world, key)) {
         if (world.tables[holder]?.peek(by) === undefined) continue;

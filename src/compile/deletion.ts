@@ -2,8 +2,8 @@
  * How an object that has rows goes: while an index finds who uses it, finalizer and rows stay and the condition names them; then its
  * rows go; when none of them is left, its finalizer goes. Nothing else is asked: neither its parents nor a sound spec.
  */
-import { blockersOf } from '../blockers/graph.ts';
-import type { Blockers } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/blockers.ts';
+import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { bearsCluster, builtInOf } from '../world/built-in.ts';

@@ -2,7 +2,7 @@
  * What would go with an object, in the order in which it can go: from the leaves. And what that does to workloads.
  */
 import type { OwnerReference } from '../api/meta.ts';
-import { HOLDS } from '../blockers/graph.ts';
+import { DEPENDENCIES } from '../blockers/dependencies.ts';
 import { madeAgain } from '../blockers/sentences.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
@@ -45,7 +45,7 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     const id = `${at}/${name}`;
     if (seen.has(id)) return;
     seen.add(id);
-    for (const { held, holder, blocks, holders } of HOLDS) {
+    for (const { held, holder, blocks, holders } of DEPENDENCIES) {
       if (held !== at || blocks === false) continue;
       for (const by of [...holders(world, name)].toSorted()) {
         if (holder === 'nodes') refusals.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);

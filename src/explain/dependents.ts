@@ -1,8 +1,8 @@
 /**
  * The graph of what holds what as trees around one object: upwards what it holds, downwards what holds it.
  */
-import type { Hold } from '../blockers/graph.ts';
-import { HOLDS } from '../blockers/graph.ts';
+import type { Dependency } from '../blockers/dependency.ts';
+import { DEPENDENCIES } from '../blockers/dependencies.ts';
 import { isAddressResource } from '../world/address-objects.ts';
 import { heldTexts } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -50,13 +50,13 @@ const DEEPEST = 8;
 
 /** What holds an object, and what holds that: the order in which they have to go is from the leaves. */
 export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = HOLDS.filter(({ held, blocks }) => held === resource && (depth === 0 || blocks !== false));
+  const lines = DEPENDENCIES.filter(({ held, blocks }) => held === resource && (depth === 0 || blocks !== false));
   return branches(world, lines, limits, depth, (line) => ({ resource: line.holder, keys: line.holders(world, key) }), holdersOf);
 }
 
 /** What an object holds, and what that holds. */
 export function heldOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = HOLDS.filter(({ holder, blocks }) => holder === resource && (depth === 0 || blocks !== false));
+  const lines = DEPENDENCIES.filter(({ holder, blocks }) => holder === resource && (depth === 0 || blocks !== false));
   return branches(world, lines, limits, depth, (line) => ({ resource: line.held, keys: line.holds(world, key) }), heldOf);
 }
 
@@ -67,10 +67,10 @@ export interface Branches {
 
 function branches(
   world: World,
-  lines: readonly Hold[],
+  lines: readonly Dependency[],
   limits: TreeLimits,
   depth: number,
-  neighbours: (line: Hold) => { readonly resource: ResourceName; readonly keys: Iterable<string> },
+  neighbours: (line: Dependency) => { readonly resource: ResourceName; readonly keys: Iterable<string> },
   follow: (world: World, resource: ResourceName, key: string, limits: TreeLimits, depth: number) => Branches,
 ): Branches {
   if (depth >= DEEPEST) return { objects: [], more: 0 };

@@ -1,8 +1,8 @@
 /**
  * Everything that is to be said about one object: `kiln explain` prints it, as a tree or as JSON.
  */
-import { blockersOf } from '../blockers/graph.ts';
-import type { Blockers } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/blockers.ts';
+import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
 import type { OwnerReference } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';

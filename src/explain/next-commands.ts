@@ -1,7 +1,7 @@
 /**
  * The commands that lead on from an object that waits: to what holds it, to what it depends on, or what its condition says.
  */
-import type { Blockers } from '../blockers/graph.ts';
+import type { Blockers } from '../blockers/blockers.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';

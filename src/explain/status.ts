@@ -2,7 +2,7 @@
  * The state of a whole cluster on one screen: how many of each kind there are, and what is not as it should be.
  */
 import { POD_CONDITION } from '../api/well-known.ts';
-import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';

@@ -2,7 +2,7 @@
  * I5: what is being deleted is gone, or says what holds it, and that exists: objects, or another program's row inside of one of its own.
  */
 import { FINALIZER } from '../api/well-known.ts';
-import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { conditionOf } from '../world/conditions.ts';

@@ -2,7 +2,7 @@
  * Something that is to be deleted while others use it. Not in the way is who is on their way out, and who would be, had they been asked last:
  * the same user wanted them deleted a moment ago, was refused, and nothing holds them any more.
  */
-import { blockersOf } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/blockers.ts';
 import { refusedDeletionSentence } from '../blockers/sentences.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { ResourceName } from '../world/resources.ts';

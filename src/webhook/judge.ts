@@ -17,7 +17,7 @@ import { vipKind } from '../api/vip.ts';
 import { vpcEgressGatewayKind } from '../api/vpc-egress-gateway.ts';
 import { vpcKind } from '../api/vpc.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
-import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { equal } from '../world/equal.ts';
 import type { NatRule } from '../world/nat-rules.ts';
 import { isNatRule, NAT_RULES } from '../world/nat-rules.ts';

@@ -5,7 +5,7 @@ import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
 import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
-import { takesNoSubnet } from '../blockers/graph.ts';
+import { takesNoSubnet } from '../blockers/vpc-subnets.ts';
 import { allowedHostBits, hostBitsFinding } from '../api/host-bits.ts';
 import { servicesOverlap } from '../api/service-network.ts';
 import { subnetFindings } from '../api/subnet-validation.ts';

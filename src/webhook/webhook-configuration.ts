@@ -1,6 +1,6 @@
 /** What the API server is told: which requests to ask about, and that everything goes on when nobody answers. */
 import { stringify } from 'yaml';
-import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';

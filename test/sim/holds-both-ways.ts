@@ -2,12 +2,12 @@
  * The table of what holds what, read both ways: who is held by an object is among those whom that holds. Each way asks an index of its own; what one
  * of them leaves out goes too early, is not told, or is not in what `kiln explain` says.
  */
-import { HOLDS } from '../../src/blockers/graph.ts';
+import { DEPENDENCIES } from '../../src/blockers/dependencies.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';
 
 export function holdsBothWays(world: World): readonly Finding[] {
-  return HOLDS.flatMap(({ held, holder, holders, holds }) => {
+  return DEPENDENCIES.flatMap(({ held, holder, holders, holds }) => {
     const [below, above] = [world.tables[held], world.tables[holder]];
     if (below === undefined || above === undefined) return [];
     const found = (of: string, by: string, way: string): Finding => ({

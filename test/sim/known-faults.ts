@@ -11,8 +11,8 @@ import { RULES } from '../../src/compile/rules.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import { KubeWriter } from '../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../src/kube/leader-election.ts';
-import type { Hold } from '../../src/blockers/graph.ts';
-import { HOLDS } from '../../src/blockers/graph.ts';
+import type { Dependency } from '../../src/blockers/dependency.ts';
+import { DEPENDENCIES } from '../../src/blockers/dependencies.ts';
 import { Holding } from '../../src/ipam/holding.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
 import type { IP } from '../../src/api/ip.ts';
@@ -117,7 +117,7 @@ function youngerFirst(): () => void {
 
 /** A node's port in a Subnet does not keep that. */
 function nodesHoldNothing(): () => void {
-  const hold = HOLDS.find(({ held, holder }) => held === 'subnets' && holder === 'nodes') as { holders: Hold['holders'] };
+  const hold = DEPENDENCIES.find(({ held, holder }) => held === 'subnets' && holder === 'nodes') as { holders: Dependency['holders'] };
   const { holders } = hold;
   hold.holders = () => [];
   return () => void (hold.holders = holders);

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { madeAgain, refusedDeletionSentence } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';

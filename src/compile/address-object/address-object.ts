@@ -15,7 +15,7 @@ import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-ob
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { keptRows } from '../kept-row.ts';
 import { whatIsShared } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';

@@ -8,7 +8,7 @@ import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import { isTooLateForEip } from '../../blockers/graph.ts';
+import { isTooLateForEip } from '../../blockers/late-dependents.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';

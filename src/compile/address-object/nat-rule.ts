@@ -6,7 +6,7 @@
  */
 import { findingOf } from '../../api/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
-import { isTooLateForEip } from '../../blockers/graph.ts';
+import { isTooLateForEip } from '../../blockers/late-dependents.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';

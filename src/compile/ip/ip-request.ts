@@ -9,7 +9,7 @@ import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
-import { isTooLateForSubnet } from '../../blockers/graph.ts';
+import { isTooLateForSubnet } from '../../blockers/late-dependents.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';

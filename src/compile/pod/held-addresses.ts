@@ -3,7 +3,8 @@
  * prove nothing: where the two differ, because somebody edited one of them, they say which of them Kiln told the pod.
  */
 import type { IP } from '../../api/ip.ts';
-import { podSubnets, subnetOfIp } from '../../blockers/graph.ts';
+import { podSubnets } from '../../blockers/rule-queries.ts';
+import { subnetOfIp } from '../../blockers/subnet-dependents.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';

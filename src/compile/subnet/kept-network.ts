@@ -3,7 +3,8 @@
  * Subnets still in it, or with networks in use whose Subnets vanished too. The last of these takes them along; a new Vpc of that name takes
  * them over.
  */
-import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
+import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../blockers/orphaned-networks.ts';
 import { switchToRouterPort } from '../../api/names.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../../nb/row-id.ts';
@@ -89,10 +90,10 @@ function routerLeft(world: World, vpc: string): readonly Output[] {
  * @param isLeft whether somebody states the rows of such a network
  */
 export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
-  const vpc = world.ask(vpcOfNetworkLeft, subnet);
+  const vpc = world.ask(vpcOfOrphanedNetwork, subnet);
   if (vpc === '' || world.ask(isStated, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
   // As the Vpc sees it, which would wait for these if it were being deleted.
-  const first = world.ask(networksLeft, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
+  const first = world.ask(orphanedNetworks, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
   return first === subnet ? routerLeft(world, vpc) : [];
 }
 

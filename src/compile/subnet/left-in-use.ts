@@ -2,7 +2,8 @@
  * Networks in the router of a Vpc whose Subnets vanished with addresses of them in use: no other Subnet of the Vpc can have such a network
  * meanwhile, for the router would have it at two ports and two pods could be given one address.
  */
-import { blockersOf, networksLeft } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
+import { orphanedNetworks } from '../../blockers/orphaned-networks.ts';
 import { tableOf } from '../../nb/row-id.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
@@ -16,7 +17,7 @@ export interface NetworkInUse {
 }
 
 export const leftInUse: Query<readonly NetworkInUse[]> = defineQuery('networks-left-in-use', (world, vpc) =>
-  [...new Set(world.ask(networksLeft, vpc))]
+  [...new Set(world.ask(orphanedNetworks, vpc))]
     .filter((subnet) => blockersOf(world, 'subnets', subnet).count > 0)
     .map((subnet) => ({ subnet, cidrs: cidrsOf(world, subnet) })),
 );

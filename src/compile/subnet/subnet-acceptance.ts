@@ -4,7 +4,9 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
-import { isSettled, subnetTooLate, takesNoSubnet } from '../../blockers/graph.ts';
+import { subnetTooLate } from '../../blockers/rule-queries.ts';
+import { isSettled } from '../../blockers/subnet-switch.ts';
+import { takesNoSubnet } from '../../blockers/vpc-subnets.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

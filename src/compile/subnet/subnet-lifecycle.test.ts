@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import { NETWORK_RULES } from '../rules.ts';

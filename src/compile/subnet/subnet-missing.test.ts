@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { checkInvariants } from '../../invariants/check-invariants.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 

@@ -3,7 +3,7 @@
  * Vip, an EIP or a rule that is marked with one has an address of it, and so does the router that they are in. The last of these takes them along; a
  * new Subnet of that name takes them over, once it can carry them on.
  */
-import { ipHoldsAddress } from '../../blockers/graph.ts';
+import { ipHoldsAddress } from '../../blockers/subnet-dependents.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressResource } from '../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';

@@ -2,7 +2,7 @@
  * Whether a Subnet can take new holders.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Refusal } from './subnet-acceptance.ts';

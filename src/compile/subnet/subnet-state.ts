@@ -1,7 +1,7 @@
 /**
  * What becomes of a Subnet's rows: stated from its spec, kept as they are, or none.
  */
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

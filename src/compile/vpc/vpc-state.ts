@@ -1,7 +1,7 @@
 /**
  * What becomes of a Vpc's rows: stated while it lives or something is still in it, then no more.
  */
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/blockers.ts';
 import type { Finding } from '../../api/finding.ts';
 import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/vpc-validation.ts';
 import type { VpcSpec } from '../../api/vpc.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { FINALIZER } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
 import type { IP } from '../api/ip.ts';
-import { blockersOf } from './graph.ts';
+import { blockersOf } from './blockers.ts';
 
 function ip(name: string, subnet: string): IP {
   return {

@@ -44,6 +44,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * Sub-folders of a folder, from the lowest up: each may import only those before it, and none imports the files that lie in the folder itself.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'src/compile/subnet': ['judging', 'rows', 'retained', 'status'],
+};
+
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */
 const PURE = new Set(['text', 'net', 'match', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
 /** Packages that are as pure. */
@@ -126,6 +133,32 @@ test('imports point one way', () => {
     }),
   );
   none(problems, 'imports against the direction:');
+});
+
+test('imports between the sub-folders of a folder point one way', () => {
+  for (const [folder, order] of Object.entries(ROOMS)) {
+    const room = (path: string): number => {
+      const [name = '', ...inside] = path.slice(folder.length + 1).split('/');
+      return inside.length === 0 ? order.length : order.indexOf(name);
+    };
+    const inside = product.filter(({ path }) => path.startsWith(`${folder}/`));
+    none(
+      inside.filter(({ path }) => room(path) === -1).map(({ path }) => path),
+      `sub-folders of ${folder} without a place in the order:`,
+    );
+    const problems = inside.flatMap((source) =>
+      imports(source)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => normalize(join(dirname(source.path), name)))
+        .filter((path) => path.startsWith(`${folder}/`) && room(path) > room(source.path))
+        .map((path) => `${source.path} imports ${path}`),
+    );
+    none(problems, `imports against the direction in ${folder}:`);
+    none(
+      order.filter((name) => !existsSync(join(root, folder, name, 'README.md'))),
+      `sub-folders of ${folder} without README.md:`,
+    );
+  }
 });
 
 test('the product does not import code that only tests run, but for the laboratory', () => {

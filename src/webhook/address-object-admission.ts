@@ -6,7 +6,7 @@ import type { OvnEip } from '../api/ovn-eip.ts';
 import type { Vip } from '../api/vip.ts';
 import { addressWish, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
+import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
 import type { Observed, Opinion } from './opinion.ts';

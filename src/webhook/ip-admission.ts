@@ -4,7 +4,7 @@ import type { IP } from '../api/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
 import { requestProblem, requestWish, saidOfIpAddresses, saidOfIpSubnet } from '../compile/ip/ip-request.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
+import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';

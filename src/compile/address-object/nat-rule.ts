@@ -17,8 +17,8 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
-import type { Refusal } from '../subnet/subnet-acceptance.ts';
-import { networkOfObject } from '../subnet/subnet-missing.ts';
+import type { Refusal } from '../subnet/judging/subnet-acceptance.ts';
+import { networkOfObject } from '../subnet/retained/subnet-missing.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const CONFLICT = 'AddressConflict';

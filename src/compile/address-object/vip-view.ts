@@ -13,7 +13,7 @@ import { defineQuery } from '../../world/world.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
 import { portOf } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 
 export interface VipView {
   readonly name: string;

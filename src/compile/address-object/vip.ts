@@ -11,7 +11,7 @@ import { hasRouterMac, vipAddresses } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
 import { vipIneffective } from './vip-ineffective.ts';
 import { isUsedByRule, vipPorts } from './vip-port.ts';

@@ -10,10 +10,10 @@ import { ipPoolFindings, ipPoolOverlaps } from '../../api/ip-pool-validation.ts'
 import { PoolRanges } from '../../api/pool-ranges.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetSpec } from '../subnet/subnet-basics.ts';
-import { subnetRows } from '../subnet/subnet-state.ts';
-import { cidrsOf } from '../subnet/subnet-networks.ts';
-import { subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
+import { subnetSpec } from '../subnet/judging/subnet-basics.ts';
+import { subnetRows } from '../subnet/judging/subnet-state.ts';
+import { cidrsOf } from '../subnet/judging/subnet-networks.ts';
+import { subnetNetworks, subnetView } from '../subnet/judging/subnet-view.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
 
 export interface PoolView {

@@ -4,7 +4,7 @@ import { findingOf } from '../../api/finding.ts';
 import { namespaceFinding } from '../../api/namespace-names.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 
 /** One for each item of `spec.namespaces` that binds nobody as things are. */

@@ -15,7 +15,7 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
 export interface NamespaceBinding {

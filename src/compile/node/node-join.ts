@@ -26,11 +26,11 @@ import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
-import { networkOfPort } from '../subnet/subnet-missing.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
-import { subnetInCharge } from '../subnet/subnet-state.ts';
-import type { SubnetView } from '../subnet/subnet-view.ts';
-import { switchId } from '../subnet/subnet-view.ts';
+import { networkOfPort } from '../subnet/retained/subnet-missing.ts';
+import { subnetReady } from '../subnet/judging/subnet-ready.ts';
+import { subnetInCharge } from '../subnet/judging/subnet-state.ts';
+import type { SubnetView } from '../subnet/judging/subnet-view.ts';
+import { switchId } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 

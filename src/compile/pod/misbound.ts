@@ -18,8 +18,8 @@ import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import type { PodView } from './pod-view.ts';
 import { POD_CONDITION } from '../../api/well-known.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetReady } from '../subnet/judging/subnet-ready.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 
 interface Said {
   readonly uid: string;

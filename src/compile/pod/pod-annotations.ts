@@ -29,7 +29,7 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import { outsideTenancy } from './tenancy-report.ts';
 import type { PodView } from './pod-view.ts';
-import { isWithin, subnetNetworks, switchId } from '../subnet/subnet-view.ts';
+import { isWithin, subnetNetworks, switchId } from '../subnet/judging/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /**

@@ -16,8 +16,8 @@ import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
-import { subnetInCharge } from '../subnet/subnet-state.ts';
-import type { SubnetView } from '../subnet/subnet-view.ts';
+import { subnetInCharge } from '../subnet/judging/subnet-state.ts';
+import type { SubnetView } from '../subnet/judging/subnet-view.ts';
 
 interface Bound {
   readonly addresses: Addresses;

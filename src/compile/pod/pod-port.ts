@@ -20,10 +20,10 @@ import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
 import { ownDhcpText } from './port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from './port-tenancy.ts';
-import { dhcpOptions, subnetDhcpRow } from '../subnet/subnet-dhcp.ts';
-import { networkOfPort } from '../subnet/subnet-missing.ts';
-import type { SubnetView } from '../subnet/subnet-view.ts';
-import { switchId } from '../subnet/subnet-view.ts';
+import { dhcpOptions, subnetDhcpRow } from '../subnet/rows/subnet-dhcp.ts';
+import { networkOfPort } from '../subnet/retained/subnet-missing.ts';
+import type { SubnetView } from '../subnet/judging/subnet-view.ts';
+import { switchId } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 const RULE = 'pod-port';

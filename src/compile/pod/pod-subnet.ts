@@ -21,9 +21,9 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
 import { addressesOfVip, vipNamed } from './pod-vip.ts';
-import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
-import type { SubnetNetworks } from '../subnet/subnet-networks.ts';
-import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
+import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
+import type { SubnetNetworks } from '../subnet/judging/subnet-networks.ts';
+import { providerSubnets, subnetNetworks, subnetView } from '../subnet/judging/subnet-view.ts';
 import { barredFromNetwork, barredFromPool, barredFromSubnet } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 

@@ -2,8 +2,8 @@
 import { splitList } from '../../net/dual.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
-import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import type { DhcpProtocol } from '../subnet/rows/subnet-dhcp.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { isThere } from './port-before.ts';

@@ -16,7 +16,7 @@ import { namesOthers } from './asked-addresses.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
 import type { PodView } from './pod-view.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 
 /** The pod that would come, as its template has it. */
 export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {

@@ -4,7 +4,7 @@
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
-import { claimantOfSubnet, subnetView } from './subnet-view.ts';
+import { claimantOfSubnet, subnetView } from './judging/subnet-view.ts';
 
 export const subnetLifecycle: Rule = {
   name: 'subnet-lifecycle',

@@ -15,10 +15,10 @@ import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
 import { keptMac } from '../kept-mac.ts';
-import { subnetAcceptance } from './subnet-acceptance.ts';
-import { dhcpServerMacs } from './subnet-dhcp.ts';
-import { hasRouterPort, routerPortId } from './subnet-switch.ts';
-import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
+import { subnetAcceptance } from './judging/subnet-acceptance.ts';
+import { dhcpServerMacs } from './rows/subnet-dhcp.ts';
+import { hasRouterPort, routerPortId } from './rows/subnet-switch.ts';
+import { subnetNetworks, subnetSpec, subnetView } from './judging/subnet-view.ts';
 
 export const subnetPool: Rule = {
   name: 'subnet-pool',

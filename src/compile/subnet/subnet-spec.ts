@@ -16,7 +16,7 @@ import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import type { ConditionOutput, Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
-import { subnetAcceptance } from './subnet-acceptance.ts';
+import { subnetAcceptance } from './judging/subnet-acceptance.ts';
 
 /** There from before a field is put right until the spec is edited next: the Event is gone sooner, and then nobody could say what was written. */
 const CORRECTED = 'Corrected' satisfies ConditionType;

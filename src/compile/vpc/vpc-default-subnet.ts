@@ -3,7 +3,7 @@
  */
 import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcView } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 

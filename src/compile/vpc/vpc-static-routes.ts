@@ -11,8 +11,8 @@ import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, Output, RowOutput } from '../output.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
-import { subnetRows } from '../subnet/subnet-state.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetRows } from '../subnet/judging/subnet-state.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 

@@ -12,7 +12,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { rowConflictOf } from '../row-conflict.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { matchInVain, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cidrContains, cidrOf } from '../../../net/cidr.ts';
+import type { Claim } from './overlapping-claims.ts';
+import { givingWay } from './overlapping-claims.ts';
+
+/** Blocks in a space so small that most of them meet. */
+const claims = fc
+  .array(
+    fc.record({
+      family: fc.constantFrom(4 as const, 6 as const),
+      value: fc.bigInt({ min: 0n, max: 31n }),
+      short: fc.integer({ min: 0, max: 5 }),
+      kind: fc.constantFrom('node' as const, 'kept' as const, 'asked' as const, 'asked' as const, 'vain' as const),
+      holder: fc.integer({ min: 0, max: 20 }),
+      vlan: fc.constantFrom('', 'v'),
+      order: fc.integer({ min: 0, max: 1_000 }),
+    }),
+    { maxLength: 30 },
+  )
+  .map((drawn) =>
+    drawn.map(({ family, value, short, kind, holder, vlan, order }, index): Claim => {
+      const node = kind === 'node';
+      const bits = family === 4 ? 32 : 128;
+      const cidr = cidrOf({ family, value }, node ? bits : bits - short) ?? assert.fail('a block of the family');
+      return { holder: `h${holder}`, kind, cidr, vlan: node ? '' : vlan, rank: `${node ? 0 : 1} ${order + 1_000} ${index + 100}` };
+    }),
+  );
+
+/** One after the other, each against all before it. Those of nodes and those that are kept stand whatever they meet. */
+function oneByOne(all: readonly Claim[]): ReadonlyMap<Claim, Claim> {
+  const standing: Claim[] = [];
+  const found = new Map<Claim, Claim>();
+  for (const claim of all.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
+    const first = standing.find((other) => other.holder !== claim.holder && other.vlan === claim.vlan && meet(other, claim));
+    if (first !== undefined && claim.kind !== 'node' && claim.kind !== 'kept') found.set(claim, first);
+    else if (claim.kind !== 'vain') standing.push(claim);
+  }
+  return found;
+}
+
+function meet({ cidr: a }: Claim, { cidr: b }: Claim): boolean {
+  const inA = cidrContains(a, { family: b.family, value: b.base });
+  return a.family === b.family && (inA || cidrContains(b, { family: a.family, value: a.base }));
+}
+
+test('each claim gives way to the first of another holder before it that stands and has an address in common with it', () => {
+  fc.assert(
+    fc.property(claims, (all) => {
+      const [found, wanted] = [givingWay(all), oneByOne(all)];
+      assert.deepEqual(
+        all.map((claim) => found.get(claim)?.holder),
+        all.map((claim) => wanted.get(claim)?.holder),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});

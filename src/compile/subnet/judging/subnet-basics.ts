@@ -1,0 +1,111 @@
+/**
+ * What a Subnet says of itself that no other object can change: its fields after defaults, but for its networks.
+ */
+import { isTerminating } from '../../../api/meta.ts';
+import { isOvnProvider } from '../../../api/names.ts';
+import type { SubnetSpec } from '../../../api/subnet.ts';
+import { DEFAULT_PROVIDER } from '../../../api/well-known.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { SubnetIntent } from '../../../world/intent.ts';
+import { subnetIntent } from '../../../world/intent.ts';
+import { hasLostMarks } from '../../../world/lost-marks.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import type { Claimant } from '../../output.ts';
+import { isOurs } from '../../vpc/vpc-view.ts';
+
+export interface SubnetBasics {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  /** Name of its Vpc, there or not; also the name of the router. */
+  readonly vpc: string;
+  readonly inDefaultVpc: boolean;
+  /** `ovn` where the spec says nothing. */
+  readonly provider: string;
+  /** OVN carries it, or did until its provider was edited; others are for addresses only and have no rows. */
+  readonly isOvn: boolean;
+  /** The Subnet that nodes join the network by. */
+  readonly isJoin: boolean;
+  /** Empty for none, as in the join Subnet and in custom Vpcs. */
+  readonly gatewayType: string;
+  /** Empty for an overlay Subnet. */
+  readonly vlan: string;
+  readonly logicalGateway: boolean;
+  /** It has a router port: overlay, or underlay that OVN routes. */
+  readonly routed: boolean;
+  readonly enableDHCP: boolean;
+  /** 0 for the default. */
+  readonly mtu: number;
+  readonly private: boolean;
+  readonly routeTable: string;
+}
+
+/** Undefined where there is no Subnet of that name. */
+export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-basics', (world, name) => {
+  const subnet = world.ask(subnetIntent, name);
+  if (subnet === undefined) return undefined;
+  const { spec } = subnet;
+  const provider = orElse(spec.provider, DEFAULT_PROVIDER);
+  const vpc = world.vpcOf(subnet);
+  const inDefaultVpc = vpc === world.settings.defaultVpc;
+  const isJoin = name === world.settings.joinSubnet;
+  // A provider edited away from OVN does not take a running network along.
+  const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetClaimant(subnet));
+  const vlan = spec.vlan ?? '';
+  const logicalGateway = spec.logicalGateway === true;
+  return {
+    name,
+    uid: subnet.metadata.uid,
+    created: subnet.metadata.creationTimestamp,
+    terminating: isTerminating(subnet),
+    vpc,
+    inDefaultVpc,
+    provider,
+    isOvn,
+    isJoin,
+    gatewayType: orElse(spec.gatewayType, inDefaultVpc && isOvn && !isJoin ? 'distributed' : ''),
+    vlan,
+    logicalGateway,
+    routed: isOvn && (vlan === '' || logicalGateway),
+    enableDHCP: spec.enableDHCP === true,
+    mtu: spec.mtu ?? 0,
+    private: spec.private === true,
+    routeTable: spec.routeTable ?? '',
+  };
+});
+
+/** The spec alone. */
+export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.ask(subnetIntent, name)?.spec);
+
+/** The row of a Subnet's switch. */
+export function switchId(subnet: string): RowId {
+  return rowId('Logical_Switch', subnet);
+}
+
+/** Whether its switch is in the database as ours, or was until somebody took our marks from it: it runs on, and has them again. */
+export function isRunning(world: World, name: string): boolean {
+  const basics = world.ask(subnetBasics, name);
+  return basics !== undefined && hasSwitch(world, name, claimantOfSubnet(basics));
+}
+
+function hasSwitch(world: World, name: string, owner: Claimant): boolean {
+  const id = switchId(name);
+  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner });
+}
+
+/** The Subnet as the owner of its rows. */
+export function claimantOfSubnet({ name, uid, created }: Pick<SubnetBasics, 'name' | 'uid' | 'created'>): Claimant {
+  return { kind: 'subnet', namespace: '', name, uid, created };
+}
+
+export function subnetClaimant(subnet: SubnetIntent): Claimant {
+  const { name, uid, creationTimestamp } = subnet.metadata;
+  return claimantOfSubnet({ name, uid, created: creationTimestamp });
+}
+
+function orElse(text: string | undefined, otherwise: string): string {
+  return text === undefined || text === '' ? otherwise : text;
+}

@@ -1,0 +1,15 @@
+/**
+ * What is wrong with a Subnet on its own, whatever else there is.
+ */
+import type { Finding } from '../../../api/finding.ts';
+import { subnetFindings as judge } from '../../../api/subnet-validation.ts';
+import type { Query } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import { subnetSpec } from './subnet-basics.ts';
+
+const NONE: readonly Finding[] = [];
+
+export const subnetFindings: Query<readonly Finding[]> = defineQuery('subnet-findings', (world, name) => {
+  const spec = world.ask(subnetSpec, name);
+  return spec === undefined ? NONE : judge({ name, spec });
+});

@@ -1,0 +1,63 @@
+/**
+ * What of a Subnet matters to its ports and to the rules about it, with the networks that are in effect. Rules about others
+ * read this projection, never the object: its status changes with every pod.
+ */
+import { parseAddress } from '../../../net/address.ts';
+import { cidrContains, parseCidr } from '../../../net/cidr.ts';
+import type { Dual, Protocol } from '../../../net/dual.ts';
+import { joinDual, protocolOf } from '../../../net/dual.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
+import type { SubnetBasics } from './subnet-basics.ts';
+import { subnetBasics } from './subnet-basics.ts';
+import type { Network, SubnetNetworks } from './subnet-networks.ts';
+import { askedNetworks, carriedNetworks, cidrsOf } from './subnet-networks.ts';
+
+export { claimantOfSubnet, isRunning, subnetClaimant, subnetSpec, switchId } from './subnet-basics.ts';
+
+/** `v4` and `v6` are the networks in effect, each with its gateway. */
+export interface SubnetView extends SubnetBasics, Dual<Network> {
+  /** Of the networks in effect; `Mac` for an underlay Subnet without addresses. */
+  readonly protocol: Protocol | 'Mac';
+  /** Networks in effect as one text, IPv4 first. */
+  readonly cidr: string;
+  readonly gateway: string;
+}
+
+/** Undefined where there is no Subnet of that name. */
+export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-view', (world, name) => {
+  const basics = world.ask(subnetBasics, name);
+  return basics === undefined ? undefined : viewWith(basics, world.ask(subnetNetworks, name));
+});
+
+/** As it is with these networks in effect. */
+export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): SubnetView {
+  const networks = { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
+  return {
+    ...basics,
+    ...networks,
+    protocol: protocolOf(networks) ?? 'Mac',
+    cidr: cidrsOf(networks),
+    gateway: joinDual({ ...(v4 !== undefined && { v4: v4.gateway }), ...(v6 !== undefined && { v6: v6.gateway }) }),
+  };
+}
+
+/** The networks in effect: of a Subnet that cannot be carried out as asked, those that its rows have. */
+export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
+  world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? carriedNetworks : askedNetworks, name),
+);
+
+/** Whether the addresses lie in the networks in effect; an empty text is none. */
+export function isWithin(subnet: SubnetView, { v4, v6 }: { readonly v4: string; readonly v6: string }): boolean {
+  const within = (text: string, cidrText: string | undefined): boolean => {
+    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
+    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
+  };
+  return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
+}
+
+/** Subnets of a provider, there or going, by name. */
+export function providerSubnets(world: World, provider: string): readonly string[] {
+  return [...world.subnets.bucket('provider', provider)].toSorted();
+}

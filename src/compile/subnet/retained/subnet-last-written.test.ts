@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OWNER_KEY, ownerText, UID_KEY } from '../../../nb/ownership.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { tableOf } from '../../../nb/row-id.ts';
+import type { InputRow, Uuid } from '../../../ovsdb/index.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+const DUAL = '10.70.0.0/24,fd00:70::/112';
+
+const SUBNETS: Readonly<Record<string, object>> = {
+  'of a Vpc': {
+    vpc: 'z1',
+    enableDHCP: true,
+    dhcpV4Options: 'lease_time=77',
+    private: true,
+    allowSubnets: ['10.71.0.0/24'],
+    enableIPv6RA: true,
+  },
+  'of the default Vpc': { gatewayType: 'distributed', acls: [{ direction: 'to-lport', priority: 1500, match: 'ip4', action: 'drop' }] },
+  'with a centralized gateway': { gatewayType: 'centralized', gatewayNode: 'n1', mtu: 1300 },
+};
+
+const REFUSED: Readonly<Record<string, object>> = {
+  'its CIDR cannot be read': { cidrBlock: '10.70.0.0/240' },
+  'its CIDR is that of another Subnet': { cidrBlock: '10.72.0.0/24' },
+  'its gateway is outside': { gateway: '10.99.0.1' },
+  'its Vpc is another one': { vpc: 'z2' },
+};
+
+function scene(spec: object): PodScene {
+  const made = new PodScene();
+  for (const vpc of ['z1', 'z2']) made.bench.put('vpcs', { metadata: { name: vpc }, spec: {} });
+  for (const vpc of ['z1', '']) made.subnet(`other${vpc}`, { ...(vpc !== '' && { vpc }), cidrBlock: '10.72.0.0/24' });
+  const ready = { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }], conditions: [{ type: 'Ready', status: 'True' }] };
+  made.bench.put('nodes', { metadata: { name: 'n1' }, spec: {}, status: ready });
+  made.subnet('net', { cidrBlock: DUAL, ...spec });
+  made.bench.settle();
+  return made;
+}
+
+type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The rows of the Subnet as they are, by identity. */
+function rowsOf({ bench }: PodScene): Rows {
+  const { uid } = bench.object('subnets', 'net')?.metadata ?? assert.fail();
+  const owner = ownerText({ kind: 'subnet', namespace: '', name: 'net', uid });
+  return Object.fromEntries([...bench.world.rows.ownedBy(owner)].toSorted().map((id) => [id, { ...bench.world.rows.best(id)?.row }]));
+}
+
+/** What somebody writes into a row with ovn-nbctl, by table: nothing that it is found by. */
+const BY_HAND: Readonly<Record<string, InputRow>> = {
+  Logical_Switch: { other_config: { mcast_snoop: 'true' } },
+  Logical_Switch_Port: { options: { 'router-port': 'nowhere' }, addresses: ['unknown'] },
+  Logical_Router_Port: { mac: '0a:00:00:00:00:99', networks: ['10.70.0.77/25'], options: { route_table: 'by-hand' } },
+  Logical_Router_Policy: { action: 'drop', nexthops: [] },
+  Logical_Router_Static_Route: { output_port: 'nowhere' },
+  ACL: { action: 'reject', log: true },
+  DHCP_Options: { options: { router: '10.70.0.9' } },
+  Port_Group: {},
+};
+
+/** What it is found by. */
+const NAMES: Readonly<Record<string, InputRow>> = {
+  Logical_Router_Port: { name: 'renamed' },
+  Logical_Router_Policy: { match: 'ip4.dst == 10.70.0.0/26' },
+  Logical_Router_Static_Route: { nexthop: '10.70.0.99' },
+  ACL: { priority: 77 },
+  DHCP_Options: { external_ids: { ls: 'by-hand' } },
+  Port_Group: { name: 'renamed' },
+};
+
+function write({ bench }: PodScene, row: Readonly<Record<string, unknown>>, table: string, change: InputRow): void {
+  const external_ids = {
+    ...Object.fromEntries(row['external_ids'] as ReadonlyMap<string, string>),
+    ...(change['external_ids'] as Readonly<Record<string, string>> | undefined),
+  };
+  const uuid = row['_uuid'] as Uuid;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table, uuid, row: { ...change, external_ids } }]));
+}
+
+function changeAll(made: PodScene): void {
+  for (const [id, row] of Object.entries(rowsOf(made))) {
+    const table = tableOf(id as RowId);
+    const change = BY_HAND[table] ?? assert.fail(`nobody changes a ${table}`);
+    // By its switch a row of DHCP options is found.
+    write(made, row, table, { ...change, external_ids: { note: 'mine', ...(table !== 'DHCP_Options' && { ls: 'by-hand' }) } });
+  }
+}
+
+for (const [whose, spec] of Object.entries(SUBNETS))
+  for (const [why, edit] of Object.entries(REFUSED)) {
+    if ('vpc' in edit && !('vpc' in spec)) continue;
+    test(`the rows of a Subnet ${whose} are put back as they were last written while ${why}`, () => {
+      const made = scene(spec);
+      const before = rowsOf(made);
+      assert.ok(Object.keys(before).length > 5);
+      made.bench.edit('subnets', 'net', edit);
+      made.bench.settle();
+      assert.equal(made.bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
+      assert.deepEqual(rowsOf(made), before);
+      changeAll(made);
+      made.bench.settle();
+      assert.deepEqual(rowsOf(made), before);
+      for (const [id, row] of Object.entries(before)) {
+        const table = tableOf(id as RowId);
+        // Of a Subnet whose spec names another Vpc, the name of its router port alone says in which it is.
+        if (NAMES[table] === undefined || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
+        write(made, row, table, NAMES[table]);
+        made.bench.settle();
+        assert.deepEqual(rowsOf(made), before, id);
+      }
+      // Also where nobody led while it was changed.
+      changeAll(made);
+      const fresh = made.bench.restarted();
+      fresh.settle();
+      for (const [id, row] of Object.entries(before)) assert.deepEqual({ ...fresh.world.rows.best(id as RowId)?.row }, row);
+    });
+  }
+
+type IsTaken = (key: string) => boolean;
+
+const OWNER_KEYS: readonly string[] = [OWNER_KEY, UID_KEY];
+const TAKEN: Readonly<Record<'whose they are' | 'all', IsTaken>> = {
+  'whose they are': (key) => OWNER_KEYS.includes(key),
+  all: () => true,
+};
+
+function takeMarks({ bench }: PodScene, row: Readonly<Record<string, unknown>>, table: string, isTaken: IsTaken): void {
+  const left = [...(row['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => !isTaken(key));
+  const change = { kind: 'update', table, uuid: row['_uuid'] as Uuid, row: { external_ids: Object.fromEntries(left) } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([change]));
+}
+
+for (const [whose, spec] of Object.entries(SUBNETS))
+  for (const [why, edit] of Object.entries(REFUSED)) {
+    if ('vpc' in edit && !('vpc' in spec)) continue;
+    test(`rows of a Subnet ${whose} that lose their marks while ${why} have them again, and nothing else goes`, () => {
+      const made = scene(spec);
+      made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+      made.bench.settle();
+      const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
+      assert.equal(made.bench.externalIds('Logical_Switch_Port', 'web.shop')['ls'], 'net');
+      if ('enableDHCP' in spec) assert.match(String(port?.['dhcpv4_options']), /^DHCP_Options/);
+      made.bench.edit('subnets', 'net', edit);
+      made.bench.settle();
+      for (const [what, isTaken] of Object.entries(TAKEN))
+        for (const [id, row] of Object.entries(before)) {
+          const table = tableOf(id as RowId);
+          // Without any, DHCP options are nobody's; and the name of its router port alone says in which Vpc such a Subnet is.
+          if ((table === 'DHCP_Options' && what === 'all') || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
+          const { writes } = made.bench;
+          takeMarks(made, row, table, isTaken);
+          made.bench.settle();
+          assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], `${id}: ${what}`);
+          // Nothing else was written for a moment.
+          if (what !== 'all') assert.equal(made.bench.writes - writes, 1, id);
+        }
+      const again = made.bench.restarted();
+      again.settle();
+      assert.equal(again.writes, 0);
+    });
+  }
+
+test('so do those that were taken over from a Subnet that vanished, by their names', () => {
+  const spec = SUBNETS['of a Vpc'] ?? {};
+  const made = scene(spec);
+  made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+  made.bench.settle();
+  made.bench.vanish('subnets', 'net');
+  made.bench.settle();
+  made.subnet('net', { cidrBlock: DUAL, ...spec });
+  made.bench.settle();
+  made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.settle();
+  const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
+  const named = Object.entries(before).filter(([id]) => /^(Logical_Switch|DHCP_Options)\//.test(id));
+  assert.equal(named.length, 3);
+  for (const [id, row] of named) {
+    takeMarks(made, row, tableOf(id as RowId), TAKEN['whose they are']);
+    made.bench.settle();
+    assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], id);
+  }
+});
+
+test('a row that another program has marked is its own, whatever it was', () => {
+  const made = scene(SUBNETS['of a Vpc'] ?? {});
+  made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.settle();
+  const [id, row] = Object.entries(rowsOf(made)).find(([one]) => tableOf(one as RowId) === 'Logical_Router_Port') ?? assert.fail();
+  const external_ids = { 'neutron:router_name': 'theirs' };
+  const change = { kind: 'update', table: 'Logical_Router_Port', uuid: row['_uuid'] as Uuid, row: { external_ids } } as const;
+  made.bench.world.rows.apply(made.bench.northbound, made.bench.northbound.apply([change]));
+  made.bench.settle();
+  assert.deepEqual(made.bench.externalIds('Logical_Router_Port', id.slice(id.indexOf('/') + 1)), external_ids);
+});
+
+test('what no more can be told of stays: a row whose field was edited together with what is refused', () => {
+  const made = scene(SUBNETS['of a Vpc'] ?? {});
+  const lease = (): string | undefined => {
+    const rows = Object.values(rowsOf(made)).filter((row) => 'cidr' in row && row['cidr'] === '10.70.0.0/24');
+    return (rows[0]?.['options'] as ReadonlyMap<string, string> | undefined)?.get('lease_time');
+  };
+  assert.equal(lease(), '77');
+  made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
+  made.bench.settle();
+  assert.equal(lease(), '77', 'nothing of a refused spec is carried out');
+  const row = Object.values(rowsOf(made)).find(({ cidr }) => cidr === '10.70.0.0/24') ?? assert.fail();
+  const options = { ...Object.fromEntries(row['options'] as ReadonlyMap<string, string>), lease_time: '88' };
+  write(made, row, 'DHCP_Options', { options });
+  made.bench.settle();
+  assert.equal(lease(), '88');
+  made.bench.edit('subnets', 'net', { gateway: '', dhcpV4Options: 'lease_time=99' });
+  made.bench.settle();
+  assert.equal(lease(), '99');
+});

@@ -1,0 +1,79 @@
+/**
+ * What the rows of a Subnet whose spec is refused may have been when they were last written: as the spec says, with the networks that are in
+ * effect, that it asks for, or that its policies show. Which of these is right the seal in each row tells (`RowOutput.sealed`): what somebody
+ * changes there by hand is put back where one of them is, and stays where none is.
+ */
+import { formatAddress, parseAddress } from '../../../net/address.ts';
+import { cidrContains, firstUsable, formatCidr, parseCidr } from '../../../net/cidr.ts';
+import type { Dual } from '../../../net/dual.ts';
+import { splitList } from '../../../net/dual.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { tableOf } from '../../../nb/row-id.ts';
+import { ownerText } from '../../../nb/ownership.ts';
+import type { World } from '../../../world/world.ts';
+import type { RowOutput } from '../../output.ts';
+import { aclRows } from '../rows/subnet-acls.ts';
+import type { SubnetBasics } from '../judging/subnet-basics.ts';
+import { subnetBasics } from '../judging/subnet-basics.ts';
+import { dhcpRows } from '../rows/subnet-dhcp.ts';
+import { subnetFindings } from '../judging/subnet-findings.ts';
+import { centralizedGatewayOf, centralizedRows, distributedRows, isDistributed } from '../rows/subnet-gateway.ts';
+import type { Network } from '../judging/subnet-networks.ts';
+import { askedNetworks, carriedNetworks } from '../judging/subnet-networks.ts';
+import { sourceRoutesOf, subnetRouteRows } from '../rows/subnet-routes.ts';
+import { hasRouterPort, routerPortRow, switchRow } from '../rows/subnet-switch.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { claimantOfSubnet, subnetSpec, viewWith } from '../judging/subnet-view.ts';
+
+/** By row, each as it may have been. */
+export type LastWritten = ReadonlyMap<RowId, readonly RowOutput[]>;
+
+export function lastWritten(world: World, name: string): LastWritten {
+  const found = new Map<RowId, RowOutput[]>();
+  const basics = world.ask(subnetBasics, name);
+  if (basics === undefined) return found;
+  for (const view of viewsOf(world, basics))
+    for (const row of rowsWith(world, view)) found.set(row.id, [...(found.get(row.id) ?? []), row]);
+  return found;
+}
+
+function viewsOf(world: World, basics: SubnetBasics): readonly SubnetView[] {
+  const { name } = basics;
+  const networks = [world.ask(carriedNetworks, name), world.ask(askedNetworks, name), routedNetworks(world, basics)];
+  const views = networks.map((one) => viewWith(basics, one));
+  return views.filter(({ cidr, gateway }, at) => views.findIndex((other) => other.cidr === cidr && other.gateway === gateway) === at);
+}
+
+/** What the policies of its router say is to be routed to it, with the gateway that its spec names there, or the usual one. */
+function routedNetworks(world: World, basics: SubnetBasics): Dual<Network> {
+  const named = splitList(world.ask(subnetSpec, basics.name)?.gateway ?? '').flatMap((text) => parseAddress(text) ?? []);
+  const networks: { v4?: Network; v6?: Network } = {};
+  for (const id of [...world.rows.ownedBy(ownerText(claimantOfSubnet(basics)))].toSorted()) {
+    if (tableOf(id) !== 'Logical_Router_Policy') continue;
+    const cidr = parseCidr(/^ip[46]\.dst == (\S+)$/.exec(String(world.rows.column(id, 'match')))?.[1] ?? '');
+    if (cidr === undefined) continue;
+    const gateway = named.find((address) => cidrContains(cidr, address)) ?? firstUsable(cidr);
+    networks[cidr.family === 4 ? 'v4' : 'v6'] = { cidr: formatCidr(cidr), gateway: formatAddress(gateway) };
+  }
+  return networks;
+}
+
+function rowsWith(world: World, view: SubnetView): readonly RowOutput[] {
+  const wrong = world.ask(subnetFindings, view.name).map(({ field }) => field);
+  // A field that is refused says nothing of what it said before, and may be of any shape.
+  const isSound = (...fields: readonly string[]): boolean => !fields.some((field) => wrong.some((one) => one.startsWith(`spec.${field}`)));
+  return [
+    switchRow(view),
+    ...(hasRouterPort(view) && isSound('enableIPv6RA', 'ipv6RAConfigs', 'routeTable') ? [routerPortRow(world, view)] : []),
+    ...(isSound('acls', 'private', 'allowSubnets', 'allowEWTraffic') ? aclRows(world, view) : []),
+    ...(isSound('enableDHCP', 'dhcp', 'mtu') ? dhcpRows(world, view) : []),
+    ...subnetRouteRows(view, sourceRoutesOf(world, view)),
+    ...(isSound('gatewayType', 'gatewayNode', 'enableEcmp') ? gatewayRows(world, view) : []),
+  ];
+}
+
+function gatewayRows(world: World, view: SubnetView): readonly RowOutput[] {
+  if (isDistributed(view)) return [...world.nodes.keys()].flatMap((node) => distributedRows(world, view, node));
+  const gateway = centralizedGatewayOf(world, view);
+  return gateway === undefined ? [] : centralizedRows(world, view, gateway);
+}

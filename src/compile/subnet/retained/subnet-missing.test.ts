@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { blockersOf } from '../../../blockers/blockers.ts';
+import { checkInvariants } from '../../../invariants/check-invariants.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+const ROWS = ['Logical_Switch/red', 'Logical_Router_Port/blue-red', 'Logical_Switch_Port/red-blue', 'Logical_Switch_Port/web.shop'];
+
+function setUp(vpc: string): PodScene {
+  const scene = new PodScene();
+  if (vpc !== 'ovn-cluster') scene.bench.put('vpcs', { metadata: { name: vpc } });
+  scene.subnet('red', { vpc, cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1' } });
+  scene.bench.settle();
+  return scene;
+}
+
+const state = ({ bench }: PodScene, ids: readonly string[]): readonly unknown[] =>
+  ids.map((id) => {
+    const [table = '', name = ''] = id.split('/');
+    return [...bench.northbound.table(table)].filter(([, row]) => row['name'] === name).map(([uuid]) => [id, uuid, bench.row(table, name)]);
+  });
+
+const uuids = (states: readonly unknown[]): readonly unknown[] => states.map((found) => (found as readonly (readonly unknown[])[])[0]?.[1]);
+
+test('rows of a Subnet that vanished stay the same rows while a pod has an address of it, and a new Subnet takes them over', () => {
+  const scene = setUp('blue');
+  const before = state(scene, ROWS);
+  assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  assert.deepEqual(state(scene, ROWS), before);
+  const again = scene.bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.settle();
+  assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
+  assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+});
+
+test('the same where the IP object is taken away too: it is made again, and the network stays the same rows', () => {
+  for (const order of [['ips', 'subnets'] as const, ['subnets', 'ips'] as const]) {
+    const scene = setUp('blue');
+    const before = state(scene, ROWS);
+    const { spec } = scene.bench.object('ips', 'web.shop') ?? {};
+    for (const kind of order) scene.bench.vanish(kind, kind === 'ips' ? 'web.shop' : 'red');
+    scene.bench.settle();
+    assert.deepEqual(state(scene, ROWS), before);
+    assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, spec);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROWS),
+      ROWS.map(() => []),
+    );
+    assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  }
+});
+
+/** As `ovn-nbctl lsp-del` does it. */
+function deletePort({ bench: { northbound, world } }: PodScene, name: string): void {
+  const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === name) ?? [];
+  assert.ok(uuid);
+  world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
+}
+
+test('a port that somebody deletes while its Subnet is gone comes back into the groups by which its traffic leaves', () => {
+  for (const gatewayType of ['distributed', 'centralized']) {
+    const scene = new PodScene();
+    scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'], gatewayType, gatewayNode: 'n1' });
+    scene.pod('web');
+    scene.bench.settle();
+    const groups = (): string[] =>
+      ['node.n1', 'red.n1'].filter((group) => scene.bench.list('Port_Group', group, 'ports').includes('Logical_Switch_Port/web.shop'));
+    const before = groups();
+    assert.equal(before.length, gatewayType === 'distributed' ? 2 : 1);
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    deletePort(scene, 'web.shop');
+    scene.bench.settle();
+    assert.deepEqual(groups(), before, gatewayType);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+  }
+});
+
+test('whose network is in the router of a Vpc follows the marks of its router port, whoever writes them', () => {
+  const scene = setUp('blue');
+  const { northbound, world } = scene.bench;
+  const blockers = (): readonly string[] => blockersOf(world, 'vpcs', 'blue').names;
+  assert.deepEqual(blockers(), ['Subnet red']);
+  const port = [...northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'blue-red');
+  assert.ok(port?.['external_ids'] instanceof Map);
+  const row = { external_ids: new Map([...port['external_ids'], ['kiln.io/uid', 'an older one']]) };
+  world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid: port._uuid, row }]));
+  assert.deepEqual(blockers(), ['Subnet red', 'IP web.shop']);
+  scene.bench.settle();
+  assert.deepEqual(blockers(), ['Subnet red']);
+});
+
+test('a port that somebody deletes while its Subnet is gone is made again in the network that is left', () => {
+  const scene = setUp('blue');
+  const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  deletePort(scene, 'web.shop');
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'], before);
+  assert.ok(scene.bench.list('Logical_Switch', 'red', 'ports').includes('Logical_Switch_Port/web.shop'));
+  const again = scene.bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.settle();
+  assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options']);
+});
+
+test('a Subnet made again is judged while the annotations and the port of a pod in what is left of it do not agree', () => {
+  const scene = setUp('blue');
+  const before = state(scene, ROWS);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  const pod = scene.bench.object('pods', 'shop/web');
+  assert.ok(pod);
+  const annotations = { ...pod.metadata.annotations, 'ovn.kubernetes.io/ip_address': '10.0.0.77' };
+  scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations } });
+  scene.bench.vanish('ips', 'web.shop');
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  assert.deepEqual(uuids(state(scene, ROWS)).slice(0, 3), uuids(before).slice(0, 3));
+});
+
+test('the rows go with the last pod', () => {
+  const scene = setUp('blue');
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.deepEqual(
+    state(scene, ROWS),
+    ROWS.map(() => []),
+  );
+  assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+});
+
+test('an IP object that only asks for an address keeps no network of a Subnet that vanished, and another Subnet can have it', () => {
+  const scene = setUp('blue');
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.vanish('ips', 'web.shop');
+  // While no controller runs.
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop' },
+    spec: { subnet: 'red', podName: 'web', namespace: 'shop', podType: 'VirtualMachine' },
+  });
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.0.0.0/24' });
+  const again = scene.bench.restarted();
+  again.settle();
+  assert.deepEqual(
+    ROWS.map((id) => again.row(...(id.split('/') as [string, string]))),
+    ROWS.map(() => undefined),
+  );
+  assert.deepEqual(again.row('Logical_Router_Port', 'blue-green')?.['networks'], ['10.0.0.1/24']);
+  assert.equal(again.condition('subnets', 'green', 'Ready')?.status, 'True');
+});
+
+const NOT_CARRIED_ON: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'in a Vpc that does not exist': { vpc: 'nowhere', cidrBlock: '10.0.0.0/24' },
+  'with a network that cannot be read': { vpc: 'blue', cidrBlock: 'nonsense' },
+  'with the network of another Subnet': { vpc: 'blue', cidrBlock: '10.9.0.0/24' },
+  'outside of OVN': { vpc: 'blue', cidrBlock: '10.0.0.0/24', provider: 'lan.shop' },
+};
+
+for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
+  test(`a Subnet made again ${how} does not take the network of running pods away, and what carries it on takes it over`, () => {
+    const scene = setUp('blue');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+    scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
+    scene.bench.settle();
+    const before = state(scene, ROWS);
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    scene.subnet('red', spec);
+    scene.bench.settle();
+    assert.deepEqual(state(scene, ROWS), before);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+
+    // Deleted while pods are in the network that is left: it waits for them, as any other.
+    scene.bench.delete('subnets', 'red');
+    scene.bench.settle();
+    assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop, Vip db/);
+    assert.deepEqual(state(scene, ROWS), before);
+    scene.bench.vanish('subnets', 'red');
+    scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
+    assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  });
+
+  test(`the rows that a Subnet made again ${how} found go with the last pod, and it can go itself`, () => {
+    const scene = setUp('blue');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+    scene.bench.settle();
+    scene.bench.vanish('subnets', 'red');
+    scene.subnet('red', spec);
+    scene.bench.settle();
+    scene.bench.delete('subnets', 'red');
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROWS),
+      ROWS.map(() => []),
+    );
+    assert.equal(scene.bench.object('subnets', 'red'), undefined);
+    assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  });
+}
+
+test('a join Subnet made again with a network that cannot be read leaves nodes their ports', () => {
+  const scene = new PodScene();
+  const rows = ['Logical_Switch/join', 'Logical_Switch_Port/node-n1'];
+  scene.bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
+  scene.bench.settle();
+  const before = state(scene, rows);
+  assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
+  scene.bench.vanish('subnets', 'join');
+  scene.subnet('join', { vpc: 'ovn-cluster', cidrBlock: 'nonsense' });
+  scene.bench.settle();
+  assert.deepEqual(state(scene, rows), before);
+});
+
+test('a pod of the default Vpc stays in the groups by which it leaves the cluster', () => {
+  const scene = setUp('ovn-cluster');
+  const groups = ['Port_Group/node.n1', 'Port_Group/red.n1'];
+  const before = state(scene, groups);
+  assert.match(JSON.stringify(before), /web\.shop.*web\.shop/);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  assert.deepEqual(state(scene, groups), before);
+});
+
+const OBJECTS = [
+  ['vips', { namespace: 'shop' }, ['Logical_Switch_Port/two']],
+  ['vips', { type: 'switch_lb_vip', namespace: 'shop' }, ['Logical_Switch_Port/two', 'Logical_Switch_Port/two.shop']],
+  ['ovn-eips', { type: 'nat' }, []],
+  ['iptables-eips', {}, []],
+] as const;
+
+for (const [resource, spec, ports] of OBJECTS) {
+  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and the last object takes them along`, () => {
+    const rows = [...ROWS.slice(0, 3), ...ports];
+    const scene = setUp('blue');
+    scene.bench.delete('pods', 'shop/web');
+    for (const name of ['one', 'two'])
+      scene.bench.put(resource, {
+        metadata: { name },
+        spec: { ...spec, ...(resource === 'vips' ? { subnet: 'red' } : { externalSubnet: 'red' }) },
+      });
+    scene.bench.settle();
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    const before = state(scene, rows);
+    assert.ok(
+      before.every((found) => (found as readonly unknown[]).length === 1),
+      JSON.stringify(before),
+    );
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    assert.deepEqual(state(scene, rows), before);
+    // The one that spoke for all goes, with its own ports.
+    scene.bench.delete(resource, 'one');
+    scene.bench.settle();
+    assert.equal(scene.bench.object(resource, 'one'), undefined);
+    assert.deepEqual(uuids(state(scene, rows)), uuids(before));
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    scene.bench.delete(resource, 'two');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, rows),
+      rows.map(() => []),
+    );
+  });
+}
+
+/** Rows of its router and of its Vpc's link to it. */
+const ROUTER = ['Logical_Router/blue', ...ROWS];
+
+for (const order of [
+  ['vpcs', 'subnets'],
+  ['subnets', 'vpcs'],
+] as const) {
+  test(`Vpc and Subnet torn out, ${order.join(' then ')}: a pod that runs keeps its gateway, until it goes or they are made again`, () => {
+    const scene = setUp('blue');
+    const before = state(scene, ROUTER);
+    for (const kind of order) {
+      scene.bench.vanish(kind, kind === 'vpcs' ? 'blue' : 'red');
+      scene.bench.settle();
+    }
+    assert.deepEqual(state(scene, ROUTER), before);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    const violations = checkInvariants({ world: again.world, plan: { rows: [], objects: [] } });
+    assert.deepEqual(
+      violations.filter(({ invariant }) => invariant === 'I3'),
+      [],
+    );
+
+    // A Vpc of that name takes the router over, and waits for who is in the network that is left.
+    scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+    scene.bench.delete('vpcs', 'blue');
+    scene.bench.settle();
+    assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop\. /);
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+    scene.bench.vanish('vpcs', 'blue');
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROUTER),
+      ROUTER.map(() => []),
+    );
+  });
+}
+
+test('the Vpc of a Subnet that was torn out waits for who is in its network, and goes with the last', () => {
+  const scene = setUp('blue');
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
+  scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
+  scene.bench.settle();
+  const before = state(scene, ROUTER);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.delete('vpcs', 'blue');
+  scene.bench.settle();
+  assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /: Subnet green, IP web\.shop, Vip db\. /);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.vanish('subnets', 'green');
+  scene.bench.settle();
+  assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: Vip db\. /);
+  assert.deepEqual(uuids(state(scene, ROUTER.slice(0, 4))), uuids(before.slice(0, 4)));
+  scene.bench.delete('vips', 'db');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('vpcs', 'blue'), undefined);
+  assert.deepEqual(
+    state(scene, ROUTER),
+    ROUTER.map(() => []),
+  );
+});
+
+test('of several networks that are left in a router the last one in use takes it along', () => {
+  const scene = setUp('blue');
+  scene.bench.put('namespaces', { metadata: { name: 'yard' } });
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['yard'] });
+  scene.bench.put('pods', { metadata: { name: 'cat', namespace: 'yard' }, spec: { nodeName: 'n1' } });
+  scene.bench.settle();
+  for (const name of ['red', 'green']) scene.bench.vanish('subnets', name);
+  scene.bench.vanish('vpcs', 'blue');
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports').toSorted(), [
+    'Logical_Router_Port/blue-green',
+    'Logical_Router_Port/blue-red',
+  ]);
+  scene.bench.vanish('pods', 'yard/cat');
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports'), ['Logical_Router_Port/blue-red']);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.equal(scene.bench.row('Logical_Router', 'blue'), undefined);
+});
+
+test('no other Subnet of the Vpc has the network of one that vanished while a pod has an address of it; who is named so takes it over', () => {
+  const scene = setUp('blue');
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'grey' } });
+  const before = state(scene, ROWS);
+  bench.vanish('subnets', 'red');
+  for (const [name, vpc] of [
+    ['other', 'blue'],
+    ['far', 'grey'],
+  ] as const)
+    scene.subnet(name, { vpc, cidrBlock: '10.0.0.0/25' });
+  bench.settle();
+  assert.equal(
+    bench.condition('subnets', 'other', 'Accepted')?.message,
+    'Subnet other: spec.cidrBlock "10.0.0.0/25" overlaps 10.0.0.0/24 of Subnet red, which is gone and has addresses in use ' +
+      '(kubectl get ips -l ovn.kubernetes.io/subnet=red); networks of one Vpc (blue) and Vlan must be apart',
+  );
+  assert.deepEqual([bench.row('Logical_Switch', 'other'), state(scene, ROWS)], [undefined, before]);
+  assert.equal(bench.condition('subnets', 'far', 'Accepted')?.status, 'True');
+  const again = bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  bench.settle();
+  assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True', 'though the other one is older');
+  assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red;/);
+
+  bench.vanish('subnets', 'red');
+  bench.settle();
+  bench.vanish('pods', 'shop/web');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
+});
+
+for (const [what, spec] of [
+  ['in another Vpc', { vpc: 'grey', cidrBlock: '10.0.0.0/24', gateway: '10.9.9.9' }],
+  ['with another network', { vpc: 'blue', cidrBlock: '10.7.0.0/24', gateway: '10.9.9.9' }],
+] as const)
+  test(`the network of a Subnet that vanished under a pod is not given to another while one of its name that cannot be is made ${what}`, () => {
+    const scene = setUp('blue');
+    const { bench } = scene;
+    bench.put('vpcs', { metadata: { name: 'grey' } });
+    bench.vanish('subnets', 'red');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
+    bench.settle();
+    scene.subnet('red', spec);
+    bench.settle();
+    assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red[,;]/);
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-other'), bench.row('Logical_Router_Port', 'blue-red')?.['networks']],
+      [undefined, ['10.0.0.1/24']],
+    );
+    bench.vanish('subnets', 'red');
+    bench.settle();
+    bench.vanish('pods', 'shop/web');
+    bench.settle();
+    assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
+  });
+
+/** By what another program leaves of the router's marks. */
+const MARKS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  'whose it is': [['vendor', 'kube-ovn']],
+  'all of them': [],
+  'and puts its own there': [['theirs', 'yes']],
+};
+
+for (const [what, marks] of Object.entries(MARKS_LEFT))
+  test(`the network of a Subnet that vanished is in its router also while another program takes the marks of that: ${what}`, () => {
+    const scene = setUp('blue');
+    const { bench } = scene;
+    const before = bench.row('Logical_Router_Port', 'blue-red')?.['networks'];
+    const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
+    const row = { external_ids: new Map(marks) };
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Router', uuid, row }]));
+    bench.vanish('subnets', 'red');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
+    bench.delete('vpcs', 'blue');
+    bench.settle();
+    assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red, which is gone/);
+    assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-other'), bench.row('Logical_Router_Port', 'blue-red')?.['networks']],
+      [undefined, before],
+    );
+    const again = bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    for (const [kind, key] of [
+      ['subnets', 'other'],
+      ['pods', 'shop/web'],
+    ] as const)
+      bench.vanish(kind, key);
+    bench.settle();
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-red'), bench.object('vpcs', 'blue')],
+      [undefined, undefined],
+      'with the last address',
+    );
+  });

@@ -1,0 +1,180 @@
+/** Ports of other programs in the switch of a Subnet: their addresses are kept back while they are there, and nobody who has one loses it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Edit } from '../../../diff/edits.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { RuleBench } from '../../../testing/rule-bench.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+const UUID = '11111111-1111-4111-8111-11111111111';
+
+function sceneOf(spec: object): PodScene {
+  const scene = new PodScene();
+  scene.subnet('net', { namespaces: ['shop'], ...spec });
+  scene.bench.settle();
+  return scene;
+}
+
+function portOfOther(bench: RuleBench, name: string, digit: number, columns: object): void {
+  const uuid = bench.world.rows.state(rowId('Logical_Switch', 'net'))?.uuid ?? '';
+  bench.foreignRow(
+    'Logical_Switch_Port',
+    `${UUID}${digit}`,
+    { name, type: '', ...columns },
+    { table: 'Logical_Switch', uuid, column: 'ports' },
+  );
+  bench.settle();
+}
+
+function gone(bench: RuleBench, digit: number): void {
+  bench.removeForeignRow('Logical_Switch_Port', `${UUID}${digit}`);
+  bench.settle();
+}
+
+function said(bench: RuleBench): readonly (string | undefined)[] {
+  const { reason, message } = bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
+  return [reason, message];
+}
+
+function waits(scene: PodScene, pod: string): readonly (string | undefined)[] {
+  const { reason, message } = scene.bench.condition('pods', pod, 'kiln.io/NetworkBound') ?? {};
+  return [reason, message];
+}
+
+test('an address that a port of another program has is given to nobody, by name neither, until the port is gone', () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/29' });
+  const { bench } = scene;
+  const counts = (): unknown => {
+    const status = bench.object('subnets', 'net')?.status;
+    return ['v4availableIPs', 'v4usingIPs', 'v4availableIPrange', 'v4usingIPrange'].map((field) => status?.[field]);
+  };
+  portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2 10.1.0.3', 'unknown'] });
+  scene.pod('any');
+  scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.3' } });
+  bench.settle();
+  assert.equal(scene.addressOf('shop/any'), '10.1.0.4');
+  assert.equal(scene.stations('named.shop'), undefined);
+  const [reason, message] = waits(scene, 'shop/named');
+  assert.equal(reason, 'AddressConflict');
+  assert.match(message ?? '', /the address 10\.1\.0\.3 in Subnet "net" is held by port ext of another program/);
+  assert.deepEqual(counts(), [2n, 1n, '10.1.0.5-10.1.0.6', '10.1.0.4']);
+  const whole =
+    'Subnet net: spec.cidrBlock "10.1.0.0/29" has 2 addresses that ports of other programs in its switch have: 10.1.0.2-10.1.0.3; nobody is given one while that is so; ' +
+    'ovn-nbctl show net lists the ports, and spec.excludeIps is for the addresses of those that are to stay. All else is in effect; kubectl edit subnet net';
+  assert.deepEqual(said(bench), ['AddressesOfOthers', whole]);
+  assert.equal(bench.events.filter((event) => event.message === whole).length, 1);
+  assert.ok(bench.row('Logical_Switch_Port', 'ext'), 'it is not ours to remove');
+  assert.deepEqual(said(bench.restarted()), ['AddressesOfOthers', whole]);
+  gone(bench, 1);
+  assert.match(String(scene.stations('named.shop')), / 10\.1\.0\.3$/);
+  assert.deepEqual(said(bench), [undefined, undefined]);
+  assert.deepEqual(counts(), [3n, 2n, '10.1.0.2,10.1.0.5-10.1.0.6', '10.1.0.3-10.1.0.4']);
+});
+
+test('who has an address keeps it when a port of another program comes with it, and after a restart', () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const { bench } = scene;
+  scene.pod('any');
+  scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.9' } });
+  bench.settle();
+  portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2', '0a:00:00:00:00:02 10.1.0.9'] });
+  const again = bench.restarted();
+  again.settle();
+  for (const one of [bench, again]) {
+    const stations = (name: string): unknown => one.row('Logical_Switch_Port', name)?.['addresses'];
+    assert.match(String(stations('any.shop')), / 10\.1\.0\.2$/);
+    assert.match(String(stations('named.shop')), / 10\.1\.0\.9$/);
+    assert.match(
+      String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']),
+      /is also held by port ext of another program/,
+    );
+    assert.deepEqual(said(one), [undefined, undefined], 'none is kept back');
+  }
+});
+
+test("addresses of IPv6 and those that ovn-northd chose count, those in excludeIps are the user's own matter", () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24,fd01::/64', excludeIps: ['10.1.0.2'] });
+  const { bench } = scene;
+  portOfOther(bench, 'a', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  assert.doesNotMatch(said(bench)[1] ?? '', /other programs/);
+  portOfOther(bench, 'b', 2, { addresses: ['dynamic'], dynamic_addresses: '0a:00:00:00:00:02 10.1.0.3 fd01::2' });
+  portOfOther(bench, 'c', 3, { type: 'router', addresses: ['router'] });
+  const { message = '' } = bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
+  assert.match(message, /"10\.1\.0\.0\/24" has 1 address that ports of other programs in its switch have: 10\.1\.0\.3;/);
+  assert.match(message, /"fd01::\/64" has 1 address that ports of other programs in its switch have: fd01::2;/);
+  scene.pod('web');
+  bench.settle();
+  assert.equal(scene.addressOf('shop/web'), '10.1.0.4,fd01::3');
+});
+
+test("the port of a pod that lost its marks is the pod's own: nobody else has its address", () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const { bench } = scene;
+  scene.pod('web');
+  bench.settle();
+  const { uuid = '' } = bench.world.rows.state(rowId('Logical_Switch_Port', 'web.shop')) ?? {};
+  bench.removeForeignRow('Logical_Switch_Port', uuid);
+  portOfOther(bench, 'web.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  assert.doesNotMatch(String(bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions']), /AddressConflict/);
+  assert.equal(scene.addressOf('shop/web'), '10.1.0.2');
+});
+
+test('a port that lost its marks keeps its address back while the IP object of its name is said to be in another Subnet', () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/29' });
+  const { bench } = scene;
+  scene.statefulSet('db', 1);
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  bench.vanish('pods', 'shop/db-0');
+  bench.removeForeignRow('Logical_Switch_Port', bench.world.rows.state(rowId('Logical_Switch_Port', 'db-0.shop'))?.uuid ?? '');
+  portOfOther(bench, 'db-0.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  const free = (): unknown => bench.object('subnets', 'net')?.status?.['v4availableIPrange'];
+  assert.equal(free(), '10.1.0.3-10.1.0.6');
+  bench.edit('ips', 'db-0.shop', { subnet: 'elsewhere' });
+  bench.settle();
+  assert.equal(free(), '10.1.0.3-10.1.0.6');
+  scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.2' } });
+  bench.settle();
+  assert.equal(waits(scene, 'shop/other')[0], 'AddressConflict');
+  gone(bench, 1);
+  assert.match(String(scene.stations('other.shop')), / 10\.1\.0\.2$/);
+});
+
+test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports have is looked at by nobody", () => {
+  const { bench } = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const uuid = `${UUID}7`;
+  bench.foreignRow('Logical_Switch', uuid, { name: 'shared', external_ids: new Map([['neutron:network_name', 'theirs']]) });
+  const home = { table: 'Logical_Switch', uuid, column: 'ports' };
+  bench.foreignRow('Logical_Switch_Port', `${UUID}8`, { name: 'theirs', type: '', addresses: ['0a:00:00:00:00:01 10.9.0.2'] }, home);
+  bench.put('subnets', { metadata: { name: 'shared' }, spec: { cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'shared', 'WithoutEffect')?.reason, undefined);
+  assert.deepEqual(bench.world.usage.peek('shared')?.kept, undefined);
+});
+
+test("a switch that another program takes is no Subnet's any more: what ports in it have is nobody's conflict, until the switch is given back", () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const { bench } = scene;
+  scene.pod('any');
+  bench.settle();
+  portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  const shown = (one: RuleBench): string => String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']);
+  assert.match(shown(bench), /is also held by port ext of another program/);
+
+  const { uuid } = bench.world.rows.state(rowId('Logical_Switch', 'net')) ?? assert.fail();
+  const marks = bench.externalIds('Logical_Switch', 'net');
+  const marked = (external_ids: Readonly<Record<string, string>>): void => {
+    const edits: readonly Edit[] = [{ kind: 'update', table: 'Logical_Switch', uuid, row: { external_ids } }];
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply(edits));
+    bench.settle();
+  };
+  marked({ 'neutron:network_name': 'theirs' });
+  assert.doesNotMatch(shown(bench), /AddressConflict/);
+  const again = bench.restarted();
+  again.settle();
+  assert.doesNotMatch(shown(again), /AddressConflict/);
+  marked(marks);
+  assert.match(shown(bench), /is also held by port ext of another program/);
+});

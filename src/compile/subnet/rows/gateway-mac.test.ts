@@ -1,0 +1,158 @@
+/** The MACs of a Subnet's router port and of its DHCP server: nobody is given them, by name or by chance, and who has one is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { derivedMac } from '../../../allocate/wish-request.ts';
+import { VENDOR, VENDOR_KEY } from '../../../nb/ownership.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+import { derivedMac as macOfRow } from '../../kept-mac.ts';
+
+const ANNOTATION = 'ovn.kubernetes.io/mac_address';
+
+function scene(spec: object = {}): PodScene {
+  const made = new PodScene();
+  made.subnet('net', { cidrBlock: '10.60.0.0/24', namespaces: ['shop'], ...spec });
+  made.bench.settle();
+  return made;
+}
+
+function routerMac({ bench }: PodScene): string {
+  return String(bench.row('Logical_Router_Port', 'ovn-cluster-net')?.['mac']);
+}
+
+/** Of each family that has a DHCP server. */
+function serverMacs({ bench }: PodScene): readonly string[] {
+  return bench.rowIds('DHCP_Options').flatMap((id) => {
+    const text = JSON.stringify(bench.row('DHCP_Options', id)?.['options']);
+    return /([0-9a-f]{2}:){5}[0-9a-f]{2}/i.exec(text)?.[0] ?? [];
+  });
+}
+
+/** As Kube-OVN made it, with a MAC drawn at random. */
+function legacyRouterPort({ bench }: PodScene, mac: string): void {
+  const router = [...bench.northbound.table('Logical_Router')].find(([, { name }]) => name === 'ovn-cluster');
+  assert.ok(router !== undefined);
+  const parent = { table: 'Logical_Router', uuid: router[0], column: 'ports' };
+  const columns = { name: 'ovn-cluster-net', mac, external_ids: new Map([[VENDOR_KEY, VENDOR]]) };
+  bench.foreignRow('Logical_Router_Port', '00000000-0000-4000-8000-00000000000a', columns, parent);
+}
+
+test('who asks for the MAC of the gateway by name is refused, and told which field asks for what, and what to do', () => {
+  const made = scene();
+  const mac = routerMac(made);
+  const rule = `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`;
+  made.pod('asks', { annotations: { [ANNOTATION]: mac.toUpperCase() } });
+  const spec = { subnet: 'net', macAddress: mac };
+  made.bench.put('vips', { metadata: { name: 'v1' }, spec });
+  made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', macAddress: mac } });
+  made.bench.put('iptables-eips', { metadata: { name: 'e2' }, spec: { externalSubnet: 'net', v4ip: '10.60.0.9', macAddress: mac } });
+  const labels = { 'ovn.kubernetes.io/ip_reserved': 'true' };
+  made.bench.put('ips', { metadata: { name: 'kept.shop', labels }, spec: { podName: 'kept', namespace: 'shop', podType: '', ...spec } });
+  made.bench.settle();
+  const { reason, message } = made.bench.condition('pods', 'shop/asks', 'kiln.io/NetworkBound') ?? assert.fail();
+  assert.deepEqual(
+    [reason, message],
+    [
+      'AddressConflict',
+      `Pod shop/asks: metadata.annotations[${ANNOTATION}] "${mac.toUpperCase()}": ${rule}; kiln explain pod asks -n shop`,
+    ],
+  );
+  assert.equal(made.bench.row('Logical_Switch_Port', 'asks.shop'), undefined);
+  assert.equal(made.bench.object('ips', 'asks.shop'), undefined);
+  const said = (resource: 'vips' | 'ovn-eips' | 'iptables-eips', name: string): unknown =>
+    made.bench.condition(resource, name, 'Accepted')?.message;
+  assert.equal(said('vips', 'v1'), `Vip v1: spec.macAddress "${mac}": ${rule}; kubectl edit vips.kubeovn.io v1`);
+  assert.equal(said('ovn-eips', 'e1'), `OvnEip e1: spec.macAddress "${mac}": ${rule}; kubectl edit ovn-eips.kubeovn.io e1`);
+  assert.equal(
+    said('iptables-eips', 'e2'),
+    `IptablesEIP e2: spec.v4ip "10.60.0.9", spec.macAddress "${mac}": ${rule}; kubectl edit iptables-eips.kubeovn.io e2`,
+  );
+  const ofIp = made.bench.object('ips', 'kept.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  assert.ok(ofIp.includes(`IP kept.shop: spec.macAddress \\"${mac}\\": ${rule.replaceAll('"', '\\"')}; kubectl edit ip kept.shop`), ofIp);
+  assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPrange'], '');
+});
+
+test('it may be had in another Subnet, and in one that is on no router', () => {
+  const made = scene();
+  made.subnet('other', { cidrBlock: '10.61.0.0/24' });
+  made.subnet('apart', { cidrBlock: '10.62.0.0/24', vlan: 'v' });
+  made.bench.settle();
+  for (const name of ['other', 'apart'])
+    made.pod(name, { annotations: { 'ovn.kubernetes.io/logical_switch': name, [ANNOTATION]: routerMac(made) } });
+  made.bench.settle();
+  assert.deepEqual(made.stations('other.shop'), [`${routerMac(made)} 10.61.0.2`]);
+  assert.deepEqual(made.stations('apart.shop'), [`${routerMac(made)} 10.62.0.2`]);
+});
+
+test('no MAC that Kiln makes is that of the gateway, whichever that is: also the one that Kube-OVN gave it', () => {
+  const made = new PodScene();
+  const first = made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+  const mac = derivedMac(`web.shop#${first.metadata.uid}`, 0);
+  legacyRouterPort(made, mac);
+  made.subnet('net', { cidrBlock: '10.60.0.0/24' });
+  made.bench.settle();
+  assert.equal(routerMac(made), mac);
+  assert.equal(made.addressOf('shop/web'), '10.60.0.2');
+  assert.notEqual(made.annotations('shop/web')[ANNOTATION], mac);
+});
+
+test('who has the MAC when it becomes the gateway keeps its port and is told, as is an object that says it from a backup', () => {
+  const made = scene({ vlan: 'v' });
+  const mac = macOfRow(rowId('Logical_Router_Port', 'ovn-cluster-net'));
+  made.pod('web', { annotations: { [ANNOTATION]: mac } });
+  made.bench.settle();
+  const stations = [`${mac} 10.60.0.2`];
+  assert.deepEqual(made.stations('web.shop'), stations);
+  made.bench.edit('subnets', 'net', { logicalGateway: true });
+  made.bench.settle();
+  assert.equal(routerMac(made), mac);
+  assert.deepEqual(made.stations('web.shop'), stations);
+  assert.match(
+    made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '',
+    new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`),
+  );
+  made.bench.delete('pods', 'shop/web');
+  const spec = { subnet: 'net', podName: 'back', namespace: 'shop', podType: '', v6IpAddress: '', macAddress: mac };
+  const metadata = {
+    name: 'back.shop',
+    finalizers: ['kubeovn.io/kube-ovn-controller'],
+    labels: { 'ovn.kubernetes.io/ip_reserved': 'true' },
+  };
+  made.bench.put('ips', { metadata, spec: { ...spec, ipAddress: '10.60.0.9', v4IpAddress: '10.60.0.9' } });
+  made.bench.settle();
+  assert.match(
+    made.bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '',
+    new RegExp(`HeldTwice.*IP back\\.shop: MAC ${mac} of Subnet net is also held by the gateway \\(${mac} of Subnet net\\)`),
+  );
+});
+
+test('who asks for the MAC of the DHCP server of its Subnet is refused: that which follows from its name, and that which the spec says', () => {
+  for (const spec of [{ cidrBlock: '10.60.0.0/24,fd60::/64' }, { dhcpV4Options: 'server_mac=00:00:00:2E:2F:B8' }]) {
+    const made = scene({ enableDHCP: true, ...spec });
+    const macs = serverMacs(made);
+    assert.equal(macs.length, 'cidrBlock' in spec ? 2 : 1);
+    for (const [i, mac] of macs.entries()) made.pod(`asks-${i}`, { annotations: { [ANNOTATION]: mac } });
+    made.bench.settle();
+    for (const i of macs.keys()) {
+      const { reason, message } = made.bench.condition('pods', `shop/asks-${i}`, 'kiln.io/NetworkBound') ?? assert.fail();
+      assert.equal(reason, 'AddressConflict', message);
+      assert.match(message ?? '', /is the gateway's or the DHCP server's of Subnet "net"/);
+      assert.equal(made.bench.row('Logical_Switch_Port', `asks-${i}.shop`), undefined);
+    }
+    const fresh = made.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+  }
+});
+
+test('where the Subnet has no DHCP, any pod may have its MAC; who has it when DHCP comes keeps its port and is told', () => {
+  const made = scene();
+  const [mac = ''] = serverMacs(scene({ enableDHCP: true }));
+  made.pod('web', { annotations: { [ANNOTATION]: mac } });
+  made.bench.settle();
+  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  made.bench.edit('subnets', 'net', { enableDHCP: true });
+  made.bench.settle();
+  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /the DHCP server's of Subnet "net"/);
+});

@@ -1,0 +1,113 @@
+/**
+ * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
+ */
+import { parseOptions } from '../../../api/option-text.ts';
+import { parseMac } from '../../../net/mac.ts';
+import type { Mac } from '../../../net/mac.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { dhcpOptionsId } from '../../../nb/tables.ts';
+import { keysOf } from '../../../world/domain.ts';
+import { hasLostMarks } from '../../../world/lost-marks.ts';
+import type { Settings } from '../../../world/settings.ts';
+import type { World } from '../../../world/world.ts';
+import type { Rule } from '../../compiler.ts';
+import { keptMac, macMark } from '../../kept-mac.ts';
+import type { RowOutput } from '../../output.ts';
+import { statedSubnet, subnetRows } from '../judging/subnet-state.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { claimantOfSubnet, subnetSpec } from '../judging/subnet-view.ts';
+import { isOurs } from '../../vpc/vpc-view.ts';
+
+const RULE = 'subnet-dhcp';
+const LEASE_SECONDS = '3600';
+/** Link-local, so that it is no address of any Subnet. */
+const SERVER = '169.254.0.254';
+const ETHERNET_MTU = 1500;
+/** Bytes of each packet that the tunnel takes. */
+const TUNNEL_BYTES = { geneve: 100, vxlan: 50, stt: 72 } as const;
+
+export type DhcpProtocol = 'IPv4' | 'IPv6';
+
+/** The row that ports of the Subnet refer to; undefined where it has none and will have none. */
+export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProtocol): RowId | undefined {
+  const id = dhcpOptionsId(view.name, protocol);
+  // Of one that cannot be carried out as it was edited, what is there counts, and not what its spec asks for.
+  if (world.ask(subnetRows, view.name) === 'kept') return isThere(world, view, protocol) ? id : undefined;
+  return view.enableDHCP && (protocol === 'IPv4' ? view.v4 : view.v6) !== undefined ? id : undefined;
+}
+
+/** Also where somebody took our marks from it: ports do not lose it for the moment until they are back. */
+function isThere(world: World, view: SubnetView, protocol: DhcpProtocol): boolean {
+  const [id, owner] = [dhcpOptionsId(view.name, protocol), claimantOfSubnet(view)];
+  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner, externalIds: marksOf(view.name, protocol) });
+}
+
+function marksOf(ls: string, protocol: DhcpProtocol): Readonly<Record<string, string>> {
+  return { ls, protocol };
+}
+
+export const subnetDhcp: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    return view === undefined ? [] : dhcpRows(world, view);
+  },
+};
+
+export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
+  if (!view.isOvn || !view.enableDHCP) return [];
+  const { name } = view;
+  const spec = world.ask(subnetSpec, name);
+  const owner = claimantOfSubnet(view);
+  const rows: RowOutput[] = [];
+  const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
+    const id = dhcpOptionsId(name, protocol);
+    const options = dhcpOptions(world, view, protocol, id, text);
+    const mark = macMark(id, serverMac(world, protocol, id));
+    rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ...marksOf(name, protocol), ...mark } });
+  };
+  if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
+  if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
+  return rows;
+}
+
+/** Whose MAC answers the Subnet's ports: they take it for the server, so none of them may have it. */
+export function dhcpServerMacs(world: World, view: SubnetView): readonly Mac[] {
+  const texts = dhcpRows(world, view).flatMap(({ columns: { options } }) => {
+    const { server_mac: v4, server_id: v6 } = options as Readonly<Record<string, string | undefined>>;
+    return [v4 ?? v6 ?? ''];
+  });
+  return [...new Set(texts.flatMap((text) => parseMac(text) ?? []))];
+}
+
+/**
+ * The defaults, and over them what a user wrote.
+ * @param id the row, which keeps the MAC of its server
+ */
+export function dhcpOptions(
+  world: World,
+  view: SubnetView,
+  protocol: DhcpProtocol,
+  id: RowId,
+  text: string,
+): Readonly<Record<string, string>> {
+  if (protocol === 'IPv6') return { server_id: serverMac(world, protocol, id), ...parseOptions(text, 'DHCPv6') };
+  return {
+    lease_time: LEASE_SECONDS,
+    router: view.v4?.gateway ?? '',
+    server_id: SERVER,
+    server_mac: serverMac(world, protocol, id),
+    mtu: String(mtuOf(view, world.settings)),
+    ...parseOptions(text, 'DHCPv4'),
+  };
+}
+
+function serverMac(world: World, protocol: DhcpProtocol, id: RowId): Mac {
+  return keptMac(world, id, 'options', protocol === 'IPv6' ? 'server_id' : 'server_mac');
+}
+
+function mtuOf(view: SubnetView, settings: Settings): number {
+  if (view.mtu > 0) return view.mtu;
+  return view.vlan === '' ? ETHERNET_MTU - TUNNEL_BYTES[settings.networkType] : ETHERNET_MTU;
+}

@@ -1,0 +1,192 @@
+/**
+ * How traffic of a Subnet of the default Vpc leaves the cluster: through each pod's own node (distributed), or through chosen
+ * nodes (centralized). Policies at 29000 send it to the nodes' addresses in the join Subnet.
+ */
+import { selectorMatches } from '../../../api/label-selector.ts';
+import { portGroupAddressSet, subnetNodePortGroup } from '../../../api/names.ts';
+import type { Subnet } from '../../../api/subnet.ts';
+import { isOvnProvider } from '../../../api/names.ts';
+import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
+import type { Dual } from '../../../net/dual.ts';
+import type { Family } from '../../../net/address.ts';
+import type { RowId } from '../../../nb/row-id.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import type { Domain } from '../../../world/domain.ts';
+import { bothOf, keysOf, pairsOf, splitPair } from '../../../world/domain.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import type { Rule } from '../../compiler.ts';
+import { joinAddresses } from '../../node/node-join.ts';
+import { nodeView } from '../../node/node-view.ts';
+import type { RowOutput } from '../../output.ts';
+import { prefixOf } from './subnet-acls.ts';
+import { statedSubnet } from '../judging/subnet-state.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { claimantOfSubnet, subnetNetworks, subnetSpec } from '../judging/subnet-view.ts';
+import { policyRow } from '../../vpc/vpc-policy-routes.ts';
+
+export const GATEWAY_PRIORITY = 29000;
+
+/** A node's addresses in the join Subnet; empty until its port is there. */
+export const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
+  const view = world.ask(nodeView, node);
+  const addresses = view === undefined ? undefined : joinAddresses(world, view);
+  if (addresses === undefined) return {};
+  const { v4, v6 } = addresses;
+  return { ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }) };
+});
+
+/** Families of the join Subnet's networks: by these alone can traffic leave through a node. */
+const joinFamilies: Query<readonly Family[]> = defineQuery('join-families', (world) =>
+  familiesOf(world.ask(subnetNetworks, world.settings.joinSubnet)),
+);
+
+/** Networks of a Subnet of a family that the join Subnet lacks, so that no node is their gateway. None while there is no join Subnet. */
+export const networksWithoutGateway: Query<readonly string[]> = defineQuery('subnet-networks-without-gateway', (world, name) => {
+  const view = statedSubnet(world, name);
+  if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin) return [];
+  const joined = world.ask(joinFamilies, '');
+  if (joined.length === 0) return [];
+  return familiesOf(view)
+    .filter((family) => !joined.includes(family))
+    .flatMap((family) => ofFamily(view, family)?.cidr ?? []);
+});
+
+/** Pods of a distributed Subnet on one node: the group that their ports join. */
+export function subnetNodeGroupId(subnet: string, node: string): RowId {
+  return rowId('Port_Group', subnetNodePortGroup(subnet, node));
+}
+
+/** Whether traffic of a Subnet leaves by each pod's own node, so that a pod's port joins `subnetNodeGroupId`. */
+export function isDistributed(view: SubnetView): boolean {
+  return view.inDefaultVpc && view.routed && !view.isJoin && view.gatewayType === 'distributed' && view.protocol !== 'Mac';
+}
+
+export const distributedGateway: Rule = {
+  name: 'subnet-distributed-gateway',
+  over: (world) => pairsOf(distributedSubnets(world), keysOf(world.nodes)),
+  run: (world, pair) => {
+    const [subnet, node] = splitPair(pair);
+    const view = statedSubnet(world, subnet);
+    return view === undefined ? [] : distributedRows(world, view, node);
+  },
+};
+
+export function distributedRows(world: World, view: SubnetView, node: string): readonly RowOutput[] {
+  if (!isDistributed(view)) return [];
+  const subnet = view.name;
+  const owner = claimantOfSubnet(view);
+  const group = subnetNodePortGroup(subnet, node);
+  const rule = 'subnet-distributed-gateway';
+  const externalIds = { subnet, node, np: `${subnet}/${node}` };
+  const rows: RowOutput[] = [{ kind: 'row', id: subnetNodeGroupId(subnet, node), owner, rule, columns: { name: group }, externalIds }];
+  const joined = world.ask(joinedAt, node);
+  for (const family of familiesOf(view)) {
+    const nexthop = ofFamily(joined, family);
+    if (nexthop === undefined) continue;
+    const match = `${prefixOf(family)}.src == $${portGroupAddressSet(group, family)}`;
+    const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] };
+    rows.push(policyRow(view.vpc, policy, owner, rule, { subnet, node }));
+  }
+  return rows;
+}
+
+/** Those that may be: a pair of another Subnet with a node costs nothing. */
+function distributedSubnets(world: World): Domain {
+  const may = (subnet: Subnet): boolean => {
+    const { gatewayType = '', vlan = '', logicalGateway, provider = '' } = subnet.spec;
+    if (subnet.metadata.name === world.settings.joinSubnet) return false;
+    return isOvnProvider(provider) && gatewayType !== 'centralized' && (vlan === '' || logicalGateway === true);
+  };
+  return bothOf(keysOf(world.subnets, may), world.subnetVpcs.within(world.settings.defaultVpc));
+}
+
+export interface CentralizedGateway {
+  /** Nodes that carry the traffic now, in the order of the spec. */
+  readonly nodes: readonly string[];
+}
+
+/** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
+export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
+  const view = statedSubnet(world, name);
+  return view === undefined ? undefined : centralizedGatewayOf(world, view);
+});
+
+export function centralizedGatewayOf(world: World, view: SubnetView): CentralizedGateway | undefined {
+  const { name } = view;
+  if (!view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
+  if (familiesOf(view).length === 0) return undefined;
+  const able = gatewayCandidates(world, view).flatMap(({ node, state }) => (state === 'able' ? [node] : []));
+  if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able };
+  const active = world.ask(activeGateway, name);
+  const chosen = able.includes(active) ? active : able[0];
+  return { nodes: chosen === undefined ? [] : [chosen] };
+}
+
+export interface GatewayCandidate {
+  readonly node: string;
+  /** `not joined`: without an address of a family of the Subnet in the join Subnet. */
+  readonly state: 'able' | 'missing' | 'not ready' | 'not joined';
+}
+
+/** Nodes that the spec of a Subnet with a centralized gateway names or selects, in its order. */
+export function gatewayCandidates(world: World, view: SubnetView): readonly GatewayCandidate[] {
+  const families = familiesOf(view);
+  return candidatesOf(world, view.name).map((node) => {
+    if (world.ask(nodeView, node) === undefined) return { node, state: 'missing' };
+    if (!world.ask(nodeReady, node)) return { node, state: 'not ready' };
+    return { node, state: familiesOf(world.ask(joinedAt, node)).some((family) => families.includes(family)) ? 'able' : 'not joined' };
+  });
+}
+
+export const subnetCentralizedGateway: Rule = {
+  name: 'subnet-centralized-gateway',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    const gateway = world.ask(centralizedGateway, name);
+    return view === undefined || gateway === undefined ? [] : centralizedRows(world, view, gateway);
+  },
+};
+
+export function centralizedRows(world: World, view: SubnetView, gateway: CentralizedGateway): readonly RowOutput[] {
+  return familiesOf(view).flatMap((family) => {
+    const hops = gateway.nodes.flatMap((node) => {
+      const nexthop = ofFamily(world.ask(joinedAt, node), family);
+      return nexthop === undefined ? [] : [[node, nexthop] as const];
+    });
+    if (hops.length === 0) return [];
+    const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
+    const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
+    // Kube-OVN's format has nodes for keys beside one of its own: a node of that name does not take its place.
+    const keys = { ...Object.fromEntries(hops), subnet: view.name };
+    return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
+  });
+}
+
+/** Names win over selectors. The egress address that may follow a name is the node agent's matter. */
+function candidatesOf(world: World, name: string): readonly string[] {
+  const spec = world.ask(subnetSpec, name);
+  const named = splitList(spec?.gatewayNode ?? '').map((item) => (item.split(':', 1)[0] ?? '').trim());
+  if (named.length > 0) return [...new Set(named)];
+  const selectors = spec?.gatewayNodeSelectors ?? [];
+  if (selectors.length === 0) return [];
+  return [...world.nodes.keys()]
+    .toSorted()
+    .filter((node) => selectors.some((selector) => selectorMatches(selector, world.ask(nodeLabels, node))));
+}
+
+const activeGateway: Query<string> = defineQuery(
+  'subnet-active-gateway',
+  (world, name) => world.subnets.get(name)?.status?.activateGateway ?? '',
+);
+
+const nodeLabels: Query<Readonly<Record<string, string>>> = defineQuery(
+  'node-labels',
+  (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
+);
+
+const nodeReady: Query<boolean> = defineQuery(
+  'node-ready',
+  (world, name) => world.nodes.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+);

@@ -1,0 +1,25 @@
+/**
+ * The load balancers of its Vpc, attached to a Subnet's switch. Never to the join Subnet's.
+ */
+import { keysOf } from '../../../world/domain.ts';
+import type { Rule } from '../../compiler.ts';
+import { statedSubnet } from '../judging/subnet-state.ts';
+import { subnetSpec, switchId } from '../judging/subnet-view.ts';
+import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';
+
+export const subnetLoadBalancers: Rule = {
+  name: 'subnet-load-balancers',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    if (view === undefined || !view.isOvn || view.isJoin) return [];
+    const enabled = world.ask(subnetSpec, name)?.enableLb ?? world.settings.enableLb;
+    if (!enabled) return [];
+    return loadBalancersOf(world, view.vpc).map((lb) => ({
+      kind: 'member',
+      row: switchId(name),
+      column: 'load_balancer',
+      member: { ref: loadBalancerId(lb.name) },
+    }));
+  },
+};

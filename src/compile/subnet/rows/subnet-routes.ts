@@ -1,0 +1,95 @@
+/**
+ * How the router of its Vpc treats a Subnet's traffic: what goes to the Subnet is routed whatever policies of lower priority say
+ * (policy 31000); in a custom Vpc, what comes from it and has no other way goes to its gateway, in its route table.
+ *
+ * Kube-OVN builds its OVN so that source routes come last. In OVN as released a longer prefix wins whichever side it is
+ * compared with: the source route of a /24 hides the default route and the way to a Subnet that is a /16. So it is stated only
+ * where it hides nothing.
+ */
+import type { Family } from '../../../net/address.ts';
+import { parseCidr } from '../../../net/cidr.ts';
+import { familiesOf, ofFamily } from '../../../net/dual.ts';
+import { keysOf } from '../../../world/domain.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import type { Rule } from '../../compiler.ts';
+import type { RowOutput } from '../../output.ts';
+import { prefixOf } from './subnet-acls.ts';
+import { statedSubnet, subnetRows } from '../judging/subnet-state.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { claimantOfSubnet, subnetView } from '../judging/subnet-view.ts';
+import { policyRow } from '../../vpc/vpc-policy-routes.ts';
+import { routeRow } from '../../vpc/vpc-static-routes.ts';
+import type { Route } from '../../vpc/vpc-static-routes.ts';
+import { vpcSpec } from '../../vpc/vpc-view.ts';
+
+const RULE = 'subnet-routes';
+const SUBNET_PRIORITY = 31000;
+
+export const subnetRoutes: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    return view === undefined ? [] : subnetRouteRows(view, world.ask(sourceRoutes, name));
+  },
+};
+
+/** @param routes what `sourceRoutesOf` has */
+export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
+  if (!view.routed) return [];
+  const owner = claimantOfSubnet(view);
+  const policies = familiesOf(view).flatMap((family): RowOutput[] => {
+    const cidr = ofFamily(view, family)?.cidr;
+    if (cidr === undefined) return [];
+    const match = `${prefixOf(family)}.dst == ${cidr}`;
+    const policy = { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] };
+    return [policyRow(view.vpc, policy, owner, RULE, { subnet: view.name })];
+  });
+  return [...policies, ...routes.map((route) => routeRow(view.vpc, route, owner, RULE))];
+}
+
+/** Of a Subnet that is stated. */
+export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
+  const view = statedSubnet(world, name);
+  return view === undefined ? [] : sourceRoutesOf(world, view);
+});
+
+export function sourceRoutesOf(world: World, view: SubnetView): readonly Route[] {
+  if (!view.routed || view.inDefaultVpc) return [];
+  return familiesOf(view).flatMap((family): Route[] => {
+    const network = ofFamily(view, family);
+    if (network === undefined) return [];
+    const { cidr, gateway } = network;
+    const shortest = world.ask(shortestPrefixes, view.vpc)[`${view.routeTable} ${family}`] ?? Infinity;
+    if (world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [];
+    return [{ table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }];
+  });
+}
+
+/** Of a Vpc: the shortest prefix length of each family among its routed Subnets that have a network: one that is refused hides nothing. */
+const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {
+  const shortest = { 4: 32, 6: 128 };
+  for (const name of world.subnetVpcs.in(vpc)) {
+    const view = world.ask(subnetView, name);
+    if (view === undefined || !view.routed || world.ask(subnetRows, name) === 'none') continue;
+    for (const family of familiesOf(view)) shortest[family] = Math.min(shortest[family], lengthOf(ofFamily(view, family)?.cidr ?? ''));
+  }
+  return shortest;
+});
+
+/** Of the static routes in a Vpc's spec: the shortest prefix length by `<route table> <family>`. */
+const shortestPrefixes: Query<Readonly<Record<string, number>>> = defineQuery('vpc-shortest-prefixes', (world, vpc) => {
+  const shortest: Record<string, number> = {};
+  for (const { cidr = '', routeTable = '' } of world.ask(vpcSpec, vpc)?.staticRoutes ?? []) {
+    const network = parseCidr(cidr);
+    if (network === undefined) continue;
+    const key = `${routeTable} ${network.family}`;
+    shortest[key] = Math.min(shortest[key] ?? network.prefix, network.prefix);
+  }
+  return shortest;
+});
+
+function lengthOf(cidr: string): number {
+  return Number(cidr.slice(cidr.indexOf('/') + 1));
+}

@@ -1,0 +1,35 @@
+/**
+ * A network that is kept while the spec of its Subnet is refused, and that has no router port any more: somebody took it away, and nobody can
+ * state it before the spec is accepted again; or another object has its name since.
+ */
+import { routerToSwitchPort } from '../../../api/names.ts';
+import { ownerText } from '../../../nb/ownership.ts';
+import { rowId, tableOf } from '../../../nb/row-id.ts';
+import { hasLostMarks } from '../../../world/lost-marks.ts';
+import type { World } from '../../../world/world.ts';
+import type { Refusal } from '../judging/subnet-acceptance.ts';
+import type { SubnetBasics } from '../judging/subnet-basics.ts';
+import { claimantOfSubnet } from '../judging/subnet-basics.ts';
+import { commandText } from '../../../text/command-text.ts';
+
+/** Undefined where it has its router port, or is to have none. */
+export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined {
+  const owner = claimantOfSubnet(basics);
+  if (!basics.routed || [...world.rows.ownedBy(ownerText(owner))].some((id) => tableOf(id) === 'Logical_Router_Port')) return undefined;
+  const { name, vpc } = basics;
+  const port = routerToSwitchPort(vpc, name);
+  const id = rowId('Logical_Router_Port', port);
+  if (hasLostMarks(world.rows, { id, owner, externalIds: { lr: vpc } })) return undefined;
+  const there = world.rows.state(id)?.ownership;
+  const what = `Subnet ${name}: its network runs, and Logical_Router_Port ${port}, which links it to Vpc ${vpc},`;
+  if (there === undefined)
+    return {
+      reason: 'RouterPortPending',
+      message: `${what} is not in OVN; it is made again when the spec is accepted: see condition Accepted; ${commandText`kubectl edit subnet ${name}`}`,
+    };
+  const [kind = '', , ...rest] = there.kind === 'ours' ? there.owner.split('/') : [];
+  const whose = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';
+  const look = commandText`kiln explain ${kind} ${rest.join('/')}`;
+  const next = there.kind === 'ours' ? `rename one of the two; ${look}` : 'rename the Subnet or remove that row';
+  return { reason: 'RowConflict', message: `${what} belongs to ${whose}; ${next}` };
+}

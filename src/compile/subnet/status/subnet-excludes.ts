@@ -1,0 +1,39 @@
+/**
+ * Items of `spec.excludeIps` that lie in no network of their Subnet: they keep nothing back, and are mistyped, or left from a CIDR that
+ * was edited.
+ */
+import type { Finding } from '../../../api/finding.ts';
+import { findingOf } from '../../../api/finding.ts';
+import { lastAddress, networkAddress, parseCidr } from '../../../net/cidr.ts';
+import { ofFamily } from '../../../net/dual.ts';
+import { parseRange } from '../../../net/range.ts';
+import type { Query } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import { subnetSpec } from '../judging/subnet-basics.ts';
+import { askedNetworks } from '../judging/subnet-networks.ts';
+
+/** A query of its own: the status that these are told in is put together anew for every address that is given. */
+export const excludesOutside: Query<readonly Finding[]> = defineQuery('subnet-excludes-outside', (world, name) => {
+  const excludeIps = world.ask(subnetSpec, name)?.excludeIps ?? [];
+  const networks = world.ask(askedNetworks, name);
+  const cidrs = [networks.v4?.cidr, networks.v6?.cidr].filter((one) => one !== undefined);
+  if (cidrs.length === 0) return [];
+  return excludeIps.flatMap((value, i) => {
+    const range = parseRange(value);
+    if (range === undefined) return [];
+    const cidr = parseCidr(ofFamily(networks, range.family)?.cidr ?? '');
+    if (cidr !== undefined && range.first <= lastAddress(cidr).value && range.last >= networkAddress(cidr).value) return [];
+    return [
+      findingOf(
+        { kind: 'Subnet', name },
+        {
+          code: 'ExcludeOutside',
+          field: `spec.excludeIps[${i}]`,
+          value,
+          problem: `is outside of ${cidrs.join(' and ')}`,
+          rule: 'only addresses of the Subnet can be kept back',
+        },
+      ),
+    ];
+  });
+});

@@ -1,0 +1,44 @@
+/**
+ * What a Subnet with a centralized gateway says while no node is it: which node is kept from it by what.
+ */
+import { findingOf } from '../../../api/finding.ts';
+import type { World } from '../../../world/world.ts';
+import { namesText } from '../../left-out.ts';
+import type { GatewayCandidate } from '../rows/subnet-gateway.ts';
+import { gatewayCandidates } from '../rows/subnet-gateway.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { subnetSpec } from '../judging/subnet-view.ts';
+import { commandText } from '../../../text/command-text.ts';
+
+const FAMILY_WANTED = { IPv4: 'IPv4 ', IPv6: 'IPv6 ', Dual: '', Mac: '' } as const;
+
+export function gatewayMissing(world: World, view: SubnetView): string {
+  const { gatewayNode = '', gatewayNodeSelectors: selectors = [] } = world.ask(subnetSpec, view.name) ?? {};
+  const candidates = gatewayCandidates(world, view);
+  const address = `${FAMILY_WANTED[view.protocol]}address in Subnet ${world.settings.joinSubnet}`;
+  const why = [
+    ...kept(candidates, 'missing', 'does not exist', 'do not exist'),
+    ...kept(candidates, 'not ready', 'is not ready', 'are not ready'),
+    ...kept(candidates, 'not joined', `has no ${address}`, `have no ${address}`),
+  ];
+  const bySelector = gatewayNode === '' && selectors.length > 0;
+  const nobody = bySelector ? 'no node has these labels' : 'it names no node';
+  const { message } = findingOf(
+    { kind: 'Subnet', name: view.name },
+    {
+      code: 'NoActiveGatewayFound',
+      field: bySelector ? 'spec.gatewayNodeSelectors' : 'spec.gatewayNode',
+      value: bySelector ? JSON.stringify(selectors) : gatewayNode,
+      problem: `gives no gateway: ${why.length === 0 ? nobody : why.join(', ')}`,
+      rule: `a centralized gateway is a node that is ready and has an ${address}`,
+    },
+  );
+  // What waits for a node is looked at there; a name without one is mended here.
+  const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : commandText`kubectl edit subnet ${view.name}`;
+  return `${message}; ${next}`;
+}
+
+function kept(candidates: readonly GatewayCandidate[], state: GatewayCandidate['state'], one: string, several: string): readonly string[] {
+  const nodes = candidates.filter((candidate) => candidate.state === state).map(({ node }) => node);
+  return nodes.length === 0 ? [] : [`${namesText(nodes)} ${nodes.length === 1 ? one : several}`];
+}

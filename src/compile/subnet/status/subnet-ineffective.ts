@@ -1,0 +1,181 @@
+/** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
+import type { Finding, Subject } from '../../../api/finding.ts';
+import { findingOf, wrongFields } from '../../../api/finding.ts';
+import { allowedHostBits } from '../../../api/host-bits.ts';
+import { providerFinding, selectorFindings } from '../../../api/impossible-labels.ts';
+import { servicesOverlap } from '../../../api/service-network.ts';
+import { subnetIdleFields } from '../../../api/subnet-idle-fields.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
+import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
+import { subnetIntent } from '../../../world/intent.ts';
+import type { KeptAddresses } from '../../../world/reservations.ts';
+import type { Query, World } from '../../../world/world.ts';
+import { defineQuery } from '../../../world/world.ts';
+import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
+import { matchInVain } from '../../without-effect.ts';
+import { subnetSpec } from '../judging/subnet-basics.ts';
+import { excludesOutside } from './subnet-excludes.ts';
+import { subnetFindings } from '../judging/subnet-findings.ts';
+import { networksWithoutGateway } from '../rows/subnet-gateway.ts';
+import { askedNetworks } from '../judging/subnet-networks.ts';
+import { networkMissing } from '../judging/subnet-provider.ts';
+import { sourceRoutes } from '../rows/subnet-routes.ts';
+import { subnetView } from '../judging/subnet-view.ts';
+import { sharedRoute } from '../../vpc/shared-routes.ts';
+import type { Route } from '../../vpc/vpc-static-routes.ts';
+import { commandText } from '../../../text/command-text.ts';
+
+const RANGES_SHOWN = 5;
+
+/** A query of its own: the status that these are told in is put together anew for much else. */
+export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
+  const spec = world.ask(subnetSpec, name) ?? {};
+  const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = spec;
+  const subject = { kind: 'Subnet', name };
+  const wrong = wrongFields(acls.length === 0 ? [] : world.ask(subnetFindings, name));
+  const matches = acls.flatMap(({ match = '' }, i) => {
+    const field = `spec.acls[${i}].match`;
+    return wrong.has(field) ? [] : matchInVain(world, subject, field, match);
+  });
+  return [
+    ...namespacesFindings(world, subject, namespaces),
+    ...ofAnotherVpc(world, subject, namespaces),
+    ...world.ask(tenancyWords, name),
+    ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
+    ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
+    ...providerOf(world, subject, provider),
+    ...servicesOverlap({ name, spec }, world.settings),
+    ...world.ask(excludesOutside, name),
+    ...allExcluded(world, subject),
+    ...ofOthers(world, subject),
+    ...notJoined(world, subject),
+    ...claimsForJoin(world, subject),
+    ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
+    ...subnetIdleFields({ name, spec }, world.settings),
+    ...allowedHostBits({ name, spec }),
+    ...matches,
+  ];
+});
+
+const ADMITTED = `metadata.annotations[${kilnAnnotation.admitNamespaces}]`;
+
+/** What its annotations about tenants say in vain. */
+const tenancyWords: Query<readonly Finding[]> = defineQuery('subnet-tenancy-words', (world, name) => {
+  const annotations = world.ask(subnetIntent, name)?.metadata.annotations ?? {};
+  const subject = { kind: 'Subnet', name };
+  const names = splitList(annotations[kilnAnnotation.admitNamespaces] ?? '');
+  const unread = [kilnAnnotation.allowPortSecurityOff, kilnAnnotation.allowLayer2Forward].flatMap((key): Finding[] => {
+    const value = annotations[key]?.trim() ?? '';
+    if (['', 'true', 'false'].includes(value)) return [];
+    const field = `metadata.annotations[${key}]`;
+    const rule = 'write true or false; it allows nothing as it is';
+    return [findingOf(subject, { code: 'InvalidAnnotation', field, value, problem: 'is neither true nor false', rule })];
+  });
+  return [...names.flatMap((value) => namespaceFindingsOf(world, subject, ADMITTED, value)), ...unread];
+});
+
+function providerOf(world: World, subject: Subject, provider = ''): readonly Finding[] {
+  const impossible = providerFinding(subject, provider);
+  return impossible.length > 0 ? impossible : networkMissing(world, subject.name, provider);
+}
+
+/** Of a Subnet for attached networks the list binds nobody to begin with. */
+function ofAnotherVpc(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
+  const view = namespaces.length === 0 ? undefined : world.ask(subnetView, subject.name);
+  return view?.provider === DEFAULT_PROVIDER ? namespacesOfAnotherVpc(world, subject, view.vpc, namespaces) : [];
+}
+
+/** Of a family nobody has an address and none is left: whoever names none waits for ever, in a dual-stack Subnet for both. */
+function allExcluded(world: World, subject: Subject): readonly Finding[] {
+  const { excludeIps = [] } = world.ask(subnetSpec, subject.name) ?? {};
+  const networks = world.ask(askedNetworks, subject.name);
+  const families = world.ask(familiesNeverGiven, subject.name);
+  return families.flatMap((family) => {
+    const cidr = ofFamily(networks, family)?.cidr;
+    // One that only stays in effect for who is in it gives nothing, whatever is excluded.
+    if (cidr === undefined || ofFamily(networks.cidrStays, family) !== undefined) return [];
+    return [
+      findingOf(subject, {
+        code: 'SubnetNeverGiven',
+        field: 'spec.excludeIps',
+        value: excludeIps.join(','),
+        problem: `leaves no address of ${cidr} to be given`,
+        rule: 'a pod that names no address waits for ever: the gateway, the first and the last address of a network, and what is excluded are given to nobody who does not ask for them by name',
+      }),
+    ];
+  });
+}
+
+/** Addresses that OVN would answer for twice are given to nobody. The user knows which ports are to stay. */
+function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
+  const networks = world.ask(askedNetworks, name);
+  return world.ask(keptByOthers, name).map(({ family, count, range }) => {
+    const ranges = range.split(',');
+    const shown = `${ranges.slice(0, RANGES_SHOWN).join(', ')}${ranges.length > RANGES_SHOWN ? ' and more' : ''}`;
+    return findingOf(
+      { kind, name },
+      {
+        code: 'AddressesOfOthers',
+        field: 'spec.cidrBlock',
+        value: ofFamily(networks, family)?.cidr ?? '',
+        problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch have: ${shown}`,
+        rule: `nobody is given one while that is so; ${commandText`ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that are to stay`}`,
+      },
+    );
+  });
+}
+
+/** Its namespaces' new pods wait: to fall back to the default Subnet would be to guess. */
+function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
+  if (subject.name !== world.settings.joinSubnet) return [];
+  const { namespaces = [], namespaceSelectors = [] } = world.ask(subnetSpec, subject.name) ?? {};
+  const claims = [
+    ...(namespaces.length > 0 ? [['spec.namespaces', namespaces.join(',')] as const] : []),
+    ...(namespaceSelectors.length > 0 ? [['spec.namespaceSelectors', JSON.stringify(namespaceSelectors)] as const] : []),
+  ];
+  return claims.map(([field, value]) =>
+    findingOf(subject, {
+      code: 'JoinHasNoPods',
+      field,
+      value,
+      problem: 'claims namespaces, and this Subnet joins nodes to the network and has no pods',
+      rule: 'new pods of those namespaces wait until they are taken out of it; those that run stay where they are',
+    }),
+  );
+}
+
+function routeShared(world: World, subject: Subject, route: Route): readonly Finding[] {
+  const vpc = world.ask(subnetView, subject.name)?.vpc;
+  return vpc === undefined ? [] : sharedRoute(world, subject, 'spec.cidrBlock', vpc, route);
+}
+
+/** A network that no node is the gateway of: its pods are there for each other, and for nobody else. */
+function notJoined(world: World, subject: Subject): readonly Finding[] {
+  const join = world.settings.joinSubnet;
+  return world.ask(networksWithoutGateway, subject.name).map((cidr) => {
+    const family = cidr.includes(':') ? 'IPv6' : 'IPv4';
+    return findingOf(subject, {
+      code: 'JoinLacksFamily',
+      field: 'spec.cidrBlock',
+      value: cidr,
+      problem: `has no gateway: Subnet ${join} has no ${family} network`,
+      rule: `what pods send to nodes and out of the cluster, and what nodes send to pods, goes by the nodes' addresses in Subnet ${join}, and none is of that family`,
+    });
+  });
+}
+
+/** Small, so that the counts, which follow every pod, run nothing else. */
+const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-families-never-given', (world, name) => {
+  const usage = world.usage.get(name);
+  if (usage === undefined) return [];
+  return familiesOf(world.ask(askedNetworks, name)).filter((family) => {
+    const { available, using } = family === 4 ? usage.v4 : usage.v6;
+    return available === 0n && using === 0n && usage.kept?.some((one) => one.family === family) !== true;
+  });
+});
+
+/** As small, for the same reason. */
+const keptByOthers: Query<readonly KeptAddresses[]> = defineQuery(
+  'subnet-kept-by-others',
+  (world, name) => world.usage.get(name)?.kept ?? [],
+);

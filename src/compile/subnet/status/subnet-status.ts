@@ -1,0 +1,166 @@
+/**
+ * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
+ */
+import type { Reason } from '../../../api/reasons.ts';
+import { dhcpOptionsId } from '../../../nb/tables.ts';
+import { keysOf } from '../../../world/domain.ts';
+import type { FamilyUsage } from '../../../world/reservations.ts';
+import type { World } from '../../../world/world.ts';
+import type { Rule } from '../../compiler.ts';
+import type { ConditionOutput, Json, PatchOutput } from '../../output.ts';
+import { leftOut } from '../../left-out.ts';
+import { withNext } from '../../next-command.ts';
+import { rowConflictOf } from '../../row-conflict.ts';
+import { withoutEffect } from '../../without-effect.ts';
+import { gatewayMissing } from './subnet-gateway-missing.ts';
+import { centralizedGateway } from '../rows/subnet-gateway.ts';
+import { cutOff } from './subnet-cut-off.ts';
+import type { Refusal } from '../judging/subnet-acceptance.ts';
+import { subnetAcceptance } from '../judging/subnet-acceptance.ts';
+import { subnetFindings } from '../judging/subnet-findings.ts';
+import { subnetIneffective } from './subnet-ineffective.ts';
+import { natRulesInEffect } from './nat-rule-status.ts';
+import { networkInUse } from '../judging/subnet-networks.ts';
+import { statedSubnet } from '../judging/subnet-state.ts';
+import { routerPortId } from '../rows/subnet-switch.ts';
+import type { SubnetView } from '../judging/subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
+import { isOurs, routerId } from '../../vpc/vpc-view.ts';
+import { commandText } from '../../../text/command-text.ts';
+
+/** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
+export const subnetUsageStatus: Rule = {
+  name: 'subnet-usage-status',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const usage = world.usage.get(name);
+    const view = world.ask(subnetView, name);
+    if (view === undefined || usage === undefined) return [];
+    return [
+      {
+        kind: 'patch',
+        resource: 'subnets',
+        key: name,
+        uid: view.uid,
+        status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) },
+      },
+    ];
+  },
+};
+
+function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<string, Json>> {
+  return {
+    [`${family}availableIPs`]: usage.available,
+    [`${family}availableIPrange`]: usage.availableRange,
+    [`${family}usingIPs`]: usage.using,
+    [`${family}usingIPrange`]: usage.usingRange,
+  };
+}
+
+/** Of one that is not carried out, nothing has effect: that is said already. */
+const NOTHING_IDLE = withoutEffect([], '');
+
+export const subnetStatus: Rule = {
+  name: 'subnet-status',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = world.ask(subnetView, name);
+    if (view === undefined) return [];
+    const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
+    const acceptance = world.ask(subnetAcceptance, name);
+    if (acceptance.kind !== 'accepted') {
+      const lost = acceptance.kind === 'frozen' ? cutOff(world, view) : undefined;
+      return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance, lost) }];
+    }
+    const gateway = world.ask(centralizedGateway, name);
+    const idle = withoutEffect(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
+    const carried: PatchOutput = {
+      ...patch,
+      status: {
+        activateGateway: gateway?.nodes.length === 1 ? (gateway.nodes[0] ?? '') : '',
+        dhcpV4OptionsUUID: dhcpRow(world, view, 'IPv4'),
+        dhcpV6OptionsUUID: dhcpRow(world, view, 'IPv6'),
+        natOutgoingPolicyRules: natRulesInEffect(name, world.ask(subnetSpec, name) ?? {}),
+      },
+      conditions: [
+        accepted(world, view),
+        { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
+        ready(world, view),
+        ...(idle.conditions ?? []),
+      ],
+      withoutConditions: ['Error', ...(idle.withoutConditions ?? [])],
+    };
+    return [carried];
+  },
+};
+
+/**
+ * Kube-OVN has one reason for every broken rule; `Accepted` says which.
+ * @param lost what is wrong with the network that runs meanwhile
+ */
+function failed(name: string, { reason, code = reason, message: why }: Refusal, lost?: Refusal): ConditionOutput[] {
+  const message = withNext(why, commandText`kubectl edit subnet ${name}`);
+  return [
+    { type: 'Accepted', status: 'False', reason: code, message },
+    { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
+    { type: 'Ready', status: 'False', ...(lost === undefined ? { reason, message } : { ...lost, event: 'Warning' }) },
+    { type: 'Error', status: 'True', reason, message, event: 'Warning' },
+  ];
+}
+
+function accepted(world: World, view: SubnetView): ConditionOutput {
+  const inUse = networkInUse(view.name, world.ask(subnetNetworks, view.name));
+  if (inUse !== undefined) return { type: 'Accepted', status: 'False', reason: inUse.code, message: inUse.message, event: 'Warning' };
+  return (
+    leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {
+      type: 'Accepted',
+      status: 'True',
+      reason: 'Accepted',
+      message: '',
+    }
+  );
+}
+
+function ready(world: World, view: SubnetView): ConditionOutput {
+  const yes = (reason: Reason): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
+  const no = (reason: Reason, message: string, event?: 'Warning'): ConditionOutput => ({
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message,
+    ...(event !== undefined && { event }),
+  });
+  if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
+  const conflict = rowConflictOf(world, claimantOfSubnet(view));
+  if (conflict !== undefined) return no('RowConflict', conflict);
+  const stolen = view.routed ? theirRouter(world, view) : undefined;
+  if (stolen !== undefined) return no('RowConflict', stolen);
+  if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
+  if (
+    view.routed &&
+    view.protocol !== 'Mac' &&
+    statedSubnet(world, view.name) !== undefined &&
+    !isOurs(world, routerPortId(view), claimantOfSubnet(view))
+  ) {
+    return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
+  }
+  const gateway = world.ask(centralizedGateway, view.name);
+  if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
+  if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');
+  return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
+}
+
+/** Of a Subnet whose Vpc's router has the marks of another program, or none: what is in it stays, and nothing more can be put there. */
+function theirRouter(world: World, { name, vpc }: SubnetView): string | undefined {
+  const router = world.rows.state(routerId(vpc));
+  if (router?.ownership.kind !== 'foreign') return undefined;
+  return (
+    `Subnet ${name}: Logical_Router ${vpc} (row ${router.uuid}) of its Vpc ${vpc} belongs to another program, so that ports, routes and ` +
+    `gateways of the Subnet cannot be put there; ${commandText`kiln explain vpc ${vpc}`}`
+  );
+}
+
+function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {
+  const id = dhcpOptionsId(view.name, protocol);
+  return isOurs(world, id, claimantOfSubnet(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
+}

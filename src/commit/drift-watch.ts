@@ -56,9 +56,9 @@ export class DriftWatch {
    * @returns true when what it found is drift
    */
   rowJudged(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
-    if (verdict.kind === 'settled') this.#unsettled.delete(id);
+    if (verdict.kind === 'converged') this.#unsettled.delete(id);
     else this.#unsettled.add(id);
-    if (verdict.kind === 'settled' || verdict.kind === 'conflict') this.#rows.delete(id);
+    if (verdict.kind === 'converged' || verdict.kind === 'conflict') this.#rows.delete(id);
     return verdict.kind === 'change' && (this.#rows.has(id) || proven(verdict));
   }
 
@@ -67,7 +67,7 @@ export class DriftWatch {
     const suspected = this.#members.get(id);
     if (suspected === undefined) return false;
     const hit = suspected === 'all' || keys === 'all' || [...suspected].some((key) => keys.has(key));
-    if (hit && verdict.kind === 'settled') this.#members.delete(id);
+    if (hit && verdict.kind === 'converged') this.#members.delete(id);
     return hit && verdict.kind === 'change';
   }
 

@@ -5,15 +5,15 @@ import { foundConflict } from './found-conflict.ts';
 
 test('who cannot have a row is told whose it is as a person types it, and what to do', () => {
   const id = rowId('Logical_Router_Port', 'a-b-c');
-  const settled = { kind: 'settled' } as const;
-  assert.deepEqual(foundConflict(id, settled, ['subnet//c', 'subnet//b-c', 'subnet//c']), {
+  const converged = { kind: 'converged' } as const;
+  assert.deepEqual(foundConflict(id, converged, ['subnet//c', 'subnet//b-c', 'subnet//c']), {
     owners: ['subnet//b-c'],
     message:
       'Logical_Router_Port a-b-c belongs to the older subnet c, which makes a row of the same name; rename one of the two; kiln explain subnet c',
   });
   assert.match(
-    foundConflict(rowId('Logical_Switch_Port', 'a.b.c'), settled, ['pod/b.c/a', 'pod/c/a.b'])?.message ?? '',
+    foundConflict(rowId('Logical_Switch_Port', 'a.b.c'), converged, ['pod/b.c/a', 'pod/c/a.b'])?.message ?? '',
     /belongs to the older pod b\.c\/a, .*; kiln explain pod a -n b\.c$/,
   );
-  assert.equal(foundConflict(id, settled, ['subnet//c', 'subnet//c']), undefined);
+  assert.equal(foundConflict(id, converged, ['subnet//c', 'subnet//c']), undefined);
 });

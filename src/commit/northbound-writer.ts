@@ -351,7 +351,7 @@ export class NorthboundWriter {
     // What is told already wakes no rule: a row that is not to be written yet is looked at in every turn.
     if (conflict !== undefined) {
       if (!equal(conflict, rowConflicts.peek(id))) rowConflicts.set(id, conflict);
-    } else if (verdict.kind === 'settled' || verdict.kind === 'waiting') {
+    } else if (verdict.kind === 'converged' || verdict.kind === 'waiting') {
       this.#failures.delete(id);
       rowConflicts.delete(id);
       // What OVN refused stays a conflict while it is tried again.

@@ -12,7 +12,7 @@ import { intentError } from '../kube/write-intent.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { RefusedWrites } from './refused-writes.ts';
+import { RejectedWrites } from './rejected-writes.ts';
 
 const id = objectId('namespaces', 'shop');
 
@@ -57,8 +57,8 @@ class Bench {
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => this.now,
     date: () => this.now,
-    refused: new RefusedWrites({
-      table: this.world.refusedWrites,
+    refused: new RejectedWrites({
+      table: this.world.rejectedWrites,
       date: () => this.now,
       later: (ms, run) => this.timers.push({ ms, run }),
       due: (one) => this.writer.lookAgain(one),
@@ -429,7 +429,7 @@ test('a write that the server refuses is tried ever more rarely, whatever become
     assert.equal(bench.sent.length, 0, 'somebody changed the object');
     assert.deepEqual([...bench.writer.held], [['refused', 1]]);
     assert.equal(bench.writer.quiet, false);
-    const until = bench.world.refusedWrites.peek('object namespaces/shop')?.until ?? NaN;
+    const until = bench.world.rejectedWrites.peek('object namespaces/shop')?.until ?? NaN;
     rests.push(until - bench.now);
     bench.now = until;
     for (const { run } of bench.timers.splice(0)) run();

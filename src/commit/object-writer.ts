@@ -11,11 +11,11 @@ import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { isGone } from '../kube/resource.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
-import type { RefusedWrites } from './refused-writes.ts';
+import type { RejectedWrites } from './rejected-writes.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { Hold } from './write-holds.ts';
-import { HOLDS, WriteHolds } from './write-holds.ts';
+import type { WriteDelay } from './write-delays.ts';
+import { WRITE_DELAYS, WriteDelays } from './write-delays.ts';
 import { shareOf } from './write-share.ts';
 
 /** Where observed objects are, and where replies go. */
@@ -35,7 +35,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
-  readonly refused?: Pick<RefusedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly refused?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
   readonly upToDate?: () => boolean;
@@ -70,7 +70,7 @@ export class ObjectWriter {
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
   /** Objects with a write that lets them go and is not answered yet. */
   readonly #lettingGo = new Map<ObjectId, ObjectWrite>();
-  readonly #holds: WriteHolds;
+  readonly #delays: WriteDelays;
   /** What is left of all objects that are to be looked at again. */
   #all: Iterator<ObjectId> | undefined;
   #second = NaN;
@@ -79,7 +79,7 @@ export class ObjectWriter {
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
     const { source } = options;
-    this.#holds = new WriteHolds({
+    this.#delays = new WriteDelays({
       ...options,
       observed: (id) => source.get(...apart(id)),
       unanswered: (id) => this.#underWay.has(id),
@@ -89,13 +89,13 @@ export class ObjectWriter {
 
   get quiet(): boolean {
     const left = this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size;
-    return left === 0 && this.#all === undefined && this.#holds.quiet;
+    return left === 0 && this.#all === undefined && this.#delays.quiet;
   }
 
   /** Objects with writes that are not sent now, by what keeps them. */
-  get held(): ReadonlyMap<Hold, number> {
-    const hold = this.#holds.onAll();
-    return hold === undefined ? this.#holds.counts : new Map([[hold, this.#pending.size]]);
+  get held(): ReadonlyMap<WriteDelay, number> {
+    const delay = this.#delays.onAll();
+    return delay === undefined ? this.#delays.counts : new Map([[delay, this.#pending.size]]);
   }
 
   /** Whether a write is under way after which nothing of Kiln's keeps the object: it may be gone at any moment. */
@@ -105,7 +105,7 @@ export class ObjectWriter {
 
   /** An object changed outside, or a reply came in. */
   mark(id: ObjectId): void {
-    this.#holds.changed(id);
+    this.#delays.changed(id);
     this.#acknowledged.delete(id);
     this.#pending.add(id);
   }
@@ -130,7 +130,7 @@ export class ObjectWriter {
     const { wake } = this.#options;
     // Only then: what is compared before all are known is compared again.
     if (!this.#takeDirty()) return wake();
-    if (this.#holds.onAll() !== undefined) return;
+    if (this.#delays.onAll() !== undefined) return;
     const again: ObjectId[] = [];
     let examined = 0;
     for (const id of this.#pending) {
@@ -165,12 +165,12 @@ export class ObjectWriter {
   #look(id: ObjectId): 'again' | 'done' {
     try {
       if (this.#options.source.isLate?.(...apart(id)) === true) return 'done';
-      const hold = this.#holds.onObject(id);
-      if (hold === undefined) return this.#write(id);
-      if (hold === 'unanswered') this.#takeBack(id);
+      const delay = this.#delays.onObject(id);
+      if (delay === undefined) return this.#write(id);
+      if (delay === 'unanswered') this.#takeBack(id);
     } catch (error) {
       this.#options.onFailure(id, error);
-      this.#holds.rest(id, 'late');
+      this.#delays.rest(id, 'late');
     }
     return 'done';
   }
@@ -188,13 +188,13 @@ export class ObjectWriter {
   /** Sends what is due of an object and not held. @returns whether a hold is asked about again in the next turn */
   #write(id: ObjectId): 'again' | 'done' {
     const writes = this.#diff(id);
-    this.#holds.compared(id, writes);
+    this.#delays.compared(id, writes);
     if (writes.length === 0) this.#acknowledged.delete(id);
     let next: 'again' | 'done' = 'done';
     for (const write of writes) {
-      const hold = this.#holds.onWrite(id, write);
-      if (hold === undefined) this.#send(id, write);
-      else if (HOLDS[hold].ends === 'turn') next = 'again';
+      const delay = this.#delays.onWrite(id, write);
+      if (delay === undefined) this.#send(id, write);
+      else if (WRITE_DELAYS[delay].ends === 'turn') next = 'again';
     }
     return next;
   }
@@ -222,7 +222,7 @@ export class ObjectWriter {
     const seen = this.#options.source.get(resource, key)?.metadata.resourceVersion;
     const writes = this.#underWay.get(id) ?? new Map<ObjectWrite, WriteIntent>();
     this.#underWay.set(id, writes.set(write, intent));
-    if (this.#holds.letsGo(id, write)) this.#lettingGo.set(id, write);
+    if (this.#delays.letsGo(id, write)) this.#lettingGo.set(id, write);
     void this.#options.writer.submit(intent).then((result) => {
       writes.delete(write);
       if (writes.size === 0) this.#underWay.delete(id);
@@ -237,7 +237,7 @@ export class ObjectWriter {
     const [resource, key] = apart(id);
     const { source, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
-    this.#holds.answered(id, write, result.ok ? undefined : result.error);
+    this.#delays.answered(id, write, result.ok ? undefined : result.error);
     if (result.ok) {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && (result.object === undefined || isGone(result.object)))
@@ -265,7 +265,7 @@ export class ObjectWriter {
       return;
     }
     const text = textOf(write);
-    if (before.some((one) => textOf(one) === text)) this.#holds.rest(id, 'soon');
+    if (before.some((one) => textOf(one) === text)) this.#delays.rest(id, 'soon');
     else before.push(write);
   }
 

@@ -13,12 +13,12 @@ export function planRows(identities: Iterable<RowId>, context: DiffContext, plan
   const ids = [...identities].toSorted((a, b) => rankOf(a) - rankOf(b));
   for (const id of ids) {
     const verdict = diffRow(id, context);
-    if (verdict.kind !== 'settled') found.push({ id, verdict });
+    if (verdict.kind !== 'converged') found.push({ id, verdict });
     if (verdict.kind === 'change' && verdict.inserts !== undefined) planned.set(id, verdict.inserts);
   }
   for (const id of ids) {
     const verdict = diffMembers(id, 'all', context);
-    if (verdict.kind !== 'settled') found.push({ id, verdict });
+    if (verdict.kind !== 'converged') found.push({ id, verdict });
   }
   return found;
 }

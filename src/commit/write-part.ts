@@ -1,7 +1,7 @@
 /** What of an object a write is about. */
 import { FINALIZER, kilnAnnotation } from '../api/well-known.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
-import type { RefusedWrite, WritePart } from '../world/refused-writes.ts';
+import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 
 /** Evictions are asked of the server, which may say no: that is an answer, and nothing was refused. */
 export function partOf(write: Exclude<ObjectWrite, { readonly verb: 'evict' }>): WritePart {
@@ -23,7 +23,7 @@ interface Metadata {
 }
 
 /** Uid of the object; of one that is to be made, of the pod or the node that it is made for, where it is for one. */
-export function uidOf(write: ObjectWrite): RefusedWrite['uid'] {
+export function uidOf(write: ObjectWrite): RejectedWrite['uid'] {
   return write.verb === 'create' ? madeFor(write.object) : write.uid;
 }
 

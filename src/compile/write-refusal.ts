@@ -2,8 +2,8 @@
  * A write that the API server refused: a policy of somebody, a webhook that does not answer, rights that are missing. Who waits for it says
  * so in a condition of its own; all others are told by an Event, which is no write of the object.
  */
-import type { RefusedWrite, WritePart } from '../world/refused-writes.ts';
-import { refusedKey } from '../world/refused-writes.ts';
+import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
+import { rejectionKey } from '../world/rejected-writes.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -23,7 +23,7 @@ export interface WriteRefusal {
 
 /** @param uid of the object; of one that is to be made, of whom it is for */
 export function writeRefusal(world: World, resource: ResourceName, key: string, part: WritePart, uid: string): WriteRefusal | undefined {
-  const refused = world.refusedWrites.get(refusedKey(resource, key, part));
+  const refused = world.rejectedWrites.get(rejectionKey(resource, key, part));
   if (refused?.uid !== uid) return undefined;
   const { message, until } = refused;
   return { ...saying(message), rests: !world.deadlines.passed(until) };
@@ -55,7 +55,7 @@ const CANNOT: Readonly<Record<WritePart, string>> = {
 };
 
 /** What an interface or an address waits for is said by who waits; the pod says in its condition what of itself is refused. */
-function isToldElsewhere({ resource, part }: RefusedWrite): boolean {
+function isToldElsewhere({ resource, part }: RejectedWrite): boolean {
   return part === 'create' || (part === 'object' && (resource === 'pods' || ADDRESSES.has(resource)));
 }
 
@@ -63,9 +63,9 @@ const ADDRESSES: ReadonlySet<ResourceName> = new Set<ResourceName>(['vips', 'ovn
 
 export const writeRefusedNotice: Rule = {
   name: 'write-refused',
-  over: (world) => keysOf(world.refusedWrites),
+  over: (world) => keysOf(world.rejectedWrites),
   run: (world, id): readonly Output[] => {
-    const refused = world.refusedWrites.get(id);
+    const refused = world.rejectedWrites.get(id);
     if (refused === undefined || isToldElsewhere(refused)) return [];
     const { resource, key, part, uid, message } = refused;
     if (world.tables[resource]?.get(key)?.metadata.uid !== uid) return [];

@@ -81,7 +81,7 @@ export interface CacheObservation {
   /** False where the server does not know the kind. */
   readonly served: boolean;
   /** Monotonic milliseconds. */
-  readonly lastHeardAt: number | undefined;
+  readonly lastReceivedAt: number | undefined;
   readonly counters: CacheCounters;
 }
 
@@ -219,7 +219,7 @@ export class Caches implements ObjectSource {
       kind: traitsOf(resource).kind,
       objects: cache.size,
       served: cache.state !== 'not-served',
-      lastHeardAt: cache.lastHeardAt,
+      lastReceivedAt: cache.lastReceivedAt,
       counters: cache.counters,
     }));
   }

@@ -7,7 +7,7 @@ import { exposeSubnetAddresses } from './subnet-addresses.ts';
 import type { CollectionLimit } from '../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../commit/northbound-writer.ts';
 import type { ObjectWriter } from '../commit/object-writer.ts';
-import { HOLDS } from '../commit/write-holds.ts';
+import { WRITE_DELAYS } from '../commit/write-delays.ts';
 import { DIFFERENCES } from '../diff/drift.ts';
 import { DELETION_BLOCKED, NEEDED_BY_CLUSTER } from '../compile/deletion.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -71,7 +71,7 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
   metrics.read('kiln_api_objects_held', (report) => {
     const { held } = objects;
-    for (const why of Object.keys(HOLDS) as (keyof typeof HOLDS)[]) report({ why }, held.get(why) ?? 0);
+    for (const why of Object.keys(WRITE_DELAYS) as (keyof typeof WRITE_DELAYS)[]) report({ why }, held.get(why) ?? 0);
   });
   metrics.read('kiln_events_total', (report) => {
     for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
@@ -105,8 +105,8 @@ function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
   });
   metrics.read('kiln_watch_last_event_timestamp_seconds', (report) => {
     const offset = clock.wallTime() - clock.now();
-    for (const { kind, served, lastHeardAt } of caches.observations)
-      if (served && lastHeardAt !== undefined) report({ kind }, (lastHeardAt + offset) / 1_000);
+    for (const { kind, served, lastReceivedAt } of caches.observations)
+      if (served && lastReceivedAt !== undefined) report({ kind }, (lastReceivedAt + offset) / 1_000);
   });
   metrics.read('kiln_watch_restarts_total', (report) => {
     for (const { kind, counters } of caches.observations) {

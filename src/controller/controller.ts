@@ -6,7 +6,7 @@ import type { WishRefusal } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
-import { RefusedWrites } from '../commit/refused-writes.ts';
+import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { shareOf } from '../commit/write-share.ts';
 import type { Desired } from '../compile/desired.ts';
 import { Compiler } from '../compile/compiler.ts';
@@ -36,7 +36,7 @@ import { Notices } from './notices.ts';
 import type { StandingNotice } from './standing-facts.ts';
 import { standingNotices } from './standing-facts.ts';
 import { SharedLog } from './shared-log.ts';
-import { SteadyDate } from './steady-date.ts';
+import { MonotonicClock } from './steady-date.ts';
 import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
@@ -74,7 +74,7 @@ export class Controller {
   #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
-  readonly #date: SteadyDate;
+  readonly #date: MonotonicClock;
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
   readonly #intake: RowIntake;
@@ -95,7 +95,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#date = new SteadyDate(this.#clock);
+    this.#date = new MonotonicClock(this.#clock);
     this.#timers = new Timers(this.#clock);
     this.#defer = options.defer ?? setImmediate;
     this.#meter = new TurnMeter(options.metrics, this.#clock);
@@ -255,8 +255,8 @@ export class Controller {
       desired,
       source: this.#caches,
       writer: this.#writer,
-      refused: new RefusedWrites({
-        table: this.world.refusedWrites,
+      refused: new RejectedWrites({
+        table: this.world.rejectedWrites,
         date: this.#date.now,
         later,
         due: (id) => this.#objects.lookAgain(id),

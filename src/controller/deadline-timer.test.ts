@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Deadlines } from '../world/deadlines.ts';
 import { Computed, Reactor } from '../world/reactor.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
-import { SteadyDate } from './steady-date.ts';
+import { MonotonicClock } from './steady-date.ts';
 
 /** A clock of which each timer that is set is noted, and its date may jump. */
 class NotedClock {
@@ -40,7 +40,7 @@ function timerFor(...moments: number[]): { clock: NotedClock; timer: DeadlineTim
   const deadlines = new Deadlines(reactor);
   new Computed(reactor, () => moments.map((moment) => deadlines.passed(moment))).get();
   let wakes = 0;
-  const timer = new DeadlineTimer(deadlines, new SteadyDate(clock), clock, () => void wakes++);
+  const timer = new DeadlineTimer(deadlines, new MonotonicClock(clock), clock, () => void wakes++);
   return { clock, timer, deadlines, woken: () => wakes };
 }
 

@@ -1,7 +1,7 @@
 /** Wakes whoever waits for a moment in time that a rule asked about. */
 import type { Clock } from '../kube/clock.ts';
 import type { Deadlines } from '../world/deadlines.ts';
-import type { SteadyDate } from './steady-date.ts';
+import type { MonotonicClock } from './steady-date.ts';
 
 /** A clock that is set forward is noticed within this time. */
 const LONGEST_MS = 60_000;
@@ -10,7 +10,7 @@ const DRIFT_MS = 100;
 
 export class DeadlineTimer {
   readonly #deadlines: Deadlines;
-  readonly #date: SteadyDate;
+  readonly #date: MonotonicClock;
   readonly #clock: Clock;
   readonly #wake: () => void;
   #timer: unknown;
@@ -18,7 +18,7 @@ export class DeadlineTimer {
   #due: number | undefined;
   #ahead = 0;
 
-  constructor(deadlines: Deadlines, date: SteadyDate, clock: Clock, wake: () => void) {
+  constructor(deadlines: Deadlines, date: MonotonicClock, clock: Clock, wake: () => void) {
     this.#deadlines = deadlines;
     this.#date = date;
     this.#clock = clock;

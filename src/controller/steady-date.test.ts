@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SteadyDate } from './steady-date.ts';
+import { MonotonicClock } from './steady-date.ts';
 
 test('a date that is set back goes on from where it was, and one that is set forward is believed', () => {
   let [wall, monotonic] = [1_000_000, 50];
-  const date = new SteadyDate({ wallTime: () => wall, now: () => monotonic, setTimeout: () => undefined, clearTimeout: () => undefined });
+  const date = new MonotonicClock({
+    wallTime: () => wall,
+    now: () => monotonic,
+    setTimeout: () => undefined,
+    clearTimeout: () => undefined,
+  });
   const after = (wallMs: number, monotonicMs = wallMs): number => {
     wall += wallMs;
     monotonic += monotonicMs;
@@ -20,7 +25,7 @@ test('a date that is set back goes on from where it was, and one that is set for
 
 test("it begins with the first look: what the clock said before that is nobody's", () => {
   let wall = 4_600_000;
-  const date = new SteadyDate({ wallTime: () => wall, now: () => 50, setTimeout: () => undefined, clearTimeout: () => undefined });
+  const date = new MonotonicClock({ wallTime: () => wall, now: () => 50, setTimeout: () => undefined, clearTimeout: () => undefined });
   wall = 1_000_000;
   assert.equal(date.now(), 1_000_000);
 });

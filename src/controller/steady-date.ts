@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../kube/clock.ts';
 
-export class SteadyDate {
+export class MonotonicClock {
   readonly #clock: Clock;
   /** Before anybody asked: a clock that is ahead may be put right by the first answer of the API server. */
   #date = -Infinity;

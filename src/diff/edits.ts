@@ -36,13 +36,13 @@ export type Edit =
 export type Change = 'insert' | 'update' | 'replace' | 'delete';
 
 export type Verdict =
-  | { readonly kind: 'settled' }
+  | { readonly kind: 'converged' }
   | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
   /** Cannot be done until these rows are there. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
   /** `on`: other rows that stand in the way; when one goes, there is something to look at again. */
   | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: readonly RowId[] };
 
-export const SETTLED: Verdict = { kind: 'settled' };
+export const CONVERGED: Verdict = { kind: 'converged' };
 
 export type { InputValue };

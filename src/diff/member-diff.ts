@@ -11,7 +11,7 @@ import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
-import { SETTLED } from './edits.ts';
+import { CONVERGED } from './edits.ts';
 import type { DiffContext } from './diff-context.ts';
 import { resolve } from './row-contents.ts';
 import { guard } from './row-diff.ts';
@@ -26,12 +26,12 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const planned = context.planned.get(id);
   const row = context.rows.best(id);
   // A row of ours that nobody wants goes as a whole.
-  if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return SETTLED;
+  if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return CONVERGED;
   const uuid = planned ?? (row === undefined || !writable(row) ? undefined : row.uuid);
   if (uuid === undefined) {
     // A row that no rule wants does not come: what a pod on a node that does not exist gives to the node's port group has no effect. The members
     // are compared again as soon as the row is wanted or observed.
-    return slot === undefined || slot.members.size === 0 || slot.rows.length === 0 ? SETTLED : { kind: 'waiting', on: [id] };
+    return slot === undefined || slot.members.size === 0 || slot.rows.length === 0 ? CONVERGED : { kind: 'waiting', on: [id] };
   }
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
@@ -53,7 +53,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
     }
     for (const key of otherKeys(id, slot, held, settled, context)) look(key);
   }
-  if (edits.length === 0) return missing.length === 0 ? SETTLED : { kind: 'waiting', on: missing };
+  if (edits.length === 0) return missing.length === 0 ? CONVERGED : { kind: 'waiting', on: missing };
   if (held !== undefined) edits.unshift(guard(held));
   return { kind: 'change', change: 'update', edits, detail: 'members' };
 }

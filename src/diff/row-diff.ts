@@ -12,7 +12,7 @@ import type { Link } from '../world/observed-rows.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
 import type { DiffContext } from './diff-context.ts';
 import type { Change, Edit, Verdict } from './edits.ts';
-import { SETTLED } from './edits.ts';
+import { CONVERGED } from './edits.ts';
 import type { Observed, Parent } from './row-contents.ts';
 import {
   columnsOf,
@@ -40,7 +40,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const spec = tableSpec(tableOf(id));
   const mine = context.rows.best(id) ?? marklessElsewhere(id, wanted, context);
   // Nothing is left to be kept, as the rules are about to see.
-  if (mine === undefined) return isKept(wanted) ? SETTLED : insertRow(id, wanted, spec, context, []);
+  if (mine === undefined) return isKept(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
     const parent = mine.ownership.family === 'unmarked' ? wanted.parent?.id : undefined;
@@ -64,7 +64,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     ? moved(mine, parent, context)
     : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
   const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
-  return verdict === SETTLED ? (guests ?? SETTLED) : verdict;
+  return verdict === CONVERGED ? (guests ?? CONVERGED) : verdict;
 }
 
 /**
@@ -203,7 +203,7 @@ function updateRow(
   const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
   // A row that is kept goes on saying what was written into it when its contents were known.
   const seal = isKept(wanted) || !isToSay ? undefined : wantedSeal(wanted, spec, context);
-  if (whole && (seal === undefined || seal === sealIn(mine))) return SETTLED;
+  if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
@@ -228,7 +228,7 @@ const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys',
 function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {
   const ours = observed.filter(({ ownership }) => ownership.kind === 'ours');
   const { extra, guests } = leave(ours, tableSpec(tableOf(id)), context);
-  return extra.length > 0 ? { kind: 'change', change: 'delete', edits: extra, detail: '' } : (guests ?? SETTLED);
+  return extra.length > 0 ? { kind: 'change', change: 'delete', edits: extra, detail: '' } : (guests ?? CONVERGED);
 }
 
 type Conflict = Extract<Verdict, { readonly kind: 'conflict' }>;

@@ -1,5 +1,5 @@
 import { AnswerLimit } from './answer-limit.ts';
-import { type BelievedFrame, believeFrame, believeItem, believeObject, believeStatus } from './believed-answer.ts';
+import { type ListPosition, validateList, validateItem, validateObject, validateStatus } from './answer-validation.ts';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { ListReader } from './list-reader.ts';
 import {
@@ -98,7 +98,7 @@ export class KubeClient {
 
   async get<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T> {
     const subject = subjectOf('get', resource, name);
-    return believeObject(resource, name, await this.#read(subject, objectPath(resource, name), signal), subject) as T;
+    return validateObject(resource, name, await this.#read(subject, objectPath(resource, name), signal), subject) as T;
   }
 
   /** Like `get`; undefined where there is no such object (or resource). */
@@ -121,8 +121,8 @@ export class KubeClient {
     const path = collectionPath(resource, namespace) + queryOf({ labelSelector, fieldSelector, limit, continue: token });
     if (limit === undefined) return this.#listAtOnce(resource, path, options, subject);
     const answer = await this.#read(subject, path, signal, whole);
-    const { items, ...frame } = { items: itemsOf(answer) as readonly T[], ...believeFrame(resource, answer, subject) };
-    for (const item of items) believeItem(resource, item, namespace, subject);
+    const { items, ...frame } = { items: itemsOf(answer) as readonly T[], ...validateList(resource, answer, subject) };
+    for (const item of items) validateItem(resource, item, namespace, subject);
     whole?.objects(items.length, subject);
     return { items, ...frame };
   }
@@ -159,7 +159,7 @@ export class KubeClient {
     { namespace, signal, unread, whole = new AnswerLimit() }: CachedListOptions,
     subject: KubeSubject,
     take: (items: readonly KubeObject[]) => void,
-  ): Promise<BelievedFrame> {
+  ): Promise<ListPosition> {
     const request: KubeRequest = {
       subject,
       method: 'GET',
@@ -175,14 +175,14 @@ export class KubeClient {
       for await (const chunk of await this.transport.stream(request)) {
         whole.bytes((chunk as Buffer).length, subject);
         const items = reader.push(chunk as Buffer) as KubeObject[];
-        for (const item of items) believeItem(resource, item, namespace, subject);
+        for (const item of items) validateItem(resource, item, namespace, subject);
         whole.objects(items.length, subject);
         if (items.length > 0) take(items);
       }
       const frame = reader.end();
       // Objects were taken out as they came.
       if (itemsOf(frame).length > 0) throw new KubeError('KUBE_PROTOCOL', subject, 'an item of the list is no object');
-      return believeFrame(resource, frame, subject);
+      return validateList(resource, frame, subject);
     } catch (error) {
       if (error instanceof SyntaxError) throw new KubeError('KUBE_PROTOCOL', subject, 'the list is not whole JSON', { cause: error });
       if (error instanceof RangeError) throw new KubeError('KUBE_ANSWER_TOO_LARGE', subject, error.message, { cause: error });
@@ -277,8 +277,8 @@ export class KubeClient {
       body,
       ...signalOf(options),
     })) as KubeObject;
-    if (answer?.kind !== 'Status') return believeObject(resource, name, answer, subject) as T;
-    believeStatus(answer as { readonly status?: unknown }, subject);
+    if (answer?.kind !== 'Status') return validateObject(resource, name, answer, subject) as T;
+    validateStatus(answer as { readonly status?: unknown }, subject);
     return undefined;
   }
 
@@ -341,7 +341,7 @@ export class KubeClient {
     });
     // A scale has a kind of its own.
     return options.subresource === undefined || options.subresource === 'status'
-      ? (believeObject(resource, name, answer, subject) as T)
+      ? (validateObject(resource, name, answer, subject) as T)
       : (answer as T);
   }
 

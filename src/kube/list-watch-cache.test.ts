@@ -208,7 +208,7 @@ describe('ListWatchCache', () => {
     const bytes = Buffer.from(lines, 'utf8');
     const middle = bytes.indexOf('ü') + 1;
     watch.write(bytes.subarray(0, middle));
-    await until('the half line', () => cache.lastHeardAt !== undefined);
+    await until('the half line', () => cache.lastReceivedAt !== undefined);
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(batches, []);
     watch.write(bytes.subarray(middle));

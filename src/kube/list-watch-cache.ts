@@ -71,7 +71,7 @@ export class ListWatchCache<T extends KubeObject> {
   #failures = 0;
   #notServedSince: number | undefined;
   #relistAt = Infinity;
-  #lastHeardAt: number | undefined;
+  #lastReceivedAt: number | undefined;
   /** The server was seen to send bookmarks of this resource, and has not been silent since. */
   #sendsBookmarks = false;
   /** Ends the watch under way as silent. */
@@ -132,8 +132,8 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /** When the server last sent anything, in the clock's milliseconds. */
-  get lastHeardAt(): number | undefined {
-    return this.#lastHeardAt;
+  get lastReceivedAt(): number | undefined {
+    return this.#lastReceivedAt;
   }
 
   /** @param key `namespace/name`, or `name` for cluster scope */
@@ -224,7 +224,7 @@ export class ListWatchCache<T extends KubeObject> {
     const watch = this.#overdue;
     this.#expecting = this.#clock.setTimeout(() => {
       this.#expecting = undefined;
-      if (!come() && (this.#lastHeardAt ?? 0) <= since) watch.abort();
+      if (!come() && (this.#lastReceivedAt ?? 0) <= since) watch.abort();
     }, this.#options.ownSilenceMs ?? 15_000);
   }
 
@@ -325,7 +325,7 @@ export class ListWatchCache<T extends KubeObject> {
       for (let at = 0; coming !== undefined; at++) {
         const page: ListPage<T> = await coming;
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
-        this.#lastHeardAt = this.#clock.now();
+        this.#lastReceivedAt = this.#clock.now();
         if (reason === 'first' && at === 0 && (await this.#takeCached(page, what))) return;
         // The server makes the next page while this one is taken in.
         coming = page.continue === undefined ? undefined : ask(page.continue);
@@ -345,7 +345,7 @@ export class ListWatchCache<T extends KubeObject> {
     const count = first.items.length + (first.remaining ?? 0);
     if (count <= cachedAbove) return false;
     const take = (item: KubeObject): T => {
-      this.#lastHeardAt = this.#clock.now();
+      this.#lastReceivedAt = this.#clock.now();
       return this.#trim(item as T);
     };
     const selectors = (await this.#options.cachedParts?.(count)) ?? [options.labelSelector];
@@ -426,7 +426,7 @@ export class ListWatchCache<T extends KubeObject> {
       overdue: this.#overdue.signal,
       opened: () => {
         this.counters.watches++;
-        this.#lastHeardAt = this.#clock.now();
+        this.#lastReceivedAt = this.#clock.now();
         this.#setState('synced');
       },
       events: (events) => this.#take(events),
@@ -473,7 +473,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   #take(events: readonly FollowedEvent<T>[]): void {
     const deltas: Delta<T>[] = [];
-    this.#lastHeardAt = this.#clock.now();
+    this.#lastReceivedAt = this.#clock.now();
     this.#failures = 0;
     for (const event of events) {
       if (event.type === 'BOOKMARK') {

@@ -1,4 +1,4 @@
-import { believeEventObject } from './believed-answer.ts';
+import { validateEventObject } from './answer-validation.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import type { KubeObject, Resource } from './resource.ts';
@@ -22,7 +22,7 @@ export function readWatchEvent<T extends KubeObject>(line: unknown, resource: Re
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED': {
-      believeEventObject(resource, object, subject);
+      validateEventObject(resource, object, subject);
       return { type, object: object as T };
     }
     case 'BOOKMARK': {

@@ -72,7 +72,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
   const { clock, subject } = run;
   const lines = new LineSplitter(MAX_LINE_BYTES);
   const started = clock.now();
-  let heardAt = started;
+  let receivedAt = started;
   let silenceMs = run.silenceMs;
   let timer: TimerHandle;
   return new Promise((resolve) => {
@@ -88,20 +88,20 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
     const arm = (): void => {
       const now = clock.now();
       const limitIn = started + run.limitMs - now;
-      const silenceIn = heardAt + silenceMs - now;
+      const silenceIn = receivedAt + silenceMs - now;
       if (limitIn <= 0) end({ kind: 'limit' });
       else if (silenceIn <= 0) {
-        const text = `nothing heard for ${Math.round((now - heardAt) / 1000)} s`;
-        end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: heardAt === started });
+        const text = `nothing heard for ${Math.round((now - receivedAt) / 1000)} s`;
+        end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: receivedAt === started });
       } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
     };
     const overdue = (): void => {
-      const text = `nothing heard for ${Math.round((clock.now() - heardAt) / 1000)} s, though something of it was written`;
+      const text = `nothing heard for ${Math.round((clock.now() - receivedAt) / 1000)} s, though something of it was written`;
       end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: false });
     };
     run.overdue.addEventListener('abort', overdue, { once: true });
     const take = (chunk: unknown): void => {
-      heardAt = clock.now();
+      receivedAt = clock.now();
       const events: FollowedEvent<T>[] = [];
       const verdict = decodeChunk(lines, chunk, run, events);
       if (!run.signal.aborted && !ended && events.length > 0) {

@@ -30,7 +30,7 @@ test('a silent peer is asked once, and given up after as long again', () => {
 
 test('any bytes are an answer', () => {
   clock.advance(1_500);
-  probe.heard();
+  probe.received();
   clock.advance(999);
   assert.deepEqual(events, ['echo at 1000']);
   clock.advance(900);
@@ -40,14 +40,14 @@ test('any bytes are an answer', () => {
 test('a peer that talks is not asked', () => {
   for (let at = 0; at < 20; at++) {
     clock.advance(900);
-    probe.heard();
+    probe.received();
   }
   assert.deepEqual(events, []);
 });
 
 test('input that waits behind the timers, because the process was busy, saves the peer', () => {
   clock.advance(2_000);
-  probe.heard();
+  probe.received();
   clock.advance(500);
   assert.deepEqual(events, ['echo at 1000']);
 });
@@ -56,7 +56,7 @@ test('input that waits behind the timers, because the process was busy, saves th
 function talk(ms: number): void {
   for (let at = 0; at < ms; at += 100) {
     clock.advance(100);
-    probe.heard();
+    probe.received();
   }
 }
 

@@ -28,7 +28,7 @@ export class InactivityProbe {
   readonly #owedSince: () => number | undefined;
   readonly #passedOverSince: () => number | undefined;
   #intervalMs: number;
-  #heardAt: number;
+  #receivedAt: number;
   #echoSentAt: number | undefined;
   /** What is owed since then was asked for with an echo, and when. */
   #asked: { readonly owedSince: number; readonly at: number } | undefined;
@@ -53,13 +53,13 @@ export class InactivityProbe {
     this.#onDead = onDead;
     this.#owedSince = owedSince;
     this.#passedOverSince = passedOverSince;
-    this.#heardAt = clock.now();
+    this.#receivedAt = clock.now();
     this.#arm(intervalMs);
   }
 
   /** To be called for any bytes that came in. */
-  heard(): void {
-    this.#heardAt = this.#clock.now();
+  received(): void {
+    this.#receivedAt = this.#clock.now();
     this.#echoSentAt = undefined;
   }
 
@@ -67,7 +67,7 @@ export class InactivityProbe {
   setInterval(intervalMs: number): void {
     if (this.#stopped) return;
     this.#intervalMs = intervalMs;
-    this.heard();
+    this.received();
     this.#arm(intervalMs);
   }
 
@@ -88,7 +88,7 @@ export class InactivityProbe {
       const left = passedOver + this.#intervalMs - this.#clock.now();
       return left <= 1 ? this.#verdict('choosy', this.#passedOverSince) : this.#arm(left);
     }
-    const since = this.#clock.now() - (this.#echoSentAt ?? this.#heardAt);
+    const since = this.#clock.now() - (this.#echoSentAt ?? this.#receivedAt);
     // A timer may fire a fraction of a millisecond early.
     if (since + 1 < this.#intervalMs) return this.#arm(this.#intervalMs - since);
     if (this.#echoSentAt === undefined) {
@@ -96,7 +96,7 @@ export class InactivityProbe {
       this.#sendEcho();
       return this.#arm(this.#intervalMs);
     }
-    this.#verdict('silent', () => this.#heardAt);
+    this.#verdict('silent', () => this.#receivedAt);
   }
 
   /** @returns whether an echo was asked for, because something is owed, and nothing was answered since. Asks for one where it is due. */

@@ -150,7 +150,7 @@ export class RpcConnection {
 
   #read(take: () => void, says = true): void {
     if (this.#closed) return;
-    if (says) this.#probe.heard();
+    if (says) this.#probe.received();
     // Most of it are rows of the contents that were asked for, which go on for as long as they are many.
     if (this.#expectsRows && says) this.#answeredAt = this.#options.clock.now();
     try {
@@ -161,7 +161,7 @@ export class RpcConnection {
     if (!this.#stream.inMessage || this.#expectsRows) this.#begunAt = undefined;
     else this.#begunAt ??= this.#options.clock.now();
     // Composing the objects of a large message takes time during which nothing could be heard.
-    if (says) this.#probe.heard();
+    if (says) this.#probe.received();
     if (this.#expectsRows) this.#pace();
   }
 

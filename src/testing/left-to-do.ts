@@ -5,12 +5,12 @@ import { planLines } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
 /** What others do beside is waited for as well. */
-export const SETTLED_MS = 3 * PATIENCE_MS;
+export const CONVERGENCE_MS = 3 * PATIENCE_MS;
 const CALM_MS = 10_000;
 const RESTLESS_MS = 60_000;
 
 /** Waits until it is nothing. @returns whether it was at the first look */
-export async function untilNothingIsLeft(look: FreshLook, patienceMs = SETTLED_MS): Promise<boolean> {
+export async function untilNothingIsLeft(look: FreshLook, patienceMs = CONVERGENCE_MS): Promise<boolean> {
   const begun = performance.now();
   for (let looks = 1; ; looks++) {
     await look.derived(PATIENCE_MS);
@@ -18,7 +18,7 @@ export async function untilNothingIsLeft(look: FreshLook, patienceMs = SETTLED_M
     if (isEmpty(plan)) return looks === 1;
     const waited = performance.now() - begun;
     if (waited > patienceMs)
-      throw new Error(`not settled after ${patienceMs / 1000} s; what is left to do:\n${planLines(plan).join('\n')}`);
+      throw new Error(`not converged after ${patienceMs / 1000} s; what is left to do:\n${planLines(plan).join('\n')}`);
     await sleep(pauseAfter(waited));
   }
 }

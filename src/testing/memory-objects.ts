@@ -4,7 +4,7 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
-import { RefusedWrites } from '../commit/refused-writes.ts';
+import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { diffConditions } from '../diff/condition-diff.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
@@ -69,14 +69,14 @@ export class MemoryObjects {
   mayEvict: (pod: string) => boolean = () => true;
   /** Why the API server refuses a write; undefined where it does not. */
   refuses: ((write: ObjectWrite) => string | undefined) | undefined;
-  readonly #refused: RefusedWrites;
+  readonly #refused: RejectedWrites;
   readonly #world: World;
   #serial = 0;
 
   constructor(world: World) {
     this.#world = world;
-    this.#refused = new RefusedWrites({
-      table: world.refusedWrites,
+    this.#refused = new RejectedWrites({
+      table: world.rejectedWrites,
       date: () => this.clock,
       later: () => undefined,
       due: () => undefined,

@@ -29,7 +29,7 @@ import { startApi } from './cluster-api.ts';
 import { controllerAccount } from './controller-account.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
-import { refuse, SETTLED_MS, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
+import { refuse, CONVERGENCE_MS, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
 import type { BindingObject } from './manifest-turns.ts';
 import { hasPods, isSeen, manifestTurns } from './manifest-turns.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
@@ -358,7 +358,7 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   /** Waits until a fresh controller plans nothing. */
-  async settled(patienceMs = SETTLED_MS): Promise<void> {
+  async converged(patienceMs = CONVERGENCE_MS): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     await untilNothingIsLeft(look, patienceMs);
   }
@@ -403,7 +403,7 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.#judge(look, before);
   }
 
-  /** How every scenario ends: settled, then a fresh controller plans nothing and the invariants hold. */
+  /** How every scenario ends: converged, then a fresh controller plans nothing and the invariants hold. */
   async endsWell(before: ForeignSnapshot): Promise<void> {
     if (await this.#judgedAtOnce(before)) return;
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);

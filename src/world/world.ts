@@ -28,7 +28,7 @@ import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { Computation, Computed, Reactor } from './reactor.ts';
-import type { RefusedWrite } from './refused-writes.ts';
+import type { RejectedWrite } from './rejected-writes.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
@@ -227,8 +227,8 @@ export class World {
 
   /** By claimant. Written by the allocation step between rounds of compile. */
   readonly reservations = new Table<Reservation>(this.reactor, 'reservations');
-  /** By `refusedKey`. Written when the API server has answered. */
-  readonly refusedWrites = new Table<RefusedWrite>(this.reactor, 'refused-writes');
+  /** By `rejectionKey`. Written when the API server has answered. */
+  readonly rejectedWrites = new Table<RejectedWrite>(this.reactor, 'rejected-writes');
   /** By Subnet: published by the allocation step, at most once a second each under load. */
   readonly usage = new Table<SubnetUsage>(this.reactor, 'usage');
   /** By IPPool, likewise. */

@@ -17,7 +17,7 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
     const { items } = JSON.parse(printed) as { readonly items: readonly PrintedObject[] };
     return items.every(({ metadata, spec }) => metadata.deletionTimestamp !== undefined || spec['nodeName'] !== undefined);
   });
-  await cluster.settled();
+  await cluster.converged();
   await cluster.endsWell(foreign);
   for (const namespace of NAMESPACES)
     await cluster.eventually(`each pod of ${namespace} has an address, or says why not`, async () => {
@@ -54,7 +54,7 @@ export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapsho
     if (left.length + ips.length > 0) throw new Error(`left: ${[...left.map(({ key }) => key), ...ips].join(', ')}`);
     return true;
   });
-  await cluster.settled();
+  await cluster.converged();
   await cluster.endsWell(foreign);
   assert.deepEqual(traces(await cluster.dump(), 'chaos-'), []);
 }

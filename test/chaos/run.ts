@@ -110,7 +110,7 @@ async function startCluster(api: ScenarioClusterOptions['api']): Promise<Scenari
   const cluster = await ScenarioCluster.start({ api });
   await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join(''));
   await cluster.startController().untilLogged('writing');
-  await cluster.settled();
+  await cluster.converged();
   return cluster;
 }
 

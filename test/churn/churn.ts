@@ -143,7 +143,7 @@ export async function churn(
   }
   const pods = all.length - Math.ceil(all.length / 3);
   await allRun(cluster, pods);
-  await cluster.settled(UNSTEADY_PATIENCE_MS);
+  await cluster.converged(UNSTEADY_PATIENCE_MS);
   const tools = {
     kubectl: (args: readonly string[]) => cluster.kubectl(args),
     nbctl: (...args: readonly string[]) => cluster.ovn.nbctl(...args),
@@ -156,7 +156,7 @@ export async function churn(
     async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
     UNSTEADY_PATIENCE_MS,
   );
-  await cluster.settled(UNSTEADY_PATIENCE_MS);
+  await cluster.converged(UNSTEADY_PATIENCE_MS);
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);
   await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0, UNSTEADY_PATIENCE_MS);

@@ -43,7 +43,7 @@ export const addresses: readonly Scenario[] = [
       assert.equal(reason, 'AddressConflict');
       assert.match(message, /10\.72\.0\.9/);
       assert.match(message, /first\.rivals/);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'second.rivals'), []);
       assert.equal((await cluster.get('subnet', 'rivals-net')).status?.['v4usingIPs'], 1);
       await removed(cluster, 'rivals', 'first');
@@ -85,7 +85,7 @@ export const addresses: readonly Scenario[] = [
         const pod = await running(cluster, 'again', 'pod');
         return pod.metadata.uid !== first.metadata.uid ? pod : undefined;
       });
-      await cluster.settled();
+      await cluster.converged();
       const row = port(await cluster.dump(), 'pod.again');
       assert.equal((row['external_ids'] as Readonly<Record<string, string>>)['kiln.io/uid'], last.metadata.uid);
       assert.match(
@@ -123,7 +123,7 @@ export const addresses: readonly Scenario[] = [
       }
       await gone(cluster, 'ip', 'job.done');
       await gone(cluster, 'ip', 'evicted.done');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.deepEqual(
         ['job', 'evicted', 'on-failure'].map((name) => rowsNamed(dump, 'Logical_Switch_Port', `${name}.done`).length),
@@ -157,7 +157,7 @@ export const addresses: readonly Scenario[] = [
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'lost', '--grace-period=1', '--wait=false']);
       await gone(cluster, 'ip', 'pod.lost');
       assert.notEqual(await cluster.find('pod', 'pod', 'lost'), undefined, 'the pod is still there');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.lost'), []);
       assert.equal((await cluster.get('subnet', 'lost-net')).status?.['v4usingIPs'], 0);
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'lost', '--force', '--grace-period=0', '--wait=false']);

@@ -44,7 +44,7 @@ async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> 
     if (left.length > 0) throw new Error(`left: ${left.join(', ')}`);
     return true;
   });
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), prefix), []);
 }
 
@@ -120,7 +120,7 @@ export const anyOrder: readonly Scenario[] = [
       const address = await addressOf(cluster, 'peel', 'a');
       await running(cluster, 'peel', 'b');
       await Promise.all(objects.map(([kind, name]) => strip(cluster, kind, name)));
-      await cluster.settled();
+      await cluster.converged();
       for (const [kind, name] of objects)
         assert.deepEqual(
           (await cluster.get(kind, name)).metadata.finalizers,
@@ -160,7 +160,7 @@ export const anyOrder: readonly Scenario[] = [
       await cluster.patch('ip', 'a.raving', {
         spec: { subnet: 'nowhere', ipAddress: 'nonsense', v4IpAddress: 'nonsense', namespace: 'nowhere' },
       });
-      await cluster.settled();
+      await cluster.converged();
       const pod = await running(cluster, 'raving', 'a');
       assert.equal(pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
       assert.match(traces(await cluster.dump(), address).join(), /Logical_Switch_Port a\.raving/, 'the pod keeps its port');

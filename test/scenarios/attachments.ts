@@ -51,11 +51,11 @@ export const attachments: readonly Scenario[] = [
       }
       await cluster.apply(podYaml('c21', 'last', { annotations: { [NETWORKS]: 'wide' } }));
       await running(cluster, 'c21', 'last');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await cluster.get('subnet', 'c21-wide')).status?.['v4usingIPs'], 1);
       assert.deepEqual(traces(await cluster.dump(), 'wide.c21'), []);
       await removed(cluster, 'c21', 'last');
-      await cluster.settled();
+      await cluster.converged();
       const { v4usingIPs, v4availableIPs } = (await cluster.get('subnet', 'c21-wide')).status ?? {};
       assert.deepEqual([v4usingIPs, v4availableIPs], [0, 5]);
       await cluster.removeAll(all);
@@ -79,7 +79,7 @@ export const attachments: readonly Scenario[] = [
       await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'multi', `${NETWORKS}-`]);
       await gone(cluster, 'ip', 'web.multi.fast.multi.ovn');
       await gone(cluster, 'ip', 'web.multi.wide.multi');
-      await cluster.settled();
+      await cluster.converged();
       const left = Object.keys(await annotations(cluster, 'multi', 'web')).filter((key) => /^(fast\.multi\.ovn|wide\.multi)\./.test(key));
       assert.deepEqual(left, []);
       assert.equal((await cluster.get('subnet', 'multi-wide')).status?.['v4usingIPs'], 0);
@@ -92,7 +92,7 @@ export const attachments: readonly Scenario[] = [
       assert.match(String(port(await cluster.dump(), 'web.multi.fast.multi.ovn.net1')['addresses']), / 10\.160\.1\.99$/);
       await removed(cluster, 'multi', 'web');
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'multi'), []);
     },
   },
@@ -109,14 +109,14 @@ export const attachments: readonly Scenario[] = [
       assert.match((await condition(cluster, 'subnet', 'c09-wide', 'DeletionBlocked', 'True')).message, /IP web\.c09\.wide\.c09/);
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await annotations(cluster, 'c09', 'web'), before);
       await cluster.delete('pod', 'web', 'c09');
       for (const name of ['c09-own', 'c09-fast', 'c09-wide']) await gone(cluster, 'subnet', name);
       await cluster.delete('vpc', 'c09');
       await gone(cluster, 'vpc', 'c09');
       await cluster.delete('namespace', 'c09');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c09'), []);
     },
   },

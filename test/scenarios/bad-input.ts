@@ -57,7 +57,7 @@ export const badInput: readonly Scenario[] = [
         );
         assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', name), []);
       }
-      await cluster.settled();
+      await cluster.converged();
       // Events of what happened before may still be on their way, at most twenty a second.
       await cluster.eventually('a mistake that stands costs no write: five seconds without one', async () => {
         const before = await cluster.api.writes((...args) => cluster.kubectl(args));
@@ -68,7 +68,7 @@ export const badInput: readonly Scenario[] = [
         await cluster.patch('subnet', name, { spec: mended });
         await condition(cluster, 'subnet', name, 'Ready', 'True');
       }
-      await cluster.settled();
+      await cluster.converged();
       for (const { name } of MISTAKES) assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch', name).length, 1);
       await cluster.removeAll(MISTAKES.map(({ name }) => subnetYaml(name, {})).join('') + good + vpc);
     },
@@ -107,7 +107,7 @@ export const badInput: readonly Scenario[] = [
       const ofSubnet = (await condition(cluster, 'subnet', 'lang-net', 'Accepted', 'False')).message;
       for (const part of ['acls[0].match', 'at character 5 (and)', 'dhcpV4Options', '"dns=8.8.8.8"', 'kubectl edit subnet lang-net'])
         assert.ok(ofSubnet.includes(part), `${part}: ${ofSubnet}`);
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.deepEqual(aclsOf(dump, 'lang-net'), ['6 to-lport tcp.dst == 23 drop']);
       assert.deepEqual(
@@ -120,7 +120,7 @@ export const badInput: readonly Scenario[] = [
       );
       await condition(cluster, 'vpc', 'lang', 'Accepted', 'True');
       await condition(cluster, 'subnet', 'lang-net', 'Accepted', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const after = await cluster.dump();
       assert.equal(aclsOf(after, 'lang-net').length, 2);
       assert.equal(policiesOf(after, 'lang').filter((text) => text.includes('10.1.1.')).length, 2);
@@ -170,7 +170,7 @@ export const badInput: readonly Scenario[] = [
         const { spec } = (await cluster.get('subnet', 'bits-net')) as { spec?: { cidrBlock?: string } };
         return spec?.cidrBlock === '10.129.0.0/16,fd00:129::/64';
       });
-      await cluster.settled();
+      await cluster.converged();
       await condition(cluster, 'subnet', 'bits-net', 'Corrected', 'True');
       await cluster.kubectl(['patch', 'subnet', 'bits-net', '--type=merge', '-p', '{"spec":{"mtu":1300}}']);
       await cluster.eventually('the condition is gone', async () => {

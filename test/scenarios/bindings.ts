@@ -26,9 +26,9 @@ export const bindings: readonly Scenario[] = [
       });
       for (const [i, order] of orders.entries()) await cluster.applyAtOnce(order.map((part) => parts(i)[part]).join(''));
       for (const i of orders.keys()) assert.equal(await addressOf(cluster, `c52-${i}`, 'pod'), '10.62.0.2', orders[i]?.join(', '));
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(orders.map((_, i) => parts(i).vpc + parts(i).subnet + parts(i).namespace).join(''));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c52-'), []);
     },
   },
@@ -65,7 +65,7 @@ export const bindings: readonly Scenario[] = [
       const network = vpcYaml('named') + subnetYaml('named-net', { vpc: 'named', cidrBlock: '10.64.0.0/24' });
       await cluster.apply(network);
       assert.equal(await addressOf(cluster, 'named', 'a'), '10.64.0.2');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(await cluster.find('ip', 'b.named'), undefined);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'b.named'), []);
       await cluster.removeAll(network + namespaceYaml('named'));
@@ -96,10 +96,10 @@ export const bindings: readonly Scenario[] = [
       assert.match(await addressOf(cluster, 'moving-b', 'new'), /^10\.65\.0\./);
       assert.equal(await addressOf(cluster, 'moving-a', 'old'), '10.65.0.2');
       assert.equal(await addressOf(cluster, 'moving-b', 'old'), elsewhere);
-      await cluster.settled();
+      await cluster.converged();
       assert.match(String(port(await cluster.dump(), 'old.moving-a')['addresses']), /10\.65\.0\.2$/);
       await cluster.removeAll(subnet([]) + namespaceYaml('moving-a') + namespaceYaml('moving-b'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'moving'), []);
     },
   },

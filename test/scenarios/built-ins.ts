@@ -32,7 +32,7 @@ async function strip(cluster: ScenarioCluster, all: readonly (readonly [kind: st
       const again = await cluster.find(kind, name);
       return again !== undefined && again.metadata.uid !== had[i]?.metadata.uid;
     });
-  await cluster.settled();
+  await cluster.converged();
 }
 
 const TENANT = tenantYaml('wiped', '10.171.0.0/24');
@@ -52,7 +52,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   await cluster.apply(TENANT + EMPTY + podYaml('wiped', 'inside') + podYaml('default', 'stays', { node: 'node-1' }));
   const had = [await addressOf(cluster, 'wiped', 'inside'), await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)];
   await condition(cluster, 'subnet', 'bare-net', 'Ready', 'True');
-  await cluster.settled();
+  await cluster.converged();
   const before = await rowsOf(cluster, 'inside.wiped', 'stays.default');
   const nobodyLost = async (): Promise<void> => {
     const has = [
@@ -83,7 +83,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   }
   assert.match((await condition(cluster, 'subnet', 'ovn-default', 'DeletionBlocked', 'True')).message, /IP stays\.default/);
   assert.match((await condition(cluster, 'subnet', 'wiped-net', 'DeletionBlocked', 'True')).message, /IP inside\.wiped/);
-  await cluster.settled();
+  await cluster.converged();
   await nobodyLost();
   // Who comes is served: a node, a Subnet in the default Vpc with its pods.
   if (!whileDown) await cluster.apply(NODE + LATE);
@@ -105,7 +105,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   assert.match(await addressOf(cluster, 'default', 'waits'), /^10\.16\./);
   const made = await cluster.get('subnet', 'ovn-default');
   assert.notEqual(made.metadata.uid, uid);
-  await cluster.settled();
+  await cluster.converged();
   const now = await cluster.dump();
   assert.equal(rowsNamed(now, 'Logical_Router_Port', 'ovn-cluster-ovn-default').length, 1);
   assert.deepEqual(await addressesOfNodes(cluster), had[2]);
@@ -138,7 +138,7 @@ export const builtIns: readonly Scenario[] = [
       await cluster.apply(podYaml('default', 'stays'));
       const address = await addressOf(cluster, 'default', 'stays');
       const nodes = await addressesOfNodes(cluster);
-      await cluster.settled();
+      await cluster.converged();
       const before = await rowsOf(cluster, 'stays.default');
       for (const [kind, name] of BUILT_IN) {
         await cluster.delete(kind, name);
@@ -150,7 +150,7 @@ export const builtIns: readonly Scenario[] = [
       assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
       assert.deepEqual([await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)], [address, nodes]);
       for (const [kind, name] of BUILT_IN) await condition(cluster, kind, name, 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
       await running(cluster, 'default', 'stays');
       await removed(cluster, 'default', 'stays');

@@ -30,7 +30,7 @@ async function allRun(cluster: ScenarioCluster, namespace: string, count: number
 
 async function noneTwice(cluster: ScenarioCluster, name: string, addresses: readonly string[]): Promise<void> {
   assert.equal(new Set(addresses).size, addresses.length, 'no address twice');
-  await cluster.settled();
+  await cluster.converged();
   const ports = (await cluster.rows('Logical_Switch_Port')).filter((row) => String(row['name']).endsWith(`.${name}`));
   assert.equal(ports.length, addresses.length);
   assert.equal((await cluster.get('subnet', `${name}-net`)).status?.['v4usingIPs'], addresses.length);
@@ -38,7 +38,7 @@ async function noneTwice(cluster: ScenarioCluster, name: string, addresses: read
 
 async function clean(cluster: ScenarioCluster, name: string): Promise<void> {
   await cluster.removeAll(network(name, ''));
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(
     (await cluster.names('ip')).filter((each) => each.endsWith(`.${name}`)),
     [],

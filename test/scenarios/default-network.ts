@@ -123,7 +123,7 @@ export const defaultNetwork: readonly Scenario[] = [
       await cluster.apply(namespaceYaml('trace'));
       await cluster.apply(podYaml('trace', 'a', { node: 'node-1' }) + podYaml('trace', 'b', { node: 'node-2' }));
       const [a, b] = [await running(cluster, 'trace', 'a'), await running(cluster, 'trace', 'b')];
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl('--wait=sb', 'sync');
       const say = ({ metadata }: typeof a, key: string): string => metadata.annotations?.[`ovn.kubernetes.io/${key}`] ?? '';
       const flow = (mac: string, ip: string): string =>

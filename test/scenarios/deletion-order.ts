@@ -16,7 +16,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
       [],
       kind,
     );
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), name), []);
 }
 
@@ -32,7 +32,7 @@ export const deletionOrder: readonly Scenario[] = [
       assert.match(message, /Subnet c01-net/);
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.equal(rowsNamed(dump, 'Logical_Router', 'c01').length, 1);
       assert.equal(rowsNamed(dump, 'Logical_Router_Port', 'c01-c01-net').length, 1);
@@ -55,7 +55,7 @@ export const deletionOrder: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c02', '10.81.0.0/24') + podYaml('c02', 'pod'));
       const address = await addressOf(cluster, 'c02', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       const before = await cluster.dump();
       const uuids = (dump: typeof before): readonly unknown[] =>
         [
@@ -69,15 +69,15 @@ export const deletionOrder: readonly Scenario[] = [
       await gone(cluster, 'vpc', 'c02');
       const { reason } = await condition(cluster, 'subnet', 'c02-net', 'Accepted', 'False');
       assert.equal(reason, 'VpcMissing');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(uuids(await cluster.dump()), uuids(before), 'router, both ends of the link and the pod are the same rows');
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(uuids(await cluster.dump()), uuids(before), 'also after a restart');
       await cluster.apply(vpcYaml('c02'));
       await condition(cluster, 'subnet', 'c02-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const after = await cluster.dump();
       assert.deepEqual(uuids(after), uuids(before));
       const vpc = await cluster.get('vpc', 'c02');
@@ -104,7 +104,7 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.delete('vpc', 'c02b');
       await cluster.patch('vpc', 'c02b', { metadata: { finalizers: [] } });
       await cluster.kubectl(['delete', 'subnet', 'c02b-x', '--timeout=120s']);
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router', 'c02b').length, 1);
       await cluster.kubectl(['delete', 'subnet', 'c02b-y', '--timeout=120s']);
       await nothingLeft(cluster, 'c02b');
@@ -116,7 +116,7 @@ export const deletionOrder: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(vpcYaml('c03') + subnetYaml('c03-net', { vpc: 'c03', cidrBlock: '10.83.0.0/24' }));
       await condition(cluster, 'subnet', 'c03-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.controller.pause();
       await cluster.ovn.nbctl('lr-del', 'c03');
       await cluster.deleteAll(vpcYaml('c03') + subnetYaml('c03-net', {}));
@@ -131,20 +131,20 @@ export const deletionOrder: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('torn', '10.84.0.0/24') + podYaml('torn', 'pod'));
       await running(cluster, 'torn', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl('lr-del', 'torn');
       await cluster.eventually(
         'the router is there again',
         async () => rowsNamed(await cluster.dump(), 'Logical_Router', 'torn').length === 1,
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router_Port', 'torn-torn-net').length, 1);
       await cluster.ovn.nbctl('ls-del', 'torn-net');
       await cluster.eventually(
         "the switch and the pod's port are there again",
         async () => rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.torn').length === 1,
       );
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(network('torn', '10.84.0.0/24'));
       await nothingLeft(cluster, 'torn');
     },
@@ -182,7 +182,7 @@ export const deletionOrder: readonly Scenario[] = [
       const subnet = subnetYaml('gone-net', { vpc: 'gone', cidrBlock: '10.86.0.0/24', namespaces: ['gone'] });
       await cluster.apply(network('gone', '10.86.0.0/24') + podYaml('gone', 'pod'));
       const address = await addressOf(cluster, 'gone', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       const uuids = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
         return [
@@ -196,17 +196,17 @@ export const deletionOrder: readonly Scenario[] = [
       const before = await uuids();
       const tearOut = async (): Promise<void> => {
         await tornOut(cluster, 'subnet', 'gone-net');
-        await cluster.settled();
+        await cluster.converged();
       };
       await tearOut();
       assert.deepEqual(await uuids(), before);
       await cluster.controller.kill9();
       await cluster.startController().untilLogged('writing');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await uuids(), before);
       await cluster.apply(subnet);
       await condition(cluster, 'subnet', 'gone-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await uuids(), before);
       assert.equal((await cluster.get('subnet', 'gone-net')).status?.['v4usingIPrange'], address);
       await cluster.apply(podYaml('gone', 'next'));
@@ -218,11 +218,11 @@ export const deletionOrder: readonly Scenario[] = [
       assert.match(blocked.message ?? '', /Vpc gone cannot be deleted: one object still uses it: IP pod\.gone\. /);
       await cluster.patch('vpc', 'gone', { metadata: { finalizers: [] } });
       await gone(cluster, 'vpc', 'gone');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await uuids(), before, 'the pod keeps its gateway');
       await cluster.apply(vpcYaml('gone') + subnet);
       await condition(cluster, 'subnet', 'gone-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await uuids(), before);
       await tearOut();
       await cluster.delete('vpc', 'gone');
@@ -242,7 +242,7 @@ export const deletionOrder: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c25', '10.87.0.0/24') + podYaml('c25', 'pod'));
       const address = await addressOf(cluster, 'c25', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       const before = (await cluster.get('ip', 'pod.c25')).metadata.uid;
       const row = port(await cluster.dump(), 'pod.c25')['_uuid'];
       await cluster.delete('ip', 'pod.c25');
@@ -252,7 +252,7 @@ export const deletionOrder: readonly Scenario[] = [
         return ip !== undefined && ip.metadata.uid !== before ? ip : undefined;
       });
       assert.equal(again.spec['ipAddress'], address);
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(port(await cluster.dump(), 'pod.c25')['_uuid'], row, 'the port was never gone');
       assert.equal((await cluster.get('subnet', 'c25-net')).status?.['v4usingIPrange'], address);
 
@@ -262,7 +262,7 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.delete('ip', 'pod.c25');
       await cluster.patch('ip', 'pod.c25', { metadata: { finalizers: [] } });
       await cluster.controller.resume();
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.c25'), []);
       assert.equal((await cluster.get('subnet', 'c25-net')).status?.['v4usingIPs'], 0);
       await cluster.removeAll(network('c25', '10.87.0.0/24'));
@@ -278,7 +278,7 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.eventually('it says what holds it', async () =>
         (await cluster.get('ip', 'pod.held')).metadata.annotations?.['kiln.io/conditions']?.includes('Pod held/pod'),
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(await addressOf(cluster, 'held', 'pod'), address);
       await removed(cluster, 'held', 'pod');
       await cluster.removeAll(network('held', '10.88.0.0/24'));
@@ -321,7 +321,7 @@ export const deletionOrder: readonly Scenario[] = [
       };
       const before = await system();
       await cluster.kubectl(['annotate', 'vpc', 'ovn-cluster', '--overwrite', 'e2e=edited']);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await system(), before);
       await cluster.kubectl(['annotate', 'vpc', 'ovn-cluster', 'e2e-']);
     },
@@ -336,7 +336,7 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.patch('vpc', 'ovn-cluster', {
         spec: { policyRoutes: [{ priority: 31_500, match: 'ip4.src == 10.16.250.0/24', action: 'drop' }] },
       });
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(policiesOf(await cluster.dump(), 'ovn-cluster')[0], '31500 ip4.src == 10.16.250.0/24 drop');
       const after = await rows();
       assert.deepEqual(
@@ -345,7 +345,7 @@ export const deletionOrder: readonly Scenario[] = [
       );
       assert.equal(after.size, before.size + 1);
       await cluster.patch('vpc', 'ovn-cluster', { spec: { policyRoutes: null } });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await rows(), before);
     },
   },
@@ -354,10 +354,10 @@ export const deletionOrder: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(subnetYaml('c76-net', { cidrBlock: '10.90.0.0/24' }));
       await condition(cluster, 'subnet', 'c76-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.ok(policiesOf(await cluster.dump(), 'ovn-cluster').includes('31000 ip4.dst == 10.90.0.0/24 allow'));
       await cluster.kubectl(['delete', 'subnet', 'c76-net', '--timeout=120s']);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), '10.90.0.0', 'c76'), []);
     },
   },

@@ -40,7 +40,7 @@ export const drift: readonly Scenario[] = [
       await cluster.apply(network + podYaml('drift', 'pod') + podYaml('drift-shared', 'grouped'));
       await running(cluster, 'drift', 'pod');
       await running(cluster, 'drift-shared', 'grouped');
-      await cluster.settled();
+      await cluster.converged();
       const { controller } = cluster;
       const from = (await controller.log()).length;
       const text = await controller.metrics();
@@ -125,7 +125,7 @@ export const drift: readonly Scenario[] = [
       assert.ok(told.some(({ row }) => row === name) && told.every((line) => !JSON.stringify(line).includes('drift-guest')));
       await cluster.ovn.nbctl('ls-del', 'drift-foreign');
       await cluster.removeAll(network);
-      await cluster.settled();
+      await cluster.converged();
     },
   },
   {
@@ -136,7 +136,7 @@ export const drift: readonly Scenario[] = [
         vpcYaml('away') + subnetYaml('away-net', { vpc: 'away', cidrBlock: '10.49.0.0/24', namespaces: ['away'] }) + namespaceYaml('away');
       await cluster.apply(network + podYaml('away', 'web'));
       await running(cluster, 'away', 'web');
-      await cluster.settled();
+      await cluster.converged();
       const [address = ''] = members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']);
       await cluster.controller.kill9();
       await cluster.ovn.nbctl('lsp-set-addresses', 'web.away', '02:00:00:00:00:01 10.49.0.200');
@@ -144,7 +144,7 @@ export const drift: readonly Scenario[] = [
       await cluster.patch('subnet', 'away-net', { spec: { private: true } });
       const next = cluster.startController();
       await next.untilLogged('writing');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']), [address]);
       await cluster.eventually('the pod says what was changed while nobody led', async () => {
         const drifted = (await cluster.events('Pod', 'web', 'away'))
@@ -165,7 +165,7 @@ export const drift: readonly Scenario[] = [
     alone: true,
     run: async (cluster) => {
       const { controller } = cluster;
-      await cluster.settled();
+      await cluster.converged();
       const from = (await controller.log()).length;
       const network =
         vpcYaml('calm') +
@@ -176,9 +176,9 @@ export const drift: readonly Scenario[] = [
       for (const name of ['a', 'b', 'c', 'd']) await running(cluster, 'calm', name);
       await cluster.patch('subnet', 'calm-net', { spec: { private: true, enableDHCP: false } });
       await cluster.patch('vpc', 'calm', { spec: { staticRoutes: [{ cidr: '10.47.0.0/16', nextHopIP: '10.46.0.9' }] } });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(network + pods);
-      await cluster.settled();
+      await cluster.converged();
       const told = (await controller.log()).slice(from).filter(({ msg }) => msg.startsWith('drift'));
       assert.deepEqual(told, []);
     },

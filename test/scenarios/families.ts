@@ -16,7 +16,7 @@ export const families: readonly Scenario[] = [
       const old = await addressOf(cluster, 'stack', 'old');
       assert.equal(old, '10.60.0.2');
       await cluster.patch('subnet', 'stack-net', { spec: { cidrBlock: '10.60.0.0/24,fd00:60::/112', gateway: '10.60.0.1,fd00:60::1' } });
-      await cluster.settled();
+      await cluster.converged();
       const { spec } = await cluster.get('subnet', 'stack-net');
       assert.deepEqual([spec['protocol'], spec['excludeIps']], ['Dual', ['10.60.0.1', 'fd00:60::1']]);
       assert.deepEqual(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'stack-stack-net')['networks'], [
@@ -39,7 +39,7 @@ export const families: readonly Scenario[] = [
       );
       await removed(cluster, 'stack', 'new');
       await condition(cluster, 'subnet', 'stack-net', 'Accepted', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'stack-stack-net')['networks'], '10.60.0.1/24');
       assert.equal((await cluster.get('subnet', 'stack-net')).spec['protocol'], 'IPv4');
       await cluster.apply(podYaml('stack', 'later'));
@@ -52,7 +52,7 @@ export const families: readonly Scenario[] = [
     alone: true,
     run: async (cluster) => {
       const nodes = async (): Promise<readonly string[]> => {
-        await cluster.settled();
+        await cluster.converged();
         const all = await Promise.all(cluster.nodes.map((name) => cluster.get('node', name)));
         return all.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '');
       };
@@ -86,7 +86,7 @@ export const families: readonly Scenario[] = [
       await cluster.patch('subnet', 'width-net', { spec: { cidrBlock: '10.61.0.0/24' } });
       await cluster.apply(podYaml('width', 'high', { annotations: { 'ovn.kubernetes.io/ip_address': '10.61.0.200' } }));
       assert.equal(await addressOf(cluster, 'width', 'high'), '10.61.0.200');
-      await cluster.settled();
+      await cluster.converged();
       const wide = await cluster.get('subnet', 'width-net');
       assert.deepEqual(
         [wide.status?.['v4usingIPs'], wide.status?.['v4availableIPs'], wide.status?.['v4usingIPrange']],
@@ -99,7 +99,7 @@ export const families: readonly Scenario[] = [
       assert.match(message, /high\.width/);
       assert.doesNotMatch(message, /low\.width/);
       assert.equal(await addressOf(cluster, 'width', 'high'), '10.61.0.200');
-      await cluster.settled();
+      await cluster.converged();
       const narrow = await cluster.get('subnet', 'width-net');
       assert.deepEqual(
         [narrow.status?.['v4usingIPs'], narrow.status?.['v4availableIPs'], narrow.status?.['v4usingIPrange']],
@@ -109,7 +109,7 @@ export const families: readonly Scenario[] = [
       assert.match(String(port(await cluster.dump(), 'high.width')['addresses']), /10\.61\.0\.200$/);
       await removed(cluster, 'width', 'high');
       await condition(cluster, 'subnet', 'width-net', 'Accepted', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'width-width-net')['networks'], '10.61.0.1/25');
       assert.equal(await addressOf(cluster, 'width', 'low'), low);
       await cluster.removeAll(all);

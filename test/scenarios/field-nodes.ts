@@ -46,7 +46,7 @@ export const fieldNodes: readonly Scenario[] = [
       await gone(cluster, 'node', 'h22-node');
       await cluster.apply(nodeYaml('h22-node'));
       await joined(cluster, 'h22-node');
-      await cluster.settled();
+      await cluster.converged();
       const now = (await cluster.get('node', 'h22-node')).metadata.uid;
       assert.notEqual(now, uid);
       const dump = await cluster.dump();
@@ -55,7 +55,7 @@ export const fieldNodes: readonly Scenario[] = [
       assert.equal((await cluster.get('ip', 'stays.h22')).metadata.uid, before);
       await cluster.kubectl(['delete', 'pod', 'stays', '-n', 'h22', '--force', '--grace-period=0']);
       await cluster.removeAll(nodeYaml('h22-node') + all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h22'), []);
     },
   },
@@ -80,7 +80,7 @@ export const fieldNodes: readonly Scenario[] = [
         for (const name of order)
           await cluster.kubectl(['delete', 'pod', name, '-n', 'h23', '--force', '--grace-period=0', '--ignore-not-found']);
         for (const name of order) await gone(cluster, 'ip', `${name}.h23`);
-        await cluster.settled();
+        await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), '.h23', 'h23-node'), []);
         assert.equal((await cluster.get('subnet', 'h23-net')).status?.['v4usingIPs'], 0);
       }
@@ -107,7 +107,7 @@ export const fieldNodes: readonly Scenario[] = [
         const one = await joined(cluster, 'h24-node');
         return one === taken ? undefined : one;
       });
-      await cluster.settled();
+      await cluster.converged();
       const { annotations = {} } = (await cluster.get('node', 'h24-node')).metadata;
       assert.deepEqual(
         ['ovn.kubernetes.io/cidr', 'ovn.kubernetes.io/chassis', 'example.com/rack'].map((key) => annotations[key]),
@@ -127,7 +127,7 @@ export const fieldNodes: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(nodeYaml('h25-a') + nodeYaml('h25-b'));
       const had = [await joined(cluster, 'h25-a'), await joined(cluster, 'h25-b')];
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const [a, b] = ['node-h25-a', 'node-h25-b'].map((name) => String(port(dump, name)['addresses']));
       await cluster.ovn.nbctl(
@@ -135,7 +135,7 @@ export const fieldNodes: readonly Scenario[] = [
         ...['--', 'set', 'Logical_Switch_Port', 'node-h25-b', `addresses="${a ?? ''}"`],
       );
       await cluster.kubectl(['annotate', 'node', 'h25-a', '--overwrite', 'ovn.kubernetes.io/mac_address=00:00:00:11:22:33']);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual([await joined(cluster, 'h25-a'), await joined(cluster, 'h25-b')], had);
       const now = await cluster.dump();
       assert.deepEqual(
@@ -144,7 +144,7 @@ export const fieldNodes: readonly Scenario[] = [
       );
       await cluster.removeAll(nodeYaml('h25-a') + nodeYaml('h25-b'));
       await gone(cluster, 'ip', 'node-h25-b');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'node-h25-a'), []);
     },
   },

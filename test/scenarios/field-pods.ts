@@ -21,7 +21,7 @@ import { runningPods, statefulSet } from './workloads.ts';
 const BOUND = 'kiln.io/NetworkBound';
 const asks = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
 const using = async (cluster: Parameters<Scenario['run']>[0], subnet: string): Promise<readonly unknown[]> => {
-  await cluster.settled();
+  await cluster.converged();
   const { status } = await cluster.get('subnet', subnet);
   return [status?.['v4usingIPs'], status?.['v4usingIPrange']];
 };
@@ -85,9 +85,9 @@ export const fieldPods: readonly Scenario[] = [
       await cluster.apply(all + podYaml('h04', 'a') + podYaml('h04', 'b'));
       const had = [await addressOf(cluster, 'h04', 'a'), await addressOf(cluster, 'h04', 'b')];
       await cluster.patch('subnet', 'h04-net', { spec: { excludeIps: ['10.213.0.2..10.213.0.5'] } });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.patch('subnet', 'h04-net', { spec: { excludeIps: ['10.213.0.5'] } });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.patch('subnet', 'h04-net', { spec: { excludeIps: [] } });
       await cluster.apply(['c', 'd', 'e', 'f'].map((name) => podYaml('h04', name)).join(''));
       const four = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => addressOf(cluster, 'h04', name)));
@@ -134,7 +134,7 @@ export const fieldPods: readonly Scenario[] = [
         await gone(cluster, 'ip', 'old.h06');
       }
       assert.equal(await addressOf(cluster, 'h06', 'new'), '10.215.0.3');
-      await cluster.settled();
+      await cluster.converged();
       const ports = (await cluster.rows('Logical_Switch_Port')).filter(({ addresses }) => String(addresses).endsWith(' 10.215.0.3'));
       assert.deepEqual(
         ports.map(({ name }) => name),
@@ -207,7 +207,7 @@ export const fieldPods: readonly Scenario[] = [
         assert.equal(after.get('db-0'), before.get('db-0'));
         assert.equal(new Set(after.values()).size, 4);
       }
-      await cluster.settled();
+      await cluster.converged();
       const ports = (await cluster.rows('Logical_Switch_Port')).filter(({ name }) => String(name).endsWith('.h09'));
       assert.equal(new Set(ports.map(({ addresses }) => String(addresses).split(' ')[1])).size, 6);
       assert.equal(ports.length, 6);
@@ -310,7 +310,7 @@ export const fieldPods: readonly Scenario[] = [
         }
         for (const vpc of order) await removed(cluster, 'h12', `in-${vpc}`);
       }
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(all);
     },
   },

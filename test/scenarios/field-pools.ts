@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 
 const POOL = 'ovn.kubernetes.io/ip_pool';
 const usage = async (cluster: Parameters<Scenario['run']>[0], pool: string): Promise<readonly unknown[]> => {
-  await cluster.settled();
+  await cluster.converged();
   const { status } = await cluster.get('ippool', pool);
   return [status?.['v4UsingIPs'], status?.['v4UsingIPRange'], status?.['v4AvailableIPRange']];
 };
@@ -25,7 +25,7 @@ export const fieldPools: readonly Scenario[] = [
       for (const order of [pools, pools.toReversed()]) {
         for (const pool of order) {
           await cluster.apply(pool);
-          await cluster.settled();
+          await cluster.converged();
         }
         await cluster.apply(
           podYaml('h13', 'one', { annotations: { 'ovn.kubernetes.io/logical_switch': 'h13-net' } }) +

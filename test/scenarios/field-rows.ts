@@ -13,7 +13,7 @@ export const fieldRows: readonly Scenario[] = [
       await cluster.patch('vpc', 'h26', {
         spec: { staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: '10.232.0.9', policy: 'policyDst' }] },
       });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl('--ecmp', 'lr-route-add', 'h26', '10.9.0.0/16', '10.232.0.10');
       const { reason, message } = await condition(cluster, 'vpc', 'h26', 'WithoutEffect', 'True');
       assert.equal(reason, 'RouteShared');
@@ -21,14 +21,14 @@ export const fieldRows: readonly Scenario[] = [
       await cluster.eventually('an Event says so', async () =>
         (await cluster.events('Vpc', 'h26')).some((event) => event.reason === 'RouteShared'),
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(routesOf(await cluster.dump(), 'h26').filter((route) => route.includes('10.9.0.0/16')).length, 2);
       await cluster.ovn.nbctl('lr-route-del', 'h26', '10.9.0.0/16', '10.232.0.10');
       await cluster.eventually('it is at rest', async () =>
         (await cluster.get('vpc', 'h26')).status?.conditions?.every(({ type }) => type !== 'WithoutEffect'),
       );
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h26'), []);
     },
   },
@@ -38,7 +38,7 @@ export const fieldRows: readonly Scenario[] = [
       const all = tenantYaml('h27', '10.233.0.0/28');
       await cluster.apply(all + podYaml('h27', 'web'));
       await running(cluster, 'h27', 'web');
-      await cluster.settled();
+      await cluster.converged();
       const facts = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
         const link = port(dump, 'h27-net-h27');
@@ -55,7 +55,7 @@ export const fieldRows: readonly Scenario[] = [
         return true;
       });
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h27'), []);
     },
   },
@@ -66,7 +66,7 @@ export const fieldRows: readonly Scenario[] = [
       await cluster.apply(all + podYaml('h28', 'a') + podYaml('h28', 'b'));
       await running(cluster, 'h28', 'a');
       await running(cluster, 'h28', 'b');
-      await cluster.settled();
+      await cluster.converged();
       const facts = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
         const router = rowNamed(dump, 'Logical_Router', 'h28');
@@ -83,11 +83,11 @@ export const fieldRows: readonly Scenario[] = [
         ['--if-exists', 'lr-del', 'h28', '--', '--if-exists', 'ls-del', 'h28-net'],
       ]) {
         await cluster.ovn.nbctl(...victims);
-        await cluster.settled();
+        await cluster.converged();
         assert.deepEqual(await facts(), before);
       }
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h28'), []);
     },
   },
@@ -97,7 +97,7 @@ export const fieldRows: readonly Scenario[] = [
       const all = tenantYaml('h29', '10.235.0.0/28');
       await cluster.apply(all + podYaml('h29', 'web'));
       const address = await addressOf(cluster, 'h29', 'web');
-      await cluster.settled();
+      await cluster.converged();
       const { external_ids: ids, _uuid: uuid } = port(await cluster.dump(), 'web.h29');
       const marks = Object.entries(ids as Readonly<Record<string, string>>).map(
         ([key, value]) => `external_ids:${key.replaceAll(':', '\\:')}="${value}"`,
@@ -110,7 +110,7 @@ export const fieldRows: readonly Scenario[] = [
         'the copy is gone',
         async () => rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'web2.h29').length === 0,
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(port(await cluster.dump(), 'web.h29')['_uuid'], uuid);
       await cluster.removeAll(all);
     },
@@ -141,7 +141,7 @@ export const fieldRows: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'h30', 'heir'), '10.236.0.4');
       await gone(cluster, 'ip', 'done.h30');
       await gone(cluster, 'ip', 'node-h31-node');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.match(String(port(dump, 'web.h30')['addresses']), / 10\.236\.0\.5$/);
       assert.deepEqual(traces(dump, 'done.h30', 'h31-node'), []);
@@ -155,7 +155,7 @@ export const fieldRows: readonly Scenario[] = [
     run: async (cluster) => {
       const all = tenantYaml('h62', '10.240.0.0/28');
       await cluster.apply(all);
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl(...['lsp-add', 'h62-net', 'h62-ext', '--', 'lsp-set-addresses', 'h62-ext', '0a:00:00:00:00:62 10.240.0.2']);
       const { reason, message } = await condition(cluster, 'subnet', 'h62-net', 'WithoutEffect', 'True');
       assert.equal(reason, 'AddressesOfOthers');
@@ -172,7 +172,7 @@ export const fieldRows: readonly Scenario[] = [
         (await cluster.get('subnet', 'h62-net')).status?.conditions?.every(({ type }) => type !== 'WithoutEffect'),
       );
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h62'), []);
     },
   },

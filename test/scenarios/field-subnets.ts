@@ -26,7 +26,7 @@ export const fieldSubnets: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'h16', 'web'), '10.225.0.2');
       await condition(cluster, 'pod', 'late', BOUND, 'False', 'h16');
       await cluster.removeAll(all + next);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h16'), []);
     },
   },
@@ -43,12 +43,12 @@ export const fieldSubnets: readonly Scenario[] = [
       );
       await cluster.apply(podYaml('h17', 'next'));
       await running(cluster, 'h17', 'next');
-      await cluster.settled();
+      await cluster.converged();
       const versions = async (): Promise<readonly string[]> =>
         await Promise.all((['web.h17', 'next.h17'] as const).map(async (name) => (await cluster.get('ip', name)).metadata.resourceVersion));
       const before = [...(await versions()), (await cluster.get('namespace', 'h17')).metadata.resourceVersion];
       await cluster.kubectl(['label', 'pod', 'web', '-n', 'h17', 'look=again']);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual([...(await versions()), (await cluster.get('namespace', 'h17')).metadata.resourceVersion], before);
       assert.equal(await addressOf(cluster, 'h17', 'web'), address);
       await cluster.removeAll(all);
@@ -66,7 +66,7 @@ export const fieldSubnets: readonly Scenario[] = [
       await cluster.apply(all + net);
       await cluster.eventually('it is claimed', async () => (await said())[0] === 'h18-net');
       await cluster.kubectl(['delete', 'subnet', 'h18-net', '--timeout=120s']);
-      await cluster.settled();
+      await cluster.converged();
       const [name, cidr] = await said();
       assert.equal(name, 'ovn-default');
       assert.match(String(cidr), /^10\.16\.0\.0\/16/);
@@ -89,17 +89,17 @@ export const fieldSubnets: readonly Scenario[] = [
       await cluster.patch('vpc', 'h19-a', { spec: { vpcPeerings: [] } });
       const { reason } = await condition(cluster, 'vpc', 'h19-b', 'Peered', 'False');
       assert.equal(reason, 'PeerMissing');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const ports = children(dump, rowNamed(dump, 'Logical_Router', 'h19-a'), 'ports', 'Logical_Router_Port').map(({ name }) => name);
       assert.deepEqual(ports, ['h19-a-h19-a-net']);
       await cluster.deleteAll(side('a', 'b', 1));
       await gone(cluster, 'vpc', 'h19-a');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'h19-a'), []);
       await running(cluster, 'h19-b', 'web');
       await cluster.removeAll(side('b', 'a', 2));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h19'), []);
     },
   },
@@ -121,7 +121,7 @@ export const fieldSubnets: readonly Scenario[] = [
       const [, command = ''] = /\(kubectl (.*?)\)/.exec(message) ?? [];
       assert.match(await cluster.kubectl(command.split(' ')), /^a\.h73 /m, 'the command that it names shows who is in it');
       await condition(cluster, 'pod', 'b', BOUND, 'False', 'h73');
-      await cluster.settled();
+      await cluster.converged();
       const routers = (await cluster.rows('Logical_Router_Port')).filter((row) => String(row['name']).startsWith('h73-'));
       assert.deepEqual(
         routers.map(({ name }) => name),
@@ -131,7 +131,7 @@ export const fieldSubnets: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'h73', 'b'), '10.233.0.5');
       await condition(cluster, 'subnet', 'h73-new', 'Ready', 'True');
       await cluster.removeAll(all + net('h73-new'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h73'), []);
     },
   },
@@ -159,7 +159,7 @@ export const fieldSubnets: readonly Scenario[] = [
         assert.match(reason, /^Address(Conflict|OutOfRange)$/);
         assert.ok(message.includes(wish), message);
       }
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.deepEqual([...rowsNamed(dump, 'Logical_Switch', 'h20-over'), ...traces(dump, '.h20')], []);
       await cluster.removeAll(over + all);
@@ -186,7 +186,7 @@ export const fieldSubnets: readonly Scenario[] = [
       assert.notEqual(status?.conditions?.find(({ type }) => type === BOUND)?.reason, 'Misbound');
       await cluster.patch('subnet', 'join', { spec: { namespaces: [] } });
       await running(cluster, 'h21', 'new');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(
         (await cluster.get('subnet', 'join')).status?.conditions?.some(({ type }) => type === 'WithoutEffect'),
         false,

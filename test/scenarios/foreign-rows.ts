@@ -173,14 +173,14 @@ export const foreignRows: readonly Scenario[] = [
         namespaceYaml('beside');
       await cluster.apply(network + podYaml('beside', 'pod'));
       await running(cluster, 'beside', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.removeAll(network);
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await withoutOthers(cluster);
     },
@@ -195,7 +195,7 @@ export const foreignRows: readonly Scenario[] = [
         namespaceYaml('shared');
       await cluster.apply(network);
       await condition(cluster, 'subnet', 'shared-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl(
         ...[
           'lsp-add',
@@ -238,12 +238,12 @@ export const foreignRows: readonly Scenario[] = [
       await cluster.patch('subnet', 'shared-net', { spec: { private: true } });
       await cluster.apply(podYaml('shared', 'pod'));
       await running(cluster, 'shared', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.patch('subnet', 'shared-net', { spec: { private: false } });
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       const [global] = await cluster.rows('NB_Global');
       assert.equal(entries(global?.['external_ids'])['theirs'], '1');
@@ -343,7 +343,7 @@ export const foreignRows: readonly Scenario[] = [
         return true;
       });
       // The counts of a Subnet are written at most once a second.
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.ovn.nbctl('ls-del', 'taken-net', '--', 'lr-del', 'taken-vpc', '--', 'ls-del', 'elsewhere');
       await condition(cluster, 'subnet', 'taken-net', 'Ready', 'True');
@@ -351,7 +351,7 @@ export const foreignRows: readonly Scenario[] = [
       assert.match(await addressOf(cluster, 'taken', 'pod'), /^10\.97\.0\./);
       await cluster.removeAll(network + pods);
       await gone(cluster, 'vpc', 'taken');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', 'taken-net'), []);
     },
   },

@@ -21,7 +21,7 @@ export const gateways: readonly Scenario[] = [
       const all = subnetYaml('central', { cidrBlock: '10.50.0.0/24', gatewayType: 'centralized', gatewayNode: 'node-1' });
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'central', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const [one, two] = [await joined(cluster, 'node-1'), await joined(cluster, 'node-2')];
       assert.deepEqual(await gatewayPolicies(cluster, '10.50.0.0/24'), [`29000 ip4.src == 10.50.0.0/24 reroute ${one}`]);
       const policy = (await cluster.rows('Logical_Router_Policy')).find(({ match }) => match === 'ip4.src == 10.50.0.0/24');
@@ -34,7 +34,7 @@ export const gateways: readonly Scenario[] = [
       assert.equal((await cluster.get('subnet', 'central')).status?.['activateGateway'], 'node-1');
 
       await cluster.patch('subnet', 'central', { spec: { gatewayNode: 'node-1,node-2', enableEcmp: true } });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await gatewayPolicies(cluster, '10.50.0.0/24'), [
         `29000 ip4.src == 10.50.0.0/24 reroute ${[one, two].toSorted().join(',')}`,
       ]);
@@ -43,7 +43,7 @@ export const gateways: readonly Scenario[] = [
       await cluster.patch('subnet', 'central', {
         spec: { gatewayNode: '', enableEcmp: false, gatewayNodeSelectors: [{ matchLabels: { 'e2e-role': 'gateway' } }] },
       });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await gatewayPolicies(cluster, '10.50.0.0/24'), [`29000 ip4.src == 10.50.0.0/24 reroute ${two}`]);
       assert.equal((await cluster.get('subnet', 'central')).status?.['activateGateway'], 'node-2');
       await cluster.kubectl(['label', 'node', 'node-2', 'e2e-role-']);
@@ -58,7 +58,7 @@ export const gateways: readonly Scenario[] = [
       const all = subnetYaml('turning', { cidrBlock: '10.51.0.0/24', namespaces: ['turning'] }) + namespaceYaml('turning');
       await cluster.apply(all + podYaml('turning', 'pod', { node: 'node-1' }));
       await running(cluster, 'turning', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       const distributed = async (): Promise<void> => {
         const dump = await cluster.dump();
         for (const node of ['node-1', 'node-2']) {
@@ -74,17 +74,17 @@ export const gateways: readonly Scenario[] = [
       };
       await distributed();
       await cluster.patch('subnet', 'turning', { spec: { gatewayType: 'centralized', gatewayNode: 'node-2' } });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Port_Group', 'turning.node.1'), []);
       assert.deepEqual(await gatewayPolicies(cluster, '10.51.0.0/24'), [
         `29000 ip4.src == 10.51.0.0/24 reroute ${await joined(cluster, 'node-2')}`,
       ]);
       await cluster.patch('subnet', 'turning', { spec: { gatewayType: 'distributed' } });
-      await cluster.settled();
+      await cluster.converged();
       await distributed();
       assert.deepEqual(await gatewayPolicies(cluster, '10.51.0.0/24'), []);
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'turning'), []);
     },
   },

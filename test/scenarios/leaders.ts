@@ -81,13 +81,13 @@ export const leaders: readonly Scenario[] = [
       await cluster.apply(network('fenced', '10.104.0.0/24') + podYaml('fenced', 'a'));
       await running(cluster, 'fenced', 'a');
       // The reply to what is under way when it is stopped would be read when it is woken.
-      await cluster.settled();
+      await cluster.converged();
       await deposed.pause();
       const heir = cluster.startController();
       await heir.untilLogged('writing');
       await cluster.apply(podYaml('fenced', 'b'));
       await running(cluster, 'fenced', 'b');
-      await cluster.settled();
+      await cluster.converged();
       const mark = (await deposed.log()).length;
       const records = (await cluster.northboundLog()).length;
       const ended = Number((await deposed.log()).findLast(({ msg }) => msg === 'writing')?.['term']);
@@ -112,7 +112,7 @@ export const leaders: readonly Scenario[] = [
         .filter((each) => !Number.isNaN(each));
       // One on a machine that stands still for a while loses its Lease, and takes the next term.
       assert.ok(terms.length > 0 && terms.every((term) => term > ended), `later terms than ${ended} write: ${terms.join()}`);
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(network('fenced', ''));
     },
   },
@@ -142,7 +142,7 @@ export const leaders: readonly Scenario[] = [
         [],
       );
       assert.ok(Number((await controller.log()).findLast(({ msg }) => msg === 'writing')?.['term']) > 1_000);
-      await cluster.settled();
+      await cluster.converged();
       await cluster.removeAll(network('contested', ''));
     },
   },

@@ -10,7 +10,7 @@ const network = (name: string, cidrBlock: string): string =>
   vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
 
 async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void> {
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(
     (await cluster.names('ip')).filter((each) => each.includes(name)),
     [],
@@ -36,14 +36,14 @@ export const leftovers: readonly Scenario[] = [
         subnetYaml('c08-two', { vpc: 'c08', cidrBlock: '10.170.1.0/24', provider: 'second.c08.ovn' });
       await cluster.apply(all + podYaml('c08', 'pod', { annotations: { [NETWORKS]: 'second' } }));
       await running(cluster, 'c08', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await tornOut(cluster, 'subnet', 'c08-one');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.c08').length, 1, 'the pod keeps its port while it lives');
       await cluster.delete('pod', 'pod', 'c08');
       await gone(cluster, 'ip', 'pod.c08');
       await gone(cluster, 'ip', 'pod.c08.second.c08.ovn');
-      await cluster.settled();
+      await cluster.converged();
       const { v4usingIPs, v4availableIPrange } = (await cluster.get('subnet', 'c08-two')).status ?? {};
       assert.deepEqual([v4usingIPs, v4availableIPrange], [0, '10.170.1.2-10.170.1.254']);
       await cluster.removeAll(all);
@@ -59,7 +59,7 @@ export const leftovers: readonly Scenario[] = [
       await running(cluster, 'c12', 'pod');
       await cluster.delete('subnet', 'c12-net');
       await condition(cluster, 'subnet', 'c12-net', 'DeletionBlocked', 'True');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.controller.pause();
       await cluster.delete('pod', 'pod', 'c12');
       await gone(cluster, 'pod', 'pod', 'c12');
@@ -79,7 +79,7 @@ export const leftovers: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c15', '10.172.0.0/24') + podYaml('c15', 'pod'));
       await running(cluster, 'c15', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       assert.notDeepEqual(traces(await cluster.dump(), 'c15'), []);
       await cluster.controller.kill9();
       await tornOut(cluster, 'vpc', 'c15');
@@ -98,7 +98,7 @@ export const leftovers: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c81', '10.173.0.0/24') + podYaml('c81', 'pod'));
       await running(cluster, 'c81', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl('ls-add', 'c81-foreign', '--', 'lsp-add', 'c81-foreign', 'c81-theirs');
       const before = await cluster.foreignRows();
       const strand = async (): Promise<void> => {
@@ -113,7 +113,7 @@ export const leftovers: readonly Scenario[] = [
       };
       const collected = async (): Promise<void> => {
         await cluster.eventually('the ghosts are gone', async () => traces(await cluster.dump(), 'ghost-').length === 0);
-        await cluster.settled();
+        await cluster.converged();
         await cluster.invariantsHold(before);
       };
       await strand();
@@ -134,7 +134,7 @@ export const leftovers: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c78', '10.174.0.0/24') + podYaml('c78', 'pod'));
       await running(cluster, 'c78', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       const learned = (router: string, prefix: string, id: string): readonly string[] => [
         ...['--', `--id=@${id}`, 'create', 'Logical_Router_Static_Route', `ip_prefix=${prefix}`, 'nexthop=169.254.100.9'],
         ...[
@@ -156,13 +156,13 @@ export const leftovers: readonly Scenario[] = [
       );
       const before = await cluster.foreignRows();
       await cluster.patch('vpc', 'c78', { spec: { staticRoutes: [{ cidr: '10.203.0.0/16', nextHopIP: '10.174.0.7' }] } });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.patch('vpc', 'c78', { spec: { staticRoutes: null } });
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.controller.kill9();
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.ovn.nbctl('ls-del', 'ts', '--', 'lrp-del', 'c78-ts', '--', 'lr-route-del', 'c78', '10.202.0.0/16');
       await cluster.ovn.nbctl('lr-route-del', 'ovn-cluster', '10.201.0.0/16');
@@ -177,7 +177,7 @@ export const leftovers: readonly Scenario[] = [
       await cluster.apply(network('c90', '10.175.0.0/24') + ['stays', 'goes', 'gone'].map((name) => podYaml('c90', name)).join(''));
       await running(cluster, 'c90', 'gone');
       const addresses = [await addressOf(cluster, 'c90', 'stays'), await addressOf(cluster, 'c90', 'goes')];
-      await cluster.settled();
+      await cluster.converged();
       const uuids = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
         return [
@@ -192,12 +192,12 @@ export const leftovers: readonly Scenario[] = [
       await asOlderVersion(cluster, 'c90');
       await cluster.kubectl(['delete', 'pod', 'gone', '-n', 'c90', '--force', '--grace-period=0']);
       cluster.startController();
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(await cluster.find('ip', 'gone.c90'), undefined);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'gone.c90'), []);
       assert.deepEqual(await uuids(), before, 'the same rows');
       await removed(cluster, 'c90', 'goes');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.equal((port(dump, 'stays.c90')['external_ids'] as Readonly<Record<string, string>>)['kiln.io/owner'], 'pod/c90/stays');
       assert.deepEqual(rowsNamed(dump, 'Logical_Switch_Port', 'goes.c90'), []);

@@ -24,7 +24,7 @@ async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move
 
 /** Both pods are told one address, which has one object and one port. */
 async function shared(cluster: ScenarioCluster, address: string, pods: readonly string[], node: string): Promise<void> {
-  await cluster.settled();
+  await cluster.converged();
   for (const pod of pods) {
     const { annotations = {} } = (await cluster.get('pod', pod, 'move')).metadata;
     const told = ['ip_address', 'allocated', 'routed', 'virtualmachine', 'logical_switch'].map(
@@ -76,7 +76,7 @@ async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
   await cluster.removeAll(NETWORK + namespaceYaml('move') + KINDS + MIGRATIONS);
   // The next scenario makes one of this name, which a real server refuses while the old one ends.
   await gone(cluster, 'namespace', 'move');
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), 'move-net'), []);
 }
 
@@ -179,13 +179,13 @@ export const liveMigration: readonly Scenario[] = [
         await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` }, name);
       await cluster.delete('pod', 'source', 'plug');
       await gone(cluster, 'pod', 'source', 'plug');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(port(await cluster.dump(), FAST)['addresses'], station);
 
       await cluster.apply(machineYaml('plug'));
       await cluster.kubectl(['annotate', 'pod', 'target', '-n', 'plug', `${NETWORKS}-`]);
       await gone(cluster, 'ip', FAST);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', FAST), []);
       assert.equal((await cluster.get('subnet', 'plug-fast')).status?.['v4usingIPs'], 0);
       const left = Object.keys((await cluster.get('pod', 'target', 'plug')).metadata.annotations ?? {}).filter((key) =>
@@ -198,7 +198,7 @@ export const liveMigration: readonly Scenario[] = [
       await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', 'pod/target', '-n', 'plug', '--wait=false', '--ignore-not-found']);
       await gone(cluster, 'ip', 'vm.plug');
       await cluster.removeAll(all + KINDS);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'plug-net', 'plug-fast'), []);
     },
   },

@@ -43,7 +43,7 @@ export const lyingTenants: readonly Scenario[] = [
       const judged = async (): Promise<void> => {
         const { reason, message } = await condition(cluster, 'pod', 'pod', 'kiln.io/NetworkBound', 'False', 'lying');
         assert.equal(reason, 'AddressConflict', message);
-        await cluster.settled();
+        await cluster.converged();
         assert.deepEqual(await portsWith(cluster, address), ['victim.honest']);
         assert.deepEqual(await portsWith(cluster, join), [`node-${node}`]);
         const dump = await cluster.dump();

@@ -54,7 +54,7 @@ spec:
       await cluster.apply(podYaml('tardy', 'made'));
       assert.equal(await addressOf(cluster, 'tardy', 'made'), '10.67.0.2');
       await cluster.removeAll(subnet + namespaceYaml('tardy'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'tardy'), []);
     },
   },
@@ -79,7 +79,7 @@ spec:
         return reason === 'Bound';
       });
       await cluster.removeAll(net);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'outside'), []);
     },
   },
@@ -118,7 +118,7 @@ spec: {podName: ${name}, namespace: leased, subnet: leased-net}
       const before = await cluster.get('ip', 'kept.leased');
       await cluster.controller.kill9();
       await cluster.ensureController();
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual((await cluster.get('ip', 'kept.leased')).spec, before.spec);
       await cluster.removeAll(ip('kept', '') + subnet);
     },

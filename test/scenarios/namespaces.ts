@@ -29,7 +29,7 @@ export const namespaces: readonly Scenario[] = [
         ]);
       }
       for (const name of ['pod-0', 'pod-1', 'pod-2']) assert.match(await addressOf(cluster, 'c53', name), /^10\.179\.0\./);
-      await cluster.settled();
+      await cluster.converged();
       const { annotations = {} } = (await cluster.get('namespace', 'c53')).metadata;
       assert.deepEqual(
         [annotations[SWITCH], annotations['ovn.kubernetes.io/cidr'], annotations['round']],
@@ -43,7 +43,7 @@ export const namespaces: readonly Scenario[] = [
       await cluster.apply(podYaml('c53', 'again'));
       assert.match(await addressOf(cluster, 'c53', 'again'), /^10\.179\.0\./);
       await cluster.removeAll(subnet + vpcYaml('c53') + namespaceYaml('c53'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c53'), []);
     },
   },
@@ -70,7 +70,7 @@ export const namespaces: readonly Scenario[] = [
       await removed(cluster, 'c54', 'f3');
       assert.match(await addressOf(cluster, 'c54', 'full'), /^10\.180\.0\./);
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c54'), []);
     },
   },
@@ -88,10 +88,10 @@ export const namespaces: readonly Scenario[] = [
       for (const name of ['a', 'b', 'c']) assert.match(await addressOf(cluster, 'c84', name), /^10\.181\.0\.[45]\d$/);
       await cluster.kubectl(['delete', 'namespace', 'c84', '--timeout=120s']);
       await cluster.eventually('its addresses are free', async () => !(await cluster.names('ip')).some((name) => name.includes('.c84')));
-      await cluster.settled();
+      await cluster.converged();
       for (const name of ['c84-net', 'c84-two']) assert.equal((await cluster.get('subnet', name)).status?.['v4usingIPs'], 0);
       await cluster.removeAll(outside);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c84'), []);
     },
   },
@@ -115,7 +115,7 @@ export const namespaces: readonly Scenario[] = [
       };
       await cluster.apply(outside);
       // One that came before its Subnet would be told so, rightly.
-      await cluster.settled();
+      await cluster.converged();
       await cluster.apply(
         Object.entries(layouts)
           .map(([name, annotations]) => podYaml('c82', name, { annotations }))
@@ -126,7 +126,7 @@ export const namespaces: readonly Scenario[] = [
         'the pod with another network in place of its own is allocated',
         async () => (await cluster.get('pod', 'instead', 'c82')).metadata.annotations?.['fast.c82.ovn.kubernetes.io/allocated'] === 'true',
       );
-      await cluster.settled();
+      await cluster.converged();
       for (const name of [...Object.keys(layouts), 'host']) {
         const warnings = (await cluster.events('Pod', name, 'c82')).filter(({ type }) => type === 'Warning');
         assert.deepEqual(warnings, [], name);
@@ -134,7 +134,7 @@ export const namespaces: readonly Scenario[] = [
       await cluster.removeAll(outside);
       await cluster.eventually('its addresses are free', async () => !(await cluster.names('ip')).some((name) => name.includes('.c82')));
       await gone(cluster, 'subnet', 'c82-wide');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c82'), []);
     },
   },

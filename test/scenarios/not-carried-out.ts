@@ -179,7 +179,7 @@ export const notCarriedOut: readonly Scenario[] = [
         'NotCarriedOut',
         /^OvnFip h70-fip goes, and what Kube-OVN made of it in OVN and on nodes stays/,
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h70'), []);
     },
   },

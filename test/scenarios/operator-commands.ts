@@ -40,7 +40,7 @@ export const operatorCommands: readonly Scenario[] = [
       );
       await cluster.apply(podYaml('asked', 'web'));
       await running(cluster, 'asked', 'web');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await kiln(cluster, 'version')).exit, 0);
       assert.equal((await kiln(cluster, 'diff')).exit, 0);
       const tree = await kiln(cluster, 'explain', 'vpc', 'asked');

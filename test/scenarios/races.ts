@@ -10,7 +10,7 @@ const network = (name: string, cidrBlock: string): string =>
   vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
 
 async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void> {
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(
     (await cluster.names('ip')).filter((each) => each.includes(name)),
     [],
@@ -49,7 +49,7 @@ export const races: readonly Scenario[] = [
       await cluster.apply(network('gap', '10.161.0.0/24') + podYaml('gap', 'goes') + podYaml('gap', 'stays'));
       const stays = await addressOf(cluster, 'gap', 'stays');
       const goes = await addressOf(cluster, 'gap', 'goes');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.controller.kill9();
       await cluster.delete('pod', 'goes', 'gap');
       await gone(cluster, 'pod', 'goes', 'gap');
@@ -63,7 +63,7 @@ export const races: readonly Scenario[] = [
       cluster.startController();
       assert.equal(await addressOf(cluster, 'gap', 'comes'), goes, 'a static address of a pod that went in the gap is free');
       await condition(cluster, 'subnet', 'gap-two-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.equal(rowsNamed(dump, 'Logical_Switch_Port', 'goes.gap').length, 0);
       assert.match(
@@ -83,11 +83,11 @@ export const races: readonly Scenario[] = [
         subnetYaml('peer-a-net', { vpc: 'peer-a', cidrBlock: '10.162.0.0/24' });
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'peer-a-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router_Port', 'peer-b-peer-a').length, 1);
       await cluster.kubectl(['delete', 'vpc', 'peer-b', '--timeout=120s']);
       await condition(cluster, 'subnet', 'peer-a-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router_Port', 'peer-b-peer-a').length, 0);
       await cluster.apply(vpcYaml('peer-b', { vpcPeerings: [{ remoteVpc: 'peer-a', localConnectIP: '169.254.7.2/30' }] }));
       await cluster.eventually(
@@ -138,7 +138,7 @@ export const races: readonly Scenario[] = [
         const { message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'twice');
         assert.match(message, name === 'two' ? /0a:00:00:00:01:64/ : /10\.164\.0\.(0|1|255)/);
       }
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await cluster.get('subnet', 'twice-net')).status?.['v4usingIPrange'], '10.164.0.5');
       await cluster.removeAll(network('twice', ''));
       await nothingLeft(cluster, 'twice');
@@ -162,7 +162,7 @@ export const races: readonly Scenario[] = [
       );
       await cluster.apply(network('term', '10.165.0.0/24') + podYaml('term', 'pod'));
       await running(cluster, 'term', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'external_ids', 'other');
       await cluster.removeAll(network('term', ''));
     },

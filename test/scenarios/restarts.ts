@@ -65,7 +65,7 @@ export const restarts: readonly Scenario[] = [
       await running(cluster, 'still', 'b');
       await running(cluster, 'default', 'still');
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'still');
-      await cluster.settled();
+      await cluster.converged();
       await atRest(cluster);
       const started: ControllerProcess[] = [cluster.controller];
       const mark = await termsOf(started);

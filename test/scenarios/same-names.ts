@@ -19,7 +19,7 @@ const at = (address: string, node?: string): Parameters<typeof podYaml>[2] => ({
 
 async function clean(cluster: ScenarioCluster, name: string): Promise<void> {
   await cluster.removeAll(network(name, ''));
-  await cluster.settled();
+  await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), name), []);
 }
 
@@ -51,7 +51,7 @@ export const sameNames: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(network('c42', '10.183.0.0/24') + podYaml('c42', 'pod', at('10.183.0.20', 'node-1')));
       await running(cluster, 'c42', 'pod');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.controller.kill9();
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'c42', '--force', '--grace-period=0']);
       await cluster.apply(podYaml('c42', 'pod', at('10.183.0.30', 'node-2')));
@@ -59,7 +59,7 @@ export const sameNames: readonly Scenario[] = [
       for (let start = 0; start < 2; start++) {
         cluster.startController();
         assert.equal(await addressOf(cluster, 'c42', 'pod'), '10.183.0.30');
-        await cluster.settled();
+        await cluster.converged();
         const dump = await cluster.dump();
         assert.deepEqual([portsWith(dump, '10.183.0.20'), portsWith(dump, '10.183.0.30')], [[], ['pod.c42']]);
         assert.equal(entries(port(dump, 'pod.c42')['external_ids'])['kiln.io/uid'], uid);
@@ -100,7 +100,7 @@ export const sameNames: readonly Scenario[] = [
         [],
         `${most.length} looks`,
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(portsWith(await cluster.dump(), address), ['pod-4.c44']);
       assert.equal((await cluster.get('subnet', 'c44-net')).status?.['v4usingIPrange'], address);
       await clean(cluster, 'c44');
@@ -114,7 +114,7 @@ export const sameNames: readonly Scenario[] = [
       await first.untilLogged('writing');
       await cluster.apply(network('c46', '10.185.0.0/24') + podYaml('c46', 'db-0', { node: 'node-1' }));
       const before = (await running(cluster, 'c46', 'db-0')).metadata.uid;
-      await cluster.settled();
+      await cluster.converged();
       await first.pause();
       await cluster.kubectl(['replace', '--force', '--validate=false', '-f', '-'], podYaml('c46', 'db-0', { node: 'node-2' }));
       await cluster.startController().untilLogged('writing');
@@ -123,7 +123,7 @@ export const sameNames: readonly Scenario[] = [
         return found.metadata.uid !== before ? found : undefined;
       });
       const judge = async (): Promise<void> => {
-        await cluster.settled();
+        await cluster.converged();
         const dump = await cluster.dump();
         const row = port(dump, 'db-0.c46');
         const address = pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '';
@@ -148,7 +148,7 @@ export const sameNames: readonly Scenario[] = [
       const wish = { annotations: { 'ovn.kubernetes.io/ip_pool': 'c88-pool' } };
       await cluster.apply(['stays', 'goes'].map((name) => podYaml('c88', name, wish)).join(''));
       for (const name of ['stays', 'goes']) await running(cluster, 'c88', name);
-      await cluster.settled();
+      await cluster.converged();
       const sets = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
         const dump = await cluster.dump();
         const columns = [
@@ -166,7 +166,7 @@ export const sameNames: readonly Scenario[] = [
       const looks = await lookingOn(sets, async () => {
         cluster.startController();
         await running(cluster, 'c88', 'comes');
-        await cluster.settled();
+        await cluster.converged();
       });
       const after = await sets();
       const kept = [...before].flatMap(([name, some]) =>
@@ -180,7 +180,7 @@ export const sameNames: readonly Scenario[] = [
         );
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Switch_Port', 'stays.c88')['name'], 'stays.c88');
       await cluster.removeAll(pool + subnetYaml('c88-net', {}) + namespaceYaml('c88'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c88'), []);
     },
   },
@@ -197,14 +197,14 @@ export const sameNames: readonly Scenario[] = [
       const flow =
         `inport == "one.left" && eth.src == ${said(one, 'mac_address')} && eth.dst == ${said(two, 'mac_address')} && ip.ttl == 64 && ` +
         `ip4.src == ${said(one, 'ip_address')} && ip4.dst == ${said(two, 'ip_address')}`;
-      await cluster.settled();
+      await cluster.converged();
       const rows = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
         return [rowNamed(dump, 'Logical_Switch', 'left-net'), port(dump, 'one.left'), port(dump, 'two.left')].map((row) => row['_uuid']);
       };
       const before = await rows();
       const stillThere = async (): Promise<void> => {
-        await cluster.settled();
+        await cluster.converged();
         assert.deepEqual(await rows(), before);
         assert.deepEqual(await cluster.tracedTo('left-net', flow), ['two.left']);
       };
@@ -220,15 +220,15 @@ export const sameNames: readonly Scenario[] = [
       await cluster.patch('subnet', 'left-net', { metadata: { finalizers: [] } });
       await tornOut(cluster, 'subnet', 'left-net');
       await cluster.apply(subnetYaml('left-net', { vpc: 'left', cidrBlock: '10.184.0.0/24', namespaces: ['left'] }));
-      await cluster.settled();
+      await cluster.converged();
       await tornOut(cluster, 'vpc', 'left');
       await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
-      await cluster.settled();
+      await cluster.converged();
       // Of two that are made within one second, the Vpc has the name.
       await sleep(1_100);
       await cluster.apply(vpcYaml('left'));
       await condition(cluster, 'vpc', 'left', 'Accepted', 'False');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await rows(), before);
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router', 'left')['name'], 'left');
       await cluster.removeAll(
@@ -236,7 +236,7 @@ export const sameNames: readonly Scenario[] = [
           subnetYaml('left-by', { vpc: 'left', cidrBlock: '10.185.0.0/24' }) +
           subnetYaml('left', { cidrBlock: '10.186.0.0/24' }),
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'left'), []);
     },
   },

@@ -63,10 +63,10 @@ export const serverSideApplies: readonly Scenario[] = [
           const { status } = await cluster.get('subnet', name);
           return (status?.conditions ?? []).some(({ type }) => type === 'Ready');
         });
-        await cluster.settled();
+        await cluster.converged();
         const before = await cluster.get('subnet', name);
         await serverSideApply(cluster, subnetYaml(name, spec)).catch((error: unknown) => assert.fail(`${what}: ${String(error)}`));
-        await cluster.settled();
+        await cluster.converged();
         const after = await cluster.get('subnet', name);
         assert.deepEqual(after.spec, before.spec, what);
         await cluster.removeAll(subnetYaml(name, {}));

@@ -158,7 +158,7 @@ export const serviceAccount: readonly Scenario[] = [
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
       await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       const forbidden = (await controller.log()).filter((line) => /forbidden|KUBE_DENIED/i.test(JSON.stringify(line)));
       assert.deepEqual(forbidden, []);
       await controller.stop();
@@ -191,7 +191,7 @@ export const serviceAccount: readonly Scenario[] = [
         UNSERVED_KINDS.map(({ resource }) => resource),
       );
       await cluster.apply(JSON.stringify(leading));
-      await cluster.settled();
+      await cluster.converged();
       await applyWebhookSecret(cluster);
       const thief = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.controllerKubeconfig })));
       try {

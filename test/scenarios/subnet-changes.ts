@@ -15,10 +15,10 @@ export const subnetChanges: readonly Scenario[] = [
         namespaceYaml('gwmove');
       await cluster.apply(all + podYaml('gwmove', 'a'));
       const address = await addressOf(cluster, 'gwmove', 'a');
-      await cluster.settled();
+      await cluster.converged();
       const { _uuid } = rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net');
       await cluster.patch('subnet', 'gwmove-net', { spec: { gateway: '10.150.0.254' } });
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const link = rowNamed(dump, 'Logical_Router_Port', 'gwmove-gwmove-net');
       assert.deepEqual([link['_uuid'], link['networks']], [_uuid, '10.150.0.254/24']);
@@ -29,7 +29,7 @@ export const subnetChanges: readonly Scenario[] = [
       assert.equal(second.metadata.annotations?.['ovn.kubernetes.io/gateway'], '10.150.0.254');
       assert.equal(await addressOf(cluster, 'gwmove', 'a'), address);
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'gwmove'), []);
     },
   },
@@ -42,17 +42,17 @@ export const subnetChanges: readonly Scenario[] = [
         namespaceYaml('gwtaken');
       await cluster.apply(all + podYaml('gwtaken', 'a'));
       const address = await addressOf(cluster, 'gwtaken', 'a');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.patch('subnet', 'gwtaken-net', { spec: { gateway: address } });
       const { reason, message } = await condition(cluster, 'subnet', 'gwtaken-net', 'Accepted', 'False');
       assert.equal(reason, 'SubnetGatewayInUse');
       assert.ok(message.includes(`spec.gateway "${address}" is in use`) && message.includes('IP a.gwtaken'), message);
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], '10.251.0.1/28');
       assert.equal(await addressOf(cluster, 'gwtaken', 'a'), address);
       await removed(cluster, 'gwtaken', 'a');
       await condition(cluster, 'subnet', 'gwtaken-net', 'Accepted', 'True');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], `${address}/28`);
       await cluster.removeAll(all);
     },
@@ -63,14 +63,14 @@ export const subnetChanges: readonly Scenario[] = [
       const all = vpcYaml('from') + vpcYaml('to') + subnetYaml('moved-net', { vpc: 'from', cidrBlock: '10.151.0.0/24' });
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'moved-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const links = (dump: Awaited<ReturnType<typeof cluster.dump>>, router: string): readonly unknown[] =>
         children(dump, rowNamed(dump, 'Logical_Router', router), 'ports', 'Logical_Router_Port').map(({ _uuid }) => _uuid);
       const before = links(await cluster.dump(), 'from');
       await cluster.patch('subnet', 'moved-net', { spec: { vpc: 'to' } });
       const { message } = await condition(cluster, 'subnet', 'moved-net', 'Accepted', 'False');
       assert.match(message ?? '', /is in Vpc from, and a Subnet does not move; set it back to from/);
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.deepEqual([links(dump, 'from'), links(dump, 'to')], [before, []]);
       assert.deepEqual((await cluster.get('vpc', 'from')).status?.['subnets'], ['moved-net']);
@@ -111,7 +111,7 @@ export const subnetChanges: readonly Scenario[] = [
         assert.equal(next.metadata.name, 'b', 'the one that waits longest');
         assert.equal(next.status?.['podIP'], address);
       }
-      await cluster.settled();
+      await cluster.converged();
       const { status } = await cluster.get('subnet', 'full-31');
       assert.deepEqual([status?.['v4availableIPs'], status?.['v4usingIPs'], status?.['v4availableIPrange']], [0, 1, '']);
       await cluster.removeAll(all);
@@ -138,14 +138,14 @@ metadata: {name: brief}
         'it is joined',
         async () => (await cluster.get('node', 'brief')).metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true',
       );
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       assert.equal(rowsNamed(dump, 'Logical_Switch_Port', 'node-brief').length, 1);
       assert.equal(rowsNamed(dump, 'Port_Group', 'ovn.default.brief').length, 1);
       assert.ok((dump.get('Logical_Router_Policy') ?? []).some(({ match }) => match === 'ip4.dst == 172.18.9.9'));
       await cluster.kubectl(['delete', 'node', 'brief', '--wait=false']);
       await gone(cluster, 'ip', 'node-brief');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'brief', '172.18.9.9'), []);
     },
   },
@@ -159,7 +159,7 @@ metadata: {name: brief}
         }) + podYaml('default', 'host').replace('spec:\n', 'spec:\n  hostNetwork: true\n'),
       );
       const { metadata } = await running(cluster, 'default', 'secured');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const row = port(dump, 'secured.default');
       const station = String(row['addresses']);
@@ -199,7 +199,7 @@ spec: {podName: mine, namespace: kept, subnet: kept-net, v4IpAddress: 10.153.0.2
         'it is reserved',
         async () => (await cluster.get('ip', 'mine.kept')).metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true',
       );
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await cluster.get('subnet', 'kept-net')).status?.['v4usingIPrange'], '10.153.0.2');
       await cluster.apply(podYaml('kept', 'other'));
       assert.equal(await addressOf(cluster, 'kept', 'other'), '10.153.0.3');
@@ -207,7 +207,7 @@ spec: {podName: mine, namespace: kept, subnet: kept-net, v4IpAddress: 10.153.0.2
       assert.equal(await addressOf(cluster, 'kept', 'mine'), '10.153.0.2');
       await cluster.delete('pod', 'mine', 'kept');
       await gone(cluster, 'pod', 'mine', 'kept');
-      await cluster.settled();
+      await cluster.converged();
       assert.notEqual(await cluster.find('ip', 'mine.kept'), undefined);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'mine.kept'), []);
       await cluster.delete('ip', 'mine.kept');

@@ -30,7 +30,7 @@ export const subnets: readonly Scenario[] = [
         namespaceYaml('fam4');
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'fam4-net', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const { spec, metadata } = await cluster.get('subnet', 'fam4-net');
       assert.deepEqual(
         {
@@ -63,7 +63,7 @@ export const subnets: readonly Scenario[] = [
       );
       assert.equal(await addressOf(cluster, 'fam4', 'one'), '10.40.0.1');
       assert.equal(await addressOf(cluster, 'fam4', 'two'), '10.40.0.30', 'an excluded address can be asked for by name');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(await statusOf(cluster, 'fam4-net'), {
         v4availableIPs: 240,
         v4availableIPrange: '10.40.0.2-10.40.0.9,10.40.0.21-10.40.0.29,10.40.0.31-10.40.0.253',
@@ -75,10 +75,10 @@ export const subnets: readonly Scenario[] = [
       assert.equal(namespace.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'fam4-net');
       assert.equal(namespace.metadata.annotations['ovn.kubernetes.io/cidr'], '10.40.0.0/24');
       await removed(cluster, 'fam4', 'one');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await statusOf(cluster, 'fam4-net'))['v4usingIPs'], 0);
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'fam4'), []);
     },
   },
@@ -89,7 +89,7 @@ export const subnets: readonly Scenario[] = [
         vpcYaml('fam6') + subnetYaml('fam6-net', { vpc: 'fam6', cidrBlock: 'fd00:40::/64', namespaces: ['fam6'] }) + namespaceYaml('fam6');
       await cluster.apply(all + podYaml('fam6', 'one'));
       assert.equal(await addressOf(cluster, 'fam6', 'one'), 'fd00:40::2');
-      await cluster.settled();
+      await cluster.converged();
       const said = await statusOf(cluster, 'fam6-net');
       assert.deepEqual(
         { ...said, v6availableIPs: 0 },
@@ -129,7 +129,7 @@ export const subnets: readonly Scenario[] = [
       assert.match(v6, /^fd00:46::/);
       assert.match(await addressOf(cluster, 'both46', 'four'), /^10\.46\.0\.\d+$/);
       assert.match(await addressOf(cluster, 'both46', 'six'), /^fd00:46::[0-9a-f]+$/);
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const { metadata } = await cluster.get('pod', 'both', 'both46');
       assert.equal(port(dump, 'both.both46')['addresses'], `${metadata.annotations?.['ovn.kubernetes.io/mac_address'] ?? ''} ${v4} ${v6}`);
@@ -152,7 +152,7 @@ export const subnets: readonly Scenario[] = [
         vpcYaml('walls') + subnetYaml('walled', { vpc: 'walls', cidrBlock: '10.47.0.0/24', private: true, allowSubnets: ['10.48.0.0/24'] });
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'walled', 'Ready', 'True');
-      await cluster.settled();
+      await cluster.converged();
       const wall = [
         '3000 to-lport ip4.src == 100.64.0.0/16 allow-related',
         '1001 to-lport (ip4.src == 10.47.0.0/24 && ip4.dst == 10.48.0.0/24) || (ip4.src == 10.48.0.0/24 && ip4.dst == 10.47.0.0/24) allow-related',
@@ -173,7 +173,7 @@ export const subnets: readonly Scenario[] = [
           allowEWTraffic: true,
         },
       });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(aclsOf(await cluster.dump(), 'walled'), [
         wall[0],
         '1900 from-lport ip4.src == 10.47.0.0/24 && ip4.dst == 10.47.0.0/24 allow',
@@ -182,7 +182,7 @@ export const subnets: readonly Scenario[] = [
         ...wall.slice(1),
       ]);
       await cluster.patch('subnet', 'walled', { spec: { private: false, acls: null, allowEWTraffic: false } });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(aclsOf(await cluster.dump(), 'walled'), []);
       await cluster.removeAll(all);
     },
@@ -203,7 +203,7 @@ export const subnets: readonly Scenario[] = [
         namespaceYaml('dhcp');
       await cluster.apply(all + podYaml('dhcp', 'client'));
       await running(cluster, 'dhcp', 'client');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const options = (dump.get('DHCP_Options') ?? []).filter((row) => entries(row['external_ids'])['ls'] === 'dhcp-net');
       const [v4, v6] = ['IPv4', 'IPv6'].map((protocol) => options.find((row) => entries(row['external_ids'])['protocol'] === protocol));
@@ -225,7 +225,7 @@ export const subnets: readonly Scenario[] = [
         send_periodic: 'true',
       });
       await cluster.patch('subnet', 'dhcp-net', { spec: { enableDHCP: false, enableIPv6RA: false } });
-      await cluster.settled();
+      await cluster.converged();
       const after = await cluster.dump();
       assert.equal(
         (after.get('DHCP_Options') ?? []).some((row) => entries(row['external_ids'])['ls'] === 'dhcp-net'),

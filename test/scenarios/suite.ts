@@ -67,7 +67,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
       const runs = running().controllers.length === 1;
       await running().ensureController();
       const quiet = await running().namespacesEnded();
-      if (!rested || !runs || !quiet) await running().settled();
+      if (!rested || !runs || !quiet) await running().converged();
       rested = false;
       foreign = await running().foreignRows();
     };

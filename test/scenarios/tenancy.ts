@@ -77,7 +77,7 @@ export const tenancy: readonly Scenario[] = [
       await open.untilLogged('writing');
       await addressOf(cluster, 'lodger', 'spoofs');
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'landlord', 'lodger'), []);
     },
   },

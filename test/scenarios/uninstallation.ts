@@ -51,7 +51,7 @@ export const uninstallation: readonly Scenario[] = [
       await cluster.apply(network + podYaml('leaving', 'web'));
       await cluster.apply(objects);
       await running(cluster, 'leaving', 'web');
-      await cluster.settled();
+      await cluster.converged();
       await cluster.ovn.nbctl(
         ...['ls-add', 'leaving-foreign', '--', 'lsp-add', 'leaving-foreign', 'leaving-guest', '--'],
         ...['set', 'Logical_Switch', 'leaving-foreign', 'external_ids:neutron\\:name=x', '--', 'lr-add', 'leaving-bare'],

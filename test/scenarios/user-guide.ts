@@ -45,7 +45,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
         assert.equal(metadata.annotations['ovn.kubernetes.io/logical_switch'], subnet);
         assert.equal(metadata.annotations['ovn.kubernetes.io/logical_router'], vpc);
       }
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       for (const [vpc, subnet] of [
         ['test-vpc-1', 'guide-net1'],
@@ -90,7 +90,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
         assert.equal(children(dump, logicalSwitch, 'load_balancer', 'Load_Balancer').length, 6);
       }
       await cluster.removeAll(all);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'test-vpc-1', 'test-vpc-2', 'guide-net1', 'guide-net2', 'vpc1-pod'), []);
     },
   },
@@ -104,7 +104,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       await cluster.apply(distributed + others);
       for (const subnet of ['subnet1', 'private'])
         assert.match((await condition(cluster, 'subnet', subnet, 'Ready', 'True')).reason, /Success$/);
-      await cluster.settled();
+      await cluster.converged();
       const subnet1 = await cluster.get('subnet', 'subnet1');
       assert.equal(subnet1.status?.['v4availableIPrange'], '10.66.0.11-10.66.0.100,10.66.0.152-10.66.255.254');
       assert.equal(subnet1.status['v4availableIPs'], 65_534 - 10 - 51);
@@ -152,7 +152,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       await cluster.patch('vpc', 'vpc-2', side('vpc-1', '169.254.0.2', '10.0.0.0/16', '169.254.0.1'));
       await cluster.apply(pods);
       const [one, two] = [await running(cluster, 'default', 'vpc-1-pod'), await running(cluster, 'default', 'vpc-2-pod')];
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const link = rowNamed(dump, 'Logical_Router_Port', 'vpc-1-vpc-2');
       assert.deepEqual([link['networks'], link['peer']], ['169.254.0.1/30', 'vpc-2-vpc-1']);

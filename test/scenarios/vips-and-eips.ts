@@ -42,7 +42,7 @@ export const vipsAndEips: readonly Scenario[] = [
       );
       assert.equal(await statusOf(cluster, 'ovn-eip', 'strip-gw', 'v4Ip'), '10.160.0.2');
       await statusOf(cluster, 'ovn-eip', 'strip-eip', 'v4Ip');
-      await cluster.settled();
+      await cluster.converged();
       assert.equal(port(await cluster.dump(), 'strip-gw')['external_ids'] === undefined, false);
       await using(cluster, 'strip-net', 2, '10.160.0.2,10.160.0.6');
       await cluster.delete('ovn-eip', 'strip-eip');
@@ -52,7 +52,7 @@ export const vipsAndEips: readonly Scenario[] = [
       await cluster.delete('ovn-eip', 'strip-gw');
       await gone(cluster, 'ovn-eip', 'strip-gw');
       await using(cluster, 'strip-net', 1, '10.160.0.6');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'strip-gw'), []);
       await cluster.delete('ovn-snat-rule', 'strip-snat');
       await gone(cluster, 'ovn-eip', 'strip-eip');
@@ -234,7 +234,7 @@ export const vipsAndEips: readonly Scenario[] = [
       );
       for (const name of ['a', 'b']) await running(cluster, 'pairs', name);
       assert.equal(await addressOf(cluster, 'pairs', 'own'), '10.163.0.200');
-      await cluster.settled();
+      await cluster.converged();
       const dump = await cluster.dump();
       const a = port(dump, 'a.pairs');
       assert.equal(a['port_security'], `${String(a['addresses'])} 10.163.0.100`);

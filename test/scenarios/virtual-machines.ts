@@ -101,7 +101,7 @@ export const virtualMachines: readonly Scenario[] = [
       await start('launcher-a', 'c23-one');
       const first = await addressOf(cluster, 'c23', 'launcher-a');
       assert.match(first, /^10\.177\.0\./);
-      await cluster.settled();
+      await cluster.converged();
       const second = port(await cluster.dump(), 'vm.c23.second.c23.ovn');
       await stopMachine(cluster, 'c23', 'launcher-a');
       await start('launcher-b', 'c23-wrong');
@@ -110,7 +110,7 @@ export const virtualMachines: readonly Scenario[] = [
       await stopMachine(cluster, 'c23', 'launcher-b');
       await start('launcher-c', 'c23-three');
       assert.match(await addressOf(cluster, 'c23', 'launcher-c'), /^10\.177\.2\./);
-      await cluster.settled();
+      await cluster.converged();
       const kept = port(await cluster.dump(), 'vm.c23.second.c23.ovn');
       assert.deepEqual([kept['_uuid'], kept['addresses']], [second['_uuid'], second['addresses']]);
       assert.deepEqual([await using('c23-one'), await using('c23-two'), await using('c23-three')], [0, 1, 1]);
@@ -120,7 +120,7 @@ export const virtualMachines: readonly Scenario[] = [
       await gone(cluster, 'ip', 'vm.c23');
       await gone(cluster, 'ip', 'vm.c23.second.c23.ovn');
       await cluster.removeAll(all + KINDS);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c23'), []);
     },
   },
@@ -142,7 +142,7 @@ export const virtualMachines: readonly Scenario[] = [
         await gone(cluster, 'subnet', 'c11-net');
         assert.equal(await cluster.find('ip', 'vm.c11'), undefined);
         assert.equal(cluster.controller.pid, pid);
-        await cluster.settled();
+        await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), 'c11-net', 'vm.c11'), []);
       }
       await cluster.removeAll(vpcYaml('c11') + namespaceYaml('c11') + KINDS);
@@ -164,14 +164,14 @@ export const virtualMachines: readonly Scenario[] = [
 
       await launch(cluster, 'launcher-b', second, { 'kubevirt.io/migrationJobName': 'move' });
       assert.equal(await addressOf(cluster, 'virt', 'launcher-b'), address);
-      await cluster.settled();
+      await cluster.converged();
       const moving = port(await cluster.dump(), 'vm.virt');
       assert.equal(moving['addresses'], station);
       assert.deepEqual(moving['options'], { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
       await cluster.invariantsHold();
       await cluster.delete('pod', 'launcher-a', 'virt');
       await gone(cluster, 'pod', 'launcher-a', 'virt');
-      await cluster.settled();
+      await cluster.converged();
       const moved = port(await cluster.dump(), 'vm.virt');
       assert.deepEqual([moved['addresses'], moved['options'], moved['_uuid']], [station, {}, moving['_uuid']]);
 
@@ -189,10 +189,10 @@ export const virtualMachines: readonly Scenario[] = [
       await stopMachine(cluster, 'virt', 'launcher-c');
       await cluster.delete('vm', 'vm', 'virt');
       await gone(cluster, 'ip', 'vm.virt');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'vm.virt'), []);
       await cluster.removeAll(podYaml('virt', 'other') + network + namespaceYaml('virt') + KINDS);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'virt-net'), []);
     },
   },

@@ -26,7 +26,7 @@ export const vpcRoutes: readonly Scenario[] = [
           ],
         },
       });
-      await cluster.settled();
+      await cluster.converged();
       const before = await cluster.dump();
       assert.deepEqual(routesOf(before, 'routed'), [
         'main dst-ip 192.168.0.0/24 10.30.1.253',
@@ -48,7 +48,7 @@ export const vpcRoutes: readonly Scenario[] = [
           ],
         },
       });
-      await cluster.settled();
+      await cluster.converged();
       const after = await cluster.dump();
       assert.deepEqual(routesOf(after, 'routed'), [
         'main dst-ip 192.168.0.0/24 10.30.1.254',
@@ -61,10 +61,10 @@ export const vpcRoutes: readonly Scenario[] = [
       );
       assert.equal(((await cluster.get('vpc', 'routed')).spec['staticRoutes'] as { readonly policy: string }[])[1]?.policy, 'policyDst');
       await cluster.kubectl(['patch', 'vpc', 'routed', '--type=json', '-p', '[{"op":"remove","path":"/spec/staticRoutes"}]']);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(routesOf(await cluster.dump(), 'routed'), generated);
       await cluster.removeAll(networkOf('routed'));
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'routed'), []);
     },
   },
@@ -82,7 +82,7 @@ export const vpcRoutes: readonly Scenario[] = [
         },
       });
       await cluster.patch('vpc', 'steered', policies('10.30.1.252,10.30.1.253'));
-      await cluster.settled();
+      await cluster.converged();
       const before = await cluster.dump();
       assert.deepEqual(policiesOf(before, 'steered'), [
         ...ofSubnets,
@@ -91,7 +91,7 @@ export const vpcRoutes: readonly Scenario[] = [
         '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.252,10.30.1.253',
       ]);
       await cluster.patch('vpc', 'steered', policies('10.30.1.251'));
-      await cluster.settled();
+      await cluster.converged();
       const after = await cluster.dump();
       assert.deepEqual(policiesOf(after, 'steered').at(-1), '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.251');
       const uuids = (dump: typeof before): readonly string[] =>
@@ -100,7 +100,7 @@ export const vpcRoutes: readonly Scenario[] = [
           .toSorted();
       assert.deepEqual(uuids(after), uuids(before));
       await cluster.patch('vpc', 'steered', { spec: { policyRoutes: null } });
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(policiesOf(await cluster.dump(), 'steered'), ofSubnets);
       await cluster.removeAll(networkOf('steered'));
     },
@@ -120,7 +120,7 @@ export const vpcRoutes: readonly Scenario[] = [
       const { message } = await condition(cluster, 'vpc', 'astray', 'Accepted', 'False');
       assert.match(message, /staticRoutes\[0\]/);
       assert.match(message, /192\.168\.0\.0\/33/);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(routesOf(await cluster.dump(), 'astray'), ['main dst-ip 192.168.1.0/24 10.30.1.2', ...generated.slice(1)]);
       await cluster.patch('vpc', 'astray', { spec: { staticRoutes: [] } });
       await condition(cluster, 'vpc', 'astray', 'Accepted', 'True');

@@ -72,7 +72,7 @@ export const webhookService: readonly Scenario[] = [
           };
           await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
           for (const pod of ['web', 'db']) await running(cluster, name, pod);
-          await cluster.settled();
+          await cluster.converged();
           const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
           const file = order.map((part) => documents[part]).join('');
           const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
@@ -81,12 +81,12 @@ export const webhookService: readonly Scenario[] = [
           assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
           // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
           for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
-          await cluster.settled();
+          await cluster.converged();
           await wouldPass(cluster, typed, documents.vpc + documents.subnet);
           await cluster.kubectl(command, file);
           await gone(cluster, 'vpc', name);
           assert.equal(await cluster.find('subnet', `${name}-net`), undefined);
-          await cluster.settled();
+          await cluster.converged();
           assert.deepEqual(traces(await cluster.dump(), `${name}-net`), []);
         }
       });

@@ -23,7 +23,7 @@ export const webhook: readonly Scenario[] = [
           const all = tenant('hidden', '10.168.0.0/24');
           await cluster.apply(all + podYaml('hidden', 'web'));
           const address = await addressOf(cluster, 'hidden', 'web');
-          await cluster.settled();
+          await cluster.converged();
           const deletion = ['delete', '--wait=false', 'subnet', 'hidden-net'];
           await wouldBeRefused(cluster, deletion);
           const blocked = await cluster.kubectlRefuses(deletion);
@@ -55,7 +55,7 @@ export const webhook: readonly Scenario[] = [
         const all = tenant('asks', '10.160.0.0/24');
         await cluster.apply(all + podYaml('asks', 'web'));
         const address = await addressOf(cluster, 'asks', 'web');
-        await cluster.settled();
+        await cluster.converged();
         for (const what of [
           ['vpc', 'asks'],
           ['subnet', 'asks-net'],
@@ -138,7 +138,7 @@ export const webhook: readonly Scenario[] = [
         await cluster.kubectl(['delete', 'configmap', 'other', '-n', 'lets']);
         await cluster.patch('ip', 'web.lets', { metadata: { finalizers: [] } });
         await cluster.patch('subnet', 'lets-net', { metadata: { finalizers: [], labels: { mine: 'yes' } } });
-        await cluster.settled();
+        await cluster.converged();
         await cluster.kubectl(['delete', 'namespace', 'lets', '--timeout=120s']);
         await gone(cluster, 'ip', 'web.lets');
         await wouldPass(cluster, ['delete', '--wait=false', 'subnet', 'lets-net']);

@@ -80,7 +80,7 @@ export async function runningPods(
 
 /** What IP objects and status of a Subnet, and the ports of its namespace, say is exactly the addresses of these pods. */
 async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: string, pods: ReadonlyMap<string, string>): Promise<void> {
-  await cluster.settled();
+  await cluster.converged();
   const ips = await Promise.all(
     (await cluster.names('ip')).filter((name) => name.endsWith(`.${namespace}`)).map((name) => cluster.get('ip', name)),
   );
@@ -256,7 +256,7 @@ export const workloads: readonly Scenario[] = [
         vpcYaml('c58') + subnetYaml('c58-net', { vpc: 'c58', cidrBlock: '10.190.0.0/24', namespaces: ['c58'] }) + namespaceYaml('c58');
       await cluster.apply(all + statefulSet('c58', 3));
       await runningPods(cluster, 'c58', 'db', 3);
-      await cluster.settled();
+      await cluster.converged();
       const { uid } = (await cluster.get('pod', 'db-0', 'c58')).metadata;
       await cluster.controller.pause();
       await cluster.kubectl(['delete', 'statefulset', 'db', '-n', 'c58', '--timeout=120s']);
@@ -300,7 +300,7 @@ export const workloads: readonly Scenario[] = [
       await cluster.kubectl(['scale', 'statefulset', 'db', '-n', 'sts', '--replicas=1']);
       await gone(cluster, 'ip', 'db-2.sts');
       await gone(cluster, 'ip', 'db-1.sts');
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'db-2.sts'), []);
       assert.equal(await addressOf(cluster, 'sts', 'db-0'), addresses[0]);
       await cluster.delete('statefulset', 'db', 'sts');
@@ -318,10 +318,10 @@ export const workloads: readonly Scenario[] = [
       for (const name of ['a', 'b', 'c', 'db-1']) await running(cluster, 'ends', name);
       await cluster.kubectl(['delete', 'namespace', 'ends', '--timeout=120s']);
       await cluster.eventually('all IP objects are gone', async () => !(await cluster.names('ip')).some((name) => name.endsWith('.ends')));
-      await cluster.settled();
+      await cluster.converged();
       assert.equal((await cluster.get('subnet', 'ends-net')).status?.['v4usingIPs'], 0);
       await cluster.removeAll(network);
-      await cluster.settled();
+      await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'ends-net', '.ends'), []);
     },
   },

@@ -4,7 +4,7 @@
  */
 import { annotationKey, DEFAULT_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import { Fence } from '../../src/commit/fence.ts';
-import { WriteHolds } from '../../src/commit/write-holds.ts';
+import { WriteDelays } from '../../src/commit/write-delays.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ColumnValue, Output, PatchOutput, RowOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
@@ -175,10 +175,10 @@ function anyAddress(): () => void {
 /** Whoever met somebody else's write waits for a while, whether or not that was seen by then. */
 function restsWhateverIsSeen(): () => void {
   return replaced(
-    WriteHolds.prototype,
+    WriteDelays.prototype,
     'answered',
     (answered) =>
-      function (this: WriteHolds, id, write, error) {
+      function (this: WriteDelays, id, write, error) {
         answered.call(this, id, write, error);
         if (error?.code === 'KUBE_CONFLICT') this.rest(id, 'soon');
       },

@@ -34,7 +34,7 @@ export const BY_TIME: readonly TimerSite[] = [
   // An object that was written too often lately.
   { file: 'src/kube/kube-writer.ts', function: '#schedule' },
   // A pod that was asked to leave may be kept by its disruption budget, which nobody follows.
-  { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
+  { file: 'src/commit/write-delays.ts', function: '#evictionTurn' },
   // An answer to a write was ahead of the watch for so long: the kind is listed again.
   { file: 'src/controller/answers-ahead.ts', function: 'met' },
   // What a list lacks, and nobody saw go, is looked for a second time after this.

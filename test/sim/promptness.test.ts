@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
-import { WriteHolds } from '../../src/commit/write-holds.ts';
+import { WriteDelays } from '../../src/commit/write-delays.ts';
 import { objectId } from '../../src/compile/output.ts';
 import { BY_TIME, GATHER, siteHere } from './product-timers.ts';
 import { Promptness } from './promptness.ts';
@@ -90,7 +90,7 @@ test('a timer of the product is known by the function that sets it, not by those
     },
   });
   cache.expectEvent('7');
-  const holds = new WriteHolds({
+  const holds = new WriteDelays({
     observed: () => undefined,
     unanswered: () => false,
     mayWrite: () => true,
@@ -100,7 +100,7 @@ test('a timer of the product is known by the function that sets it, not by those
   });
   holds.rest(objectId('pods', 'ns/p'), 'soon');
   await time.runUntil(1);
-  assert.deepEqual(sites, ['15000 src/kube/list-watch-cache.ts expectEvent', '200 src/commit/write-holds.ts rest']);
+  assert.deepEqual(sites, ['15000 src/kube/list-watch-cache.ts expectEvent', '200 src/commit/write-delays.ts rest']);
 });
 
 test('each function that is named as one that waits rightly is there, and names a timer', () => {

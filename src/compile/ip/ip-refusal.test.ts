@@ -46,7 +46,7 @@ test('an address whose IP object is refused is given back and told; another pod 
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
   assert.match(told(scene), /^True Bound/);
   assert.deepEqual(counts(scene), [2, 0]);
-  assert.equal(scene.bench.world.refusedWrites.size, 0);
+  assert.equal(scene.bench.world.rejectedWrites.size, 0);
 });
 
 test('rights that are missing are told with the command that asks for them', () => {

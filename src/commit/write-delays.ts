@@ -8,11 +8,11 @@ import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { EvictionTurn } from './eviction-limit.ts';
 import { EVICTION_RETRY_MS, EVICTION_TURN_MS, EvictionLimit } from './eviction-limit.ts';
-import type { RefusedWrites } from './refused-writes.ts';
+import type { RejectedWrites } from './rejected-writes.ts';
 import { StatusPace } from './status-pace.ts';
 import { letsGo } from './write-part.ts';
 
-export const HOLDS = {
+export const WRITE_DELAYS = {
   'not-leading': { means: 'this process does not lead, or has not seen everything yet', ends: 'turn' },
   unanswered: { means: 'the last write of the object is under way', ends: 'itself' },
   resting: { means: 'the last write met a newer version of the object, had no effect, or failed', ends: 'itself' },
@@ -24,20 +24,20 @@ export const HOLDS = {
   leaving: { means: 'it evicts a pod that was asked to leave already', ends: 'itself' },
 } as const satisfies Readonly<Record<string, { readonly means: string; readonly ends: 'turn' | 'itself' }>>;
 
-export type Hold = keyof typeof HOLDS;
+export type WriteDelay = keyof typeof WRITE_DELAYS;
 
-export interface WriteHoldsOptions {
+export interface WriteDelaysOptions {
   readonly observed: (id: ObjectId) => AnyObject | undefined;
   /** Whether a write of it is under way. */
   readonly unanswered: (id: ObjectId) => boolean;
   readonly mayWrite: () => boolean;
-  readonly refused?: Pick<RefusedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly refused?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly upToDate?: () => boolean;
   readonly transactionSentAt?: () => number | undefined;
   /** Milliseconds since the epoch; never goes back. */
   readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
-  /** A hold is over that the next turn alone would not ask again. */
+  /** A delay is over that the next turn alone would not notice. */
   readonly look: (id: ObjectId) => void;
 }
 
@@ -62,8 +62,8 @@ interface Rest {
   readonly outdated: string | undefined;
 }
 
-export class WriteHolds {
-  readonly #options: WriteHoldsOptions;
+export class WriteDelays {
+  readonly #options: WriteDelaysOptions;
   /** Until time or a change ends it. */
   readonly #resting = new Map<ObjectId, Rest>();
   /** Rests in a row, of objects that did not change since. */
@@ -75,9 +75,9 @@ export class WriteHolds {
   readonly #evictions = new EvictionLimit();
   readonly #pace: StatusPace;
   /** What kept each object when it was last looked at. */
-  readonly #held = new Map<ObjectId, Hold>();
+  readonly #held = new Map<ObjectId, WriteDelay>();
 
-  constructor(options: WriteHoldsOptions) {
+  constructor(options: WriteDelaysOptions) {
     this.#options = options;
     this.#pace = new StatusPace(options);
   }
@@ -89,34 +89,34 @@ export class WriteHolds {
   }
 
   /** Objects with writes that are due and held, by what held them when they were last looked at. */
-  get counts(): ReadonlyMap<Hold, number> {
-    const counts = new Map<Hold, number>();
-    for (const hold of this.#held.values()) counts.set(hold, (counts.get(hold) ?? 0) + 1);
+  get counts(): ReadonlyMap<WriteDelay, number> {
+    const counts = new Map<WriteDelay, number>();
+    for (const delay of this.#held.values()) counts.set(delay, (counts.get(delay) ?? 0) + 1);
     return counts;
   }
 
   /** What keeps every write of every object. */
-  onAll(): Hold | undefined {
+  onAll(): WriteDelay | undefined {
     return this.#options.mayWrite() ? undefined : 'not-leading';
   }
 
   /** What keeps every write of an object: it need not be compared. */
-  onObject(id: ObjectId): Hold | undefined {
-    const hold = this.#options.unanswered(id) ? 'unanswered' : this.#resting.has(id) ? 'resting' : undefined;
-    if (hold === undefined) this.#held.delete(id);
-    else this.#held.set(id, hold);
-    return hold;
+  onObject(id: ObjectId): WriteDelay | undefined {
+    const delay = this.#options.unanswered(id) ? 'unanswered' : this.#resting.has(id) ? 'resting' : undefined;
+    if (delay === undefined) this.#held.delete(id);
+    else this.#held.set(id, delay);
+    return delay;
   }
 
   /** What keeps one write of an object that nothing else keeps. One that is not kept is to be sent. */
-  onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
-    const hold = this.#onWrite(id, write);
-    if (hold === undefined) this.#sentFor.set(write, this.#seen(id));
-    else this.#held.set(id, hold);
-    return hold;
+  onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
+    const delay = this.#onWrite(id, write);
+    if (delay === undefined) this.#sentFor.set(write, this.#seen(id));
+    else this.#held.set(id, delay);
+    return delay;
   }
 
-  #onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
+  #onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
     // The one before it makes another version than this one is for: it would be refused, and wait for nothing.
     if (this.#options.unanswered(id) && write.verb === 'patch' && write.resourceVersion !== undefined) return 'unanswered';
     if (this.#options.refused?.rests(write) === true) return 'refused';

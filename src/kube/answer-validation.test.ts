@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { believeObject } from './believed-answer.ts';
+import { validateObject } from './answer-validation.ts';
 import { PODS } from './resource.ts';
 import type { Resource } from './resource.ts';
 
@@ -16,8 +16,8 @@ const REVIEWS: Resource = {
 test('a review has no name, asked or answered; any other object has the name that was asked for', () => {
   const type = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
   const answer = { ...type, metadata: { creationTimestamp: null }, status: { allowed: true } };
-  assert.equal(believeObject(REVIEWS, { name: '' }, answer, SUBJECT), answer);
+  assert.equal(validateObject(REVIEWS, { name: '' }, answer, SUBJECT), answer);
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {} };
-  assert.throws(() => believeObject(PODS, { namespace: 'a', name: 'web' }, pod, SUBJECT), { code: 'KUBE_PROTOCOL' });
-  assert.throws(() => believeObject(PODS, {}, pod, SUBJECT), { code: 'KUBE_PROTOCOL' });
+  assert.throws(() => validateObject(PODS, { namespace: 'a', name: 'web' }, pod, SUBJECT), { code: 'KUBE_PROTOCOL' });
+  assert.throws(() => validateObject(PODS, {}, pod, SUBJECT), { code: 'KUBE_PROTOCOL' });
 });

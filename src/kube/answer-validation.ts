@@ -13,7 +13,7 @@ export interface ListFrame {
   readonly metadata?: { readonly resourceVersion?: unknown; readonly continue?: unknown; readonly remainingItemCount?: unknown } | null;
 }
 
-export interface BelievedFrame {
+export interface ListPosition {
   readonly resourceVersion: string;
   /** Token of the next page; undefined for none. */
   readonly continue: string | undefined;
@@ -24,7 +24,7 @@ export interface BelievedFrame {
  * @param answer the list, with or without its items in the array
  * @throws KubeError KUBE_PROTOCOL where it is not a list of this resource
  */
-export function believeFrame(resource: Resource, answer: unknown, subject: KubeSubject): BelievedFrame {
+export function validateList(resource: Resource, answer: unknown, subject: KubeSubject): ListPosition {
   const frame = recordOf(answer);
   const apiVersion = apiVersionOf(resource);
   const kind = `${resource.kind}List`;
@@ -51,11 +51,11 @@ export function believeFrame(resource: Resource, answer: unknown, subject: KubeS
  * @param namespace that was asked for, where one was
  * @throws KubeError KUBE_PROTOCOL where it is not an object of this resource
  */
-export function believeItem(resource: Resource, answer: unknown, namespace: string | undefined, subject: KubeSubject): void {
+export function validateItem(resource: Resource, answer: unknown, namespace: string | undefined, subject: KubeSubject): void {
   const item = recordOf(answer);
   if (item === undefined) throw doubted(subject, `an item of the list is ${typeName(answer)}`);
-  believeType(resource, item, subject);
-  const metadata = believeMetadata(resource, item, subject);
+  validateType(resource, item, subject);
+  const metadata = validateMetadata(resource, item, subject);
   if (resource.namespaced && namespace !== undefined && namespace !== '' && metadata['namespace'] !== namespace)
     throw doubted(subject, `the list of namespace ${namespace} has an object of namespace ${said(metadata['namespace'])}`);
   item['apiVersion'] ??= apiVersionOf(resource);
@@ -66,21 +66,21 @@ export function believeItem(resource: Resource, answer: unknown, namespace: stri
  * The object of a watch's event: of this kind, and named.
  * @throws KubeError KUBE_PROTOCOL where it is not
  */
-export function believeEventObject(resource: Resource, object: unknown, subject: KubeSubject): void {
+export function validateEventObject(resource: Resource, object: unknown, subject: KubeSubject): void {
   const record = recordOf(object);
   if (record === undefined) throw doubted(subject, `the object of an event is ${typeName(object)}`);
-  believeType(resource, record, subject);
-  believeMetadata(resource, record, subject);
+  validateType(resource, record, subject);
+  validateMetadata(resource, record, subject);
 }
 
 /**
  * The object of an answer to a request for one: of this kind, with the name that was asked for.
  * @throws KubeError KUBE_PROTOCOL where it is not
  */
-export function believeObject(resource: Resource, name: Partial<ObjectName>, answer: unknown, subject: KubeSubject): KubeObject {
+export function validateObject(resource: Resource, name: Partial<ObjectName>, answer: unknown, subject: KubeSubject): KubeObject {
   const object = recordOf(answer);
   if (object === undefined) throw doubted(subject, `the answer is ${typeName(answer)}, not a ${resource.kind}`);
-  believeType(resource, object, subject);
+  validateType(resource, object, subject);
   const { name: answered, namespace } = recordOf(object['metadata']) ?? {};
   // A review has no name, neither when it is asked nor when it is answered.
   const isNameless = name.name === '' && (answered === undefined || answered === '');
@@ -92,12 +92,12 @@ export function believeObject(resource: Resource, name: Partial<ObjectName>, ans
 }
 
 /** The `Status` that tells of a deletion: one of failure in an answer of success is no proof that anything is gone. */
-export function believeStatus(answer: { readonly status?: unknown; readonly message?: unknown }, subject: KubeSubject): void {
+export function validateStatus(answer: { readonly status?: unknown; readonly message?: unknown }, subject: KubeSubject): void {
   if (answer.status !== undefined && answer.status !== 'Success')
     throw doubted(subject, `the answer says ${said(answer.status)}: ${said(answer.message)}`);
 }
 
-function believeType(resource: Resource, { apiVersion, kind }: Record<string, unknown>, subject: KubeSubject): void {
+function validateType(resource: Resource, { apiVersion, kind }: Record<string, unknown>, subject: KubeSubject): void {
   if ((kind ?? resource.kind) === resource.kind && (apiVersion ?? apiVersionOf(resource)) === apiVersionOf(resource)) return;
   throw doubted(
     subject,
@@ -105,7 +105,7 @@ function believeType(resource: Resource, { apiVersion, kind }: Record<string, un
   );
 }
 
-function believeMetadata(resource: Resource, object: Record<string, unknown>, subject: KubeSubject): Record<string, unknown> {
+function validateMetadata(resource: Resource, object: Record<string, unknown>, subject: KubeSubject): Record<string, unknown> {
   const metadata = recordOf(object['metadata']) ?? {};
   const { name } = metadata;
   if (typeof name !== 'string' || name === '') throw doubted(subject, `a ${resource.kind} of the answer has no name`);

@@ -6,20 +6,20 @@ import type { KubeErrorCode } from '../kube/errors.ts';
 import { KubeError } from '../kube/errors.ts';
 import { Reactor } from '../world/reactor.ts';
 import { objectId } from '../compile/output.ts';
-import type { RefusedWrite } from '../world/refused-writes.ts';
-import { refusedKey } from '../world/refused-writes.ts';
+import type { RejectedWrite } from '../world/rejected-writes.ts';
+import { rejectionKey } from '../world/rejected-writes.ts';
 import { Table } from '../world/table.ts';
-import { RefusedWrites } from './refused-writes.ts';
+import { RejectedWrites } from './rejected-writes.ts';
 
 const ID = objectId('ips', 'web.shop');
-const KEY = refusedKey('ips', 'web.shop', 'create');
+const KEY = rejectionKey('ips', 'web.shop', 'create');
 
 class Bench {
-  readonly table = new Table<RefusedWrite>(new Reactor(), 'refused-writes');
+  readonly table = new Table<RejectedWrite>(new Reactor(), 'rejected-writes');
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
   now = 0;
   readonly due: string[] = [];
-  readonly refused = new RefusedWrites({
+  readonly refused = new RejectedWrites({
     table: this.table,
     date: () => this.now,
     later: (ms, run) => this.timers.push({ ms, run }),
@@ -129,7 +129,7 @@ test('what of an object is refused rests alone, and asks for another look when i
   assert.deepEqual(rests(), [true, false, false]);
   assert.equal(bench.refused.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'whatever it says');
   assert.equal(bench.refused.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
-  bench.now = bench.table.peek(refusedKey('vips', 'v', 'object'))?.until ?? NaN;
+  bench.now = bench.table.peek(rejectionKey('vips', 'v', 'object'))?.until ?? NaN;
   assert.deepEqual(rests(), [false, false, false]);
   bench.timers.shift()?.run();
   assert.deepEqual(bench.due, ['vips/v']);

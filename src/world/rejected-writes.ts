@@ -8,7 +8,7 @@ import type { ResourceName } from './resources.ts';
 export type WritePart = 'create' | 'object' | 'status' | 'release' | 'delete';
 
 /** A policy of somebody, a webhook that does not answer, rights that are missing, a rule of the kind. */
-export interface RefusedWrite {
+export interface RejectedWrite {
   readonly resource: ResourceName;
   readonly key: string;
   readonly part: WritePart;
@@ -23,6 +23,6 @@ export interface RefusedWrite {
 }
 
 /** Key in the table. */
-export function refusedKey(resource: ResourceName, key: string, part: WritePart): string {
+export function rejectionKey(resource: ResourceName, key: string, part: WritePart): string {
   return `${part} ${resource}/${key}`;
 }

@@ -8,8 +8,8 @@ import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import { FairMemory } from '../kube/fair-memory.ts';
 import { hash32 } from '../nb/row-id.ts';
-import type { RefusedWrite } from '../world/refused-writes.ts';
-import { refusedKey } from '../world/refused-writes.ts';
+import type { RejectedWrite } from '../world/rejected-writes.ts';
+import { rejectionKey } from '../world/rejected-writes.ts';
 import type { Table } from '../world/table.ts';
 import { partOf, uidOf } from './write-part.ts';
 import { shareOf } from './write-share.ts';
@@ -35,8 +35,8 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_INTERNAL',
 ]);
 
-export interface RefusedWritesOptions {
-  readonly table: Table<RefusedWrite>;
+export interface RejectedWritesOptions {
+  readonly table: Table<RejectedWrite>;
   /** Milliseconds since the epoch; never goes back. */
   readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
@@ -44,13 +44,13 @@ export interface RefusedWritesOptions {
   readonly due: (id: ObjectId) => void;
 }
 
-export class RefusedWrites {
-  readonly #options: RefusedWritesOptions;
+export class RejectedWrites {
+  readonly #options: RejectedWritesOptions;
   /** Whether these were carried out is not known: what the next round of attempts meets tells. By key and uid. */
   readonly #doubted = new FairMemory<true>(...MOST_DOUBTED);
   #sweeping = false;
 
-  constructor(options: RefusedWritesOptions) {
+  constructor(options: RejectedWritesOptions) {
     this.#options = options;
   }
 
@@ -66,7 +66,7 @@ export class RefusedWrites {
   /** Whether its time has not come yet. */
   rests(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
-    const refused = this.#options.table.peek(refusedKey(write.resource, keyOf(write), partOf(write)));
+    const refused = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
     return refused?.uid === uidOf(write) && refused.until > this.#options.date();
   }
 
@@ -79,7 +79,7 @@ export class RefusedWrites {
     if (write.verb === 'evict') return false;
     const { table, date, later } = this.#options;
     const part = partOf(write);
-    const key = refusedKey(write.resource, keyOf(write), part);
+    const key = rejectionKey(write.resource, keyOf(write), part);
     const uid = uidOf(write);
     const doubt = `${key} ${uid}`;
     const share = shareOf(write.resource, write.namespace, write.verb === 'create' ? write.object : undefined);

@@ -7,7 +7,7 @@ import { deviations, VectorRun } from './testing/vector-run.ts';
 import type { Vector } from './testing/vector-run.ts';
 
 const vectorsFile = new URL('../../../shared/reference/ipam-vectors.json', import.meta.url);
-const docsFile = new URL('../../docs/ipam-vectors.md', import.meta.url);
+const docsFile = new URL('../../docs/differences.md', import.meta.url);
 
 if (!existsSync(vectorsFile)) {
   test(
@@ -30,7 +30,7 @@ if (!existsSync(vectorsFile)) {
       }
       test(`${vector.id} ${vector.title}: differs, as documented`, () => {
         assert.deepEqual(new VectorRun().run(vector), deviation);
-        assert.ok(docs.includes(`| ${vector.id} |`), `docs/ipam-vectors.md says why ${vector.id} differs`);
+        assert.ok(docs.includes(`| ${vector.id} |`), `docs/differences.md says why ${vector.id} differs`);
       });
     }
   });

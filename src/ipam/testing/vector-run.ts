@@ -33,7 +33,7 @@ export interface Vector {
   readonly ops: readonly Step[];
 }
 
-/** Vectors that pin a defect: what comes out instead, step by step. The reasons are in docs/ipam-vectors.md. */
+/** Vectors that pin a defect: what comes out instead, step by step. The reasons are in docs/differences.md. */
 export const deviations: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'v077',

@@ -49,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/compile/subnet': ['judging', 'rows', 'retained', 'status'],
+  'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */

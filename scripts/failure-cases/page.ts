@@ -2,7 +2,7 @@
  * The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and what came of them when they
  * were run last.
  */
-import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../../test/scenarios/all.ts';
 import type { FailureCase } from '../../test/scenarios/failure-cases.ts';

@@ -8,7 +8,7 @@ import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration
 import { PRECEDENCE } from '../../src/cli/configured.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/error-advice.ts';
 import { program } from '../../src/cli/program.ts';
-import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
 import { TABLES } from '../../src/nb/tables.ts';
 import { errorCodes } from '../../src/ovsdb/index.ts';

@@ -3,7 +3,7 @@
  * it does not matter who deletes what in between; nothing is deleted that was not shown. An API server that is away for a while is waited for.
  */
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
-import type { Observation } from '../controller/observation.ts';
+import type { Observation } from '../controller/reading/observation.ts';
 import type { Cascade } from '../explain/cascade.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
-import { publishedIn } from '../controller/publication.ts';
+import { publishedIn } from '../controller/leadership/publication.ts';
 import { isKubeError } from '../kube/errors.ts';
 import type { Lease } from '../kube/lease.ts';
 import { LEASES } from '../kube/resource.ts';

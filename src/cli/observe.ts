@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { Observation } from '../controller/observation.ts';
+import { Observation } from '../controller/reading/observation.ts';
 import { SILENT } from '../runtime/log.ts';
 import type { CommandIo, ConnectionFlags } from './cluster-command.ts';
 import { requestTimeoutMs } from './cluster-command.ts';

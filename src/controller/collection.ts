@@ -9,8 +9,8 @@ import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { ObservedRows } from '../world/observed-rows.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { Caches } from './caches.ts';
-import { resourceOfOwner } from './row-owners.ts';
+import type { Caches } from './reading/caches.ts';
+import { resourceOfOwner } from './reading/row-owners.ts';
 
 /** Of these every cluster has some: the API server and Kiln make them. A cluster may be without a pod or a node for a while. */
 const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['namespaces', 'vpcs', 'subnets']);

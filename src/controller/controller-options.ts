@@ -9,7 +9,7 @@ import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import type { MetricSink } from '../runtime/metrics.ts';
 import type { Settings } from '../world/settings.ts';
-import type { LeaseTimes } from './leadership.ts';
+import type { LeaseTimes } from './leadership/leadership.ts';
 
 export interface ControllerOptions {
   readonly client: KubeClient;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
 import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
-import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/account-policy.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';

@@ -7,7 +7,7 @@ import { NAT_RULES } from '../../src/world/nat-rules.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traces } from './northbound.ts';
 import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';

@@ -1,7 +1,7 @@
 /** With what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml lets through, and no more. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
-import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
 import { isKubeError } from '../../src/kube/errors.ts';

@@ -25,25 +25,25 @@ export const GATHER: readonly TimerSite[] = [
   // Behind writes that pods wait for.
   { file: 'src/kube/kube-writer.ts', function: '#awaitHeld' },
   // Pods that a leader which listed from a cache of the API server waits for.
-  { file: 'src/controller/catch-up.ts', function: '#awaitPods' },
+  { file: 'src/controller/leadership/catch-up.ts', function: '#awaitPods' },
 ];
 
 export const BY_TIME: readonly TimerSite[] = [
   // A moment that an object names: the end of a lease, or of a pod's time to end. Rules know no other.
-  { file: 'src/controller/deadline-timer.ts', function: 'set' },
+  { file: 'src/controller/time/deadline-timer.ts', function: 'set' },
   // An object that was written too often lately.
   { file: 'src/kube/kube-writer.ts', function: '#schedule' },
   // A pod that was asked to leave may be kept by its disruption budget, which nobody follows.
   { file: 'src/commit/write-delays.ts', function: '#evictionTurn' },
   // An answer to a write was ahead of the watch for so long: the kind is listed again.
-  { file: 'src/controller/answers-ahead.ts', function: 'met' },
+  { file: 'src/controller/reading/answers-ahead.ts', function: 'met' },
   // What a list lacks, and nobody saw go, is looked for a second time after this.
   { file: 'src/kube/list-watch-cache.ts', function: '#confirmAbsences' },
-  { file: 'src/controller/first-lists.ts', function: 'look' },
+  { file: 'src/controller/start/first-lists.ts', function: 'look' },
   // Somebody wrote the row of the term in the same moment.
-  { file: 'src/controller/leadership.ts', function: '#raiseLater' },
+  { file: 'src/controller/leadership/leadership.ts', function: '#raiseLater' },
   // Another process took a newer term and does not lead: that is known when this one's Lease has lasted its whole time since.
-  { file: 'src/controller/leadership.ts', function: 'depose' },
+  { file: 'src/controller/leadership/leadership.ts', function: 'depose' },
   // The wait after a failure, cut short because the server has answered somebody else: what is told just then is nothing that failed.
   { file: 'src/kube/retry-delay.ts', function: '#comeBack' },
   // A connection to the database ended.
@@ -94,7 +94,7 @@ function inProduct(url: string): string {
   return file;
 }
 
-const PASS_ON: ReadonlySet<string> = new Set(['src/kube/clock.ts', 'src/controller/timers.ts']);
+const PASS_ON: ReadonlySet<string> = new Set(['src/kube/clock.ts', 'src/controller/time/timers.ts']);
 
 /** What is done then is done because of what set the timer. */
 export function gathers(site: () => string, ms: number): boolean {

@@ -2,7 +2,7 @@
 import { CONTROLLER_LEASE } from '../../src/api/well-known.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import { Controller } from '../../src/controller/controller.ts';
-import type { LeaseTimes } from '../../src/controller/leadership.ts';
+import type { LeaseTimes } from '../../src/controller/leadership/leadership.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';

@@ -7,7 +7,7 @@ import { Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { madeAgain, refusedDeletionSentence } from '../../blockers/sentences.ts';
-import type { Observation } from '../../controller/observation.ts';
+import type { Observation } from '../../controller/reading/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
 import { holdersOf, treeObject } from '../../explain/dependents.ts';

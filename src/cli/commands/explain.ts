@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
+import { UNSERVED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
 import type { Explanation } from '../../explain/explanation.ts';

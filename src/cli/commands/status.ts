@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
-import type { Observation } from '../../controller/observation.ts';
+import type { Observation } from '../../controller/reading/observation.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding } from '../../explain/status.ts';
 import { ofNamespace, statusOf } from '../../explain/status.ts';

@@ -1,0 +1,133 @@
+/**
+ * Makes sure that a new leader has seen everything before its first write.
+ *
+ * A long list of IP objects or pods is read from the API server's cache, which may be behind. Then the leader could miss an address that the
+ * leader before it gave away, or take a pod for gone. A watch delivers the changes of a kind in the order of their versions. So the leader
+ * writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. Pods are not Kiln's to write to. Where there
+ * are many, one of them changes all the time, and that serves the same; if none does, they are listed again from the database. A leader that
+ * has nothing to write does none of this.
+ */
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import type { ListWatchCache } from '../../kube/list-watch-cache.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import type { Log } from '../../runtime/log.ts';
+
+export interface CatchUpOptions {
+  readonly client: KubeClient;
+  /** The cache of these objects where it may be behind. */
+  readonly behind: (resource: 'ips' | 'pods') => ListWatchCache<KubeObject> | undefined;
+  readonly identity: () => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly later: (ms: number, run: () => void) => void;
+  readonly wake: () => void;
+}
+
+const RETRY_MS = 1_000;
+
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  #touching = false;
+  /** The version that the write gave the IP object. */
+  #touched: string | undefined;
+  /** Caches that were told to list anew. */
+  readonly #listed = new Set<ListWatchCache<KubeObject>>();
+  #awaitingPods = false;
+  readonly #unfit = new Set<string>();
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+  }
+
+  /** Asked by a leader that has something to write: whether it may; `wake` is called when that changes. */
+  readonly done = (): boolean => {
+    const pods = this.#podsAreSeen();
+    return this.#ipsAreSeen() && pods;
+  };
+
+  #podsAreSeen(): boolean {
+    const cache = this.#options.behind('pods');
+    if (cache === undefined) return true;
+    if (cache.reachedList()) {
+      this.#options.log.info('pods are up to date', { version: cache.version });
+      return true;
+    }
+    if (!this.#awaitingPods) this.#awaitPods();
+    return false;
+  }
+
+  /** Waits a moment for a change of any pod. */
+  #awaitPods(): void {
+    this.#awaitingPods = true;
+    const { behind, later, wake } = this.#options;
+    later(RETRY_MS, () => {
+      this.#awaitingPods = false;
+      const cache = behind('pods');
+      if (cache !== undefined && !cache.reachedList()) this.#listAnew(cache);
+      wake();
+    });
+  }
+
+  #listAnew(cache: ListWatchCache<KubeObject>): void {
+    if (!this.#listed.has(cache)) cache.listAgain();
+    this.#listed.add(cache);
+  }
+
+  #ipsAreSeen(): boolean {
+    const cache = this.#options.behind('ips');
+    if (cache === undefined) return true;
+    if (this.#touched !== undefined && cache.reached(this.#touched)) {
+      this.#options.log.info('IP objects are up to date', { version: this.#touched });
+      return true;
+    }
+    if (!this.#touching && this.#touched === undefined) void this.#touch(cache);
+    return false;
+  }
+
+  async #touch(cache: ListWatchCache<KubeObject>): Promise<void> {
+    const { client, identity, clock, log, later, wake } = this.#options;
+    const object = this.#fit(cache);
+    this.#touching = true;
+    if (object === undefined) return this.#listAgain(cache);
+    const { name, uid } = object.metadata;
+    try {
+      // The value is new each time: a write that changes nothing causes no event.
+      const seen = `${new Date(clock.wallTime()).toISOString()} ${identity()}`;
+      const touched = await client.mergePatch(
+        cache.resource,
+        { name },
+        { metadata: { uid, annotations: { [kilnAnnotation.seen]: seen } } },
+      );
+      this.#touched = touched.metadata.resourceVersion;
+      this.#touching = false;
+      wake();
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      // It is gone, or another one of its name: the cache is behind on it.
+      const unfit = error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_PRECONDITION' || error.code === 'KUBE_CONFLICT';
+      if (unfit) this.#unfit.add(uid ?? '');
+      else log.warn('nothing is written before IP objects are up to date', { name, code: error.code, error: error.message });
+      later(unfit ? 0 : RETRY_MS, () => {
+        this.#touching = false;
+        wake();
+      });
+    }
+  }
+
+  /** Every IP object in the cache is gone or was made again, so none can be written to. */
+  #listAgain(cache: ListWatchCache<KubeObject>): void {
+    this.#listAnew(cache);
+    this.#options.later(RETRY_MS, () => {
+      this.#touching = false;
+      this.#options.wake();
+    });
+  }
+
+  #fit(cache: ListWatchCache<KubeObject>): KubeObject | undefined {
+    for (const object of cache.values()) if (!this.#unfit.has(object.metadata.uid ?? '')) return object;
+    return undefined;
+  }
+}

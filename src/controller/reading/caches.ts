@@ -1,0 +1,397 @@
+/**
+ * The caches: one list-watch for each resource, feeding a table of the World.
+ */
+import type { IPPool } from '../../api/ip-pool.ts';
+import { ipPoolKind } from '../../api/ip-pool.ts';
+import type { IP } from '../../api/ip.ts';
+import { ipKind } from '../../api/ip.ts';
+import type { IptablesEIP } from '../../api/iptables-eip.ts';
+import { iptablesEipKind } from '../../api/iptables-eip.ts';
+import { complete } from '../../api/kind.ts';
+import type { OvnEip } from '../../api/ovn-eip.ts';
+import { ovnEipKind } from '../../api/ovn-eip.ts';
+import type { Subnet } from '../../api/subnet.ts';
+import { subnetKind } from '../../api/subnet.ts';
+import type { Vip } from '../../api/vip.ts';
+import { vipKind } from '../../api/vip.ts';
+import type { Vpc } from '../../api/vpc.ts';
+import { vpcKind } from '../../api/vpc.ts';
+import type { ObjectSource } from '../../commit/object-writer.ts';
+import type { AnyObject } from '../../diff/object-diff.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock, Random } from '../../kube/clock.ts';
+import type { DefinitionWatch } from '../../kube/definition-watch.ts';
+import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
+import type { CacheCounters, CacheNotice } from '../../kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../kube/list-watch-cache.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { Turnstile } from '../../kube/turnstile.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import type { NatRule } from '../../world/nat-rules.ts';
+import { isNatRule } from '../../world/nat-rules.ts';
+import { keyOf, traitsOf } from '../../world/resources.ts';
+import type { Table } from '../../world/table.ts';
+import type { World } from '../../world/world.ts';
+import { AnswersAhead } from './answers-ahead.ts';
+import { ipParts } from './ip-parts.ts';
+import { LateChanges } from './late-changes.ts';
+import { RESOURCE_OF_OWNER_KIND, resourceOfOwner } from './row-owners.ts';
+import type { Untrimmed } from './trim.ts';
+import {
+  trimCustom,
+  trimSubnet,
+  trimInstance,
+  trimMachine,
+  trimMigration,
+  trimNamespace,
+  trimNatRule,
+  trimNetworkAttachment,
+  trimNode,
+  trimPod,
+  trimStatefulSet,
+  trimTold,
+} from './trim.ts';
+import type { UnservedKind } from './unserved-kinds.ts';
+import { brokenRules, UNSERVED_KINDS } from './unserved-kinds.ts';
+
+export interface CachesOptions {
+  readonly client: KubeClient;
+  readonly world: World;
+  readonly clock: Clock;
+  readonly random?: Random;
+  /** Called after each batch of changes, with the objects that changed. */
+  readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
+  /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
+  readonly vanished: (resource: ResourceName, count: number) => void;
+  readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+  /** Left out where nothing is written. */
+  readonly later?: (ms: number, run: () => void) => void;
+  /** As of a cache's list: see `ListWatchOptions.doubtMs`. */
+  readonly doubtMs?: number;
+  /** Left out: kinds that are not served are asked for now and then. */
+  readonly definitions?: DefinitionWatch;
+  /** Pods, or IP objects, above which the first list takes them from the server's cache. */
+  readonly cachedAbove?: number;
+}
+
+/** How the following of one resource goes. */
+export interface CacheObservation {
+  readonly kind: string;
+  readonly objects: number;
+  /** False where the server does not know the kind. */
+  readonly served: boolean;
+  /** Monotonic milliseconds. */
+  readonly lastReceivedAt: number | undefined;
+  readonly counters: CacheCounters;
+}
+
+/** Objects a page: each page costs the server a count of all. */
+const PAGE = 1_000;
+/** Of these there may be very many: the first list of more than a few thousand is taken from the server's cache. */
+const NUMEROUS: ReadonlySet<ResourceName> = new Set(['ips', 'pods']);
+/** Objects of one kind above which that is so, where nothing else is said. */
+const MANY = 5_000;
+
+/** What is wrong with the answer, not with the way to the server. */
+const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
+
+interface Entry {
+  readonly resource: ResourceName;
+  readonly cache: ListWatchCache<KubeObject>;
+  readonly optional: boolean;
+}
+
+export class Caches implements ObjectSource {
+  readonly #options: CachesOptions;
+  #ready = false;
+  readonly #caches = new Map<ResourceName, Entry>();
+  /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
+  readonly #deleted = new Set<string>();
+  readonly #late = new LateChanges();
+  readonly #cachedTurn = new Turnstile();
+  /** Why a resource could not be read when that was last tried. */
+  readonly #troubles = new Map<ResourceName, KubeError>();
+  readonly #ahead: AnswersAhead;
+
+  constructor(options: CachesOptions) {
+    this.#options = options;
+    const { world, clock, later = () => undefined } = options;
+    this.#ahead = new AnswersAhead({
+      seen: (resource, key) => this.get(resource, key)?.metadata.resourceVersion,
+      listAgain: (resource) => this.listAgain(resource),
+      clock,
+      later,
+    });
+    this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)));
+    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimSubnet(object as unknown as Subnet & Untrimmed)));
+    this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
+    this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)));
+    this.#serve('vips', world.vips, (object) => complete(vipKind, trimCustom(object as unknown as Vip & Untrimmed)), true);
+    this.#serve('ovn-eips', world.ovnEips, (object) => complete(ovnEipKind, trimCustom(object as unknown as OvnEip & Untrimmed)), true);
+    this.#serve(
+      'iptables-eips',
+      world.iptablesEips,
+      (object) => complete(iptablesEipKind, trimCustom(object as unknown as IptablesEIP & Untrimmed)),
+      true,
+    );
+    this.#serve('namespaces', world.namespaces, trimNamespace);
+    this.#serve('nodes', world.nodes, trimNode);
+    this.#serve('pods', world.pods, trimPod);
+    this.#serve('statefulsets', world.statefulSets, trimStatefulSet);
+    this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
+    this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
+    this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
+    this.#serve('virtualmachineinstancemigrations', world.machineMigrations, trimMigration, true);
+    for (const kind of UNSERVED_KINDS) this.#notice(kind);
+  }
+
+  start(): void {
+    this.#options.definitions?.start();
+    for (const { cache } of this.#caches.values()) cache.start();
+  }
+
+  /** The server answers again: whoever still waits out a failure tries soon. */
+  retrySoon(): void {
+    this.#options.definitions?.retrySoon();
+    for (const { cache } of this.#caches.values()) cache.retrySoon();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#options.definitions?.close(), ...[...this.#caches.values()].map(({ cache }) => cache.close())]);
+  }
+
+  /** True when every cache has been listed in full once (or its kind is optional and not served). */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Whether the API server has answered any list. */
+  get answered(): boolean {
+    return [...this.#caches.values()].some(({ cache }) => cache.ready);
+  }
+
+  /** Whether a cluster may lack the kind. */
+  isOptional(resource: ResourceName): boolean {
+    return this.#caches.get(resource)?.optional ?? true;
+  }
+
+  /** A cache that was listed from the server's and may lack what was written since. */
+  behind(resource: ResourceName): ListWatchCache<KubeObject> | undefined {
+    const cache = this.#caches.get(resource)?.cache;
+    return cache?.mayBeBehind === true ? cache : undefined;
+  }
+
+  /** Resources that are not listed yet, for people who wait. */
+  get missing(): readonly ResourceName[] {
+    return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
+  }
+
+  /** Why one of those could not be listed when that was last tried; undefined where each is still waited for. */
+  get trouble(): KubeError | undefined {
+    const [first] = this.missing.flatMap((resource) => this.#troubles.get(resource) ?? []);
+    return first;
+  }
+
+  /** Kinds that are not followed now because what the server answers to a list is not believed. */
+  get doubted(): readonly ResourceName[] {
+    return [...this.#caches.values()].flatMap(({ resource, cache }) => {
+      const code = this.#troubles.get(resource)?.code;
+      return cache.state !== 'synced' && code !== undefined && DOUBTFUL.has(code) ? [resource] : [];
+    });
+  }
+
+  /** Objects of a kind. */
+  sizeOf(resource: ResourceName): number {
+    return this.#caches.get(resource)?.cache.size ?? 0;
+  }
+
+  listAgain(resource: ResourceName): void {
+    this.#caches.get(resource)?.cache.listAgain();
+  }
+
+  /** The server refused a write because of what a cache does not show: it lists again where no event shows it soon. */
+  isAhead(resource: ResourceName, key: string): void {
+    this.#ahead.met(resource, key);
+  }
+
+  get observations(): readonly CacheObservation[] {
+    return [...this.#caches.values()].map(({ resource, cache }) => ({
+      kind: traitsOf(resource).kind,
+      objects: cache.size,
+      served: cache.state !== 'not-served',
+      lastReceivedAt: cache.lastReceivedAt,
+      counters: cache.counters,
+    }));
+  }
+
+  /** Lists everything that can own a row once more and says whether it shows nothing that the caches lack. */
+  async confirmed(): Promise<boolean> {
+    try {
+      for (const resource of new Set(RESOURCE_OF_OWNER_KIND.values())) {
+        const cache = this.#caches.get(resource)?.cache;
+        if (cache === undefined) continue;
+        for (const object of await this.#options.client.listAll(cache.resource))
+          if (cache.get(keyOf(object as { readonly metadata: { readonly namespace?: string; readonly name: string } })) === undefined)
+            return false;
+      }
+      return true;
+    } catch {
+      // A server that cannot be asked does not agree; it is asked again after the next grace.
+      return false;
+    }
+  }
+
+  /** Whether an owner exists under any uid, or was seen to be deleted. */
+  explains(owner: string): boolean {
+    if (this.#deleted.has(owner)) return true;
+    const object = resourceOfOwner(owner);
+    return object !== undefined && this.get(object.resource, object.key) !== undefined;
+  }
+
+  get(resource: ResourceName, key: string): AnyObject | undefined {
+    return this.#caches.get(resource)?.cache.get(key) as AnyObject | undefined;
+  }
+
+  /** Rules are behind: changes wait. Not while what an earlier leader wrote may still come. */
+  hold(): void {
+    for (const { cache } of this.#caches.values()) if (cache.mayBeBehind) return;
+    this.#late.hold();
+  }
+
+  /** Rules have come to rest. */
+  release(): void {
+    for (const [resource, keys] of this.#late.release()) this.#options.changed(resource, keys);
+  }
+
+  isLate(resource: ResourceName, key: string): boolean {
+    return this.#late.has(resource, key);
+  }
+
+  applyOwn(resource: ResourceName, object: KubeObject): void {
+    this.#caches.get(resource)?.cache.applyOwn(object);
+  }
+
+  applyOwnDelete(resource: ResourceName, key: string, uid: string): void {
+    this.#caches.get(resource)?.cache.applyOwnDelete(key, uid);
+  }
+
+  expectEvent(resource: ResourceName): void {
+    this.#caches.get(resource)?.cache.expectEvent();
+  }
+
+  /** Their nodes are listed at the same time, and long before so many IP objects come. */
+  async #partsOfIps(count: number): Promise<readonly string[] | undefined> {
+    const each = 2 * (this.#options.cachedAbove ?? MANY);
+    if (count < 2 * each) return undefined;
+    await this.#caches
+      .get('nodes')
+      ?.cache.untilSynced()
+      .catch(() => undefined);
+    return ipParts(
+      Array.from(this.#options.world.nodes.entries(), ([name]) => name),
+      count,
+      each,
+    );
+  }
+
+  /** @param optional a cluster may not serve the kind */
+  #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
+    this.#add(
+      resource,
+      trim,
+      (key, object) => {
+        if (object === undefined) table.delete(key);
+        else table.set(key, object as T);
+      },
+      optional,
+    );
+  }
+
+  #notice({ resource, feature, kind }: UnservedKind): void {
+    const { unserved } = this.#options.world;
+    const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
+    const trim = (object: Untrimmed): unknown => ({
+      ...(rules === undefined ? trimTold(object) : trimNatRule(object)),
+      said: feature(object),
+      ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
+    });
+    this.#add(
+      resource,
+      trim,
+      (key, object) => {
+        const seen = object as (NatRule & { readonly said?: string; readonly broken?: readonly string[] }) | undefined;
+        if (seen?.said === undefined) unserved.delete(`${resource}/${key}`);
+        else {
+          const { metadata, said, broken } = seen;
+          unserved.set(`${resource}/${key}`, {
+            resource,
+            key,
+            uid: metadata.uid,
+            feature: said,
+            ...(broken === undefined ? {} : { broken }),
+            ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
+          });
+        }
+        if (seen === undefined) rules?.delete(key);
+        else rules?.set(key, seen);
+      },
+      true,
+    );
+  }
+
+  #add(
+    resource: ResourceName,
+    trim: (object: Untrimmed) => unknown,
+    file: (key: string, object: unknown) => void,
+    optional: boolean,
+  ): void {
+    const { group, version, plural, kind, namespaced } = traitsOf(resource);
+    const { client, clock, random, onNotice, definitions, cachedAbove, doubtMs } = this.#options;
+    const cache = new ListWatchCache<KubeObject>({
+      client,
+      clock,
+      ...(random === undefined ? {} : { random }),
+      resource: { group, version, plural, kind, namespaced },
+      trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
+      optional,
+      pageSize: PAGE,
+      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn, unread: 'managedFields' } : {}),
+      ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
+      ...(doubtMs === undefined ? {} : { doubtMs }),
+      notServedRetryMs: optional ? 30_000 : 1_000,
+      ...(definitions === undefined ? {} : { definitions }),
+      onNotice: (notice) => {
+        if (notice.kind === 'failure') this.#troubles.set(resource, notice.error);
+        if (notice.kind === 'state' && notice.state === 'synced') this.#troubles.delete(resource);
+        onNotice?.(resource, notice);
+      },
+    });
+    cache.onDelta((deltas) => {
+      const keys: string[] = [];
+      let vanished = 0;
+      for (const delta of deltas) {
+        const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
+        const gone = delta.type === 'delete';
+        const apply = (): void => file(key, gone ? undefined : delta.object);
+        if (gone && delta.inferred === true) vanished++;
+        else if (gone) this.#remember(kind, delta.object);
+        if (this.#late.take(resource, key, apply)) continue;
+        apply();
+        keys.push(key);
+      }
+      if (vanished > 0) this.#options.vanished(resource, vanished);
+      this.#options.changed(resource, keys);
+    });
+    cache.onState(() => {
+      // Asked for many times in each turn, and there are many caches.
+      this.#ready = [...this.#caches.values()].every((one) => one.cache.ready);
+      this.#options.changed(resource, []);
+    });
+    this.#caches.set(resource, { resource, cache, optional });
+  }
+
+  #remember(kind: string, object: KubeObject): void {
+    this.#deleted.add(`${kind.toLowerCase()}/${object.metadata.namespace ?? ''}/${object.metadata.name}`);
+    if (this.#deleted.size > 100_000) this.#deleted.delete(this.#deleted.values().next().value as string);
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * A World that is filled once, for those who only look: every cache listed in full and, where there is a session, the Northbound
+ * replica complete. No rule runs and nothing is written.
+ */
+import type { KubeClient } from '../../kube/client.ts';
+import { systemClock } from '../../kube/clock.ts';
+import { KubeError } from '../../kube/errors.ts';
+import type { OvsdbSession } from '../../ovsdb/index.ts';
+import type { Settings } from '../../world/settings.ts';
+import { World } from '../../world/world.ts';
+import { Caches } from './caches.ts';
+
+export interface ObservationOptions {
+  readonly client: KubeClient;
+  /** Not started yet; undefined to look at Kubernetes alone. */
+  readonly session: OvsdbSession | undefined;
+  /** Of the session: after as many failures each was tried. */
+  readonly endpoints: number;
+  readonly settings: Settings;
+  readonly timeoutMs: number;
+}
+
+export class Observation implements AsyncDisposable {
+  readonly world: World;
+  /** Why the Northbound database could not be read. */
+  northboundProblem: string | undefined;
+  readonly #caches: Caches;
+  readonly #session: OvsdbSession | undefined;
+  readonly #endpoints: number;
+  #failures = 0;
+  #failed: KubeError | undefined;
+  #changed: () => void = () => undefined;
+
+  private constructor({ client, session, settings, endpoints }: ObservationOptions) {
+    this.#endpoints = endpoints;
+    this.world = new World(settings);
+    this.#session = session;
+    this.#caches = new Caches({
+      client,
+      world: this.world,
+      clock: systemClock,
+      changed: () => this.#changed(),
+      vanished: () => undefined,
+      onNotice: (resource, notice) => {
+        if (notice.kind !== 'failure') return;
+        if (notice.error.code === 'KUBE_NOT_SERVED' && this.#caches.isOptional(resource)) return;
+        this.#failed ??= notice.error;
+        this.#changed();
+      },
+    });
+    session?.onChanges((batch) => {
+      this.world.rows.apply(session.replica, batch);
+      this.#changed();
+    });
+    session?.onError((error) => {
+      this.#failures++;
+      this.northboundProblem ??= `${error.code}: ${error.message}`;
+      this.#changed();
+    });
+  }
+
+  /**
+   * A Northbound database that cannot be read is no error: `northboundProblem` says so.
+   * @throws KubeError the first failure of a list, or KUBE_TIMEOUT
+   */
+  static async open(options: ObservationOptions): Promise<Observation> {
+    const observation = new Observation(options);
+    observation.#caches.start();
+    options.session?.start();
+    try {
+      await observation.#complete(options.timeoutMs);
+    } catch (error) {
+      await observation.close();
+      throw error;
+    }
+    return observation;
+  }
+
+  /** Resolves with the next change, or after this long. */
+  changed(withinMs: number): Promise<void> {
+    return new Promise((done) => {
+      const timer = setTimeout(() => this.#changed(), withinMs);
+      this.#changed = () => {
+        clearTimeout(timer);
+        this.#changed = () => undefined;
+        this.#pass();
+        done();
+      };
+    });
+  }
+
+  /** Who is past its grace period holds nothing, as the controller sees it. */
+  #pass(): void {
+    this.world.deadlines.advance(systemClock.wallTime());
+  }
+
+  get northboundRead(): boolean {
+    return (this.#session?.generation ?? 0) > 0;
+  }
+
+  get schemaVersion(): string | undefined {
+    return this.#session?.schema?.version;
+  }
+
+  async close(): Promise<void> {
+    await this.#caches.close();
+    await this.#session?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #complete(timeoutMs: number): Promise<void> {
+    return new Promise((done, fail) => {
+      const timer = setTimeout(() => {
+        const { missing } = this.#caches;
+        if (missing.length > 0) return fail(timedOut(missing.join(', '), timeoutMs));
+        this.northboundProblem ??= `it sent no contents in ${timeoutMs / 1_000} s`;
+        done();
+      }, timeoutMs);
+      const end = (finish: () => void): void => {
+        clearTimeout(timer);
+        this.#changed = () => undefined;
+        finish();
+      };
+      this.#changed = () => {
+        const failed = this.#failed;
+        if (failed !== undefined) return end(() => fail(failed));
+        const settled = this.#session === undefined || this.northboundRead || this.#failures >= this.#endpoints;
+        if (!this.#caches.ready || !settled) return;
+        this.#pass();
+        end(done);
+      };
+      this.#changed();
+    });
+  }
+}
+
+function timedOut(missing: string, timeoutMs: number): KubeError {
+  return new KubeError('KUBE_TIMEOUT', { verb: 'list', resource: missing }, `not listed after ${timeoutMs / 1_000} s`);
+}

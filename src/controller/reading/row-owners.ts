@@ -1,0 +1,22 @@
+/** The objects that rows say they are for: the value of their owner key, `<kind>/<namespace>/<name>`, as a resource and a key. */
+import type { ResourceName } from '../../world/resources.ts';
+
+/** Kinds that can own a row, as the owner key has them. */
+export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map([
+  ['vpc', 'vpcs'],
+  ['subnet', 'subnets'],
+  ['ip', 'ips'],
+  ['ippool', 'ippools'],
+  ['pod', 'pods'],
+  ['node', 'nodes'],
+  ['namespace', 'namespaces'],
+  ['vip', 'vips'],
+  ['ovneip', 'ovn-eips'],
+]);
+
+export function resourceOfOwner(owner: string): { readonly resource: ResourceName; readonly key: string } | undefined {
+  const [kind = '', namespace = '', ...rest] = owner.split('/');
+  const resource = RESOURCE_OF_OWNER_KIND.get(kind);
+  const name = rest.join('/');
+  return resource === undefined ? undefined : { resource, key: namespace === '' ? name : `${namespace}/${name}` };
+}

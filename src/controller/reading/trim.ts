@@ -1,0 +1,207 @@
+/**
+ * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
+ */
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../../api/core.ts';
+import type { MachineNetwork, VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../../api/virtual-machine.ts';
+import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_CARRIED_OUT } from '../../api/well-known.ts';
+import { API_VERSION } from '../../api/kind.ts';
+import { keptManagedFields } from '../../api/applied-fields.ts';
+import type { ObjectMeta } from '../../api/meta.ts';
+import type { Subnet } from '../../api/subnet.ts';
+import type { NatRule } from '../../world/nat-rules.ts';
+
+/** An object as it comes from the API server. */
+export interface Untrimmed {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: Omit<ObjectMeta, 'managedFields'> & { readonly managedFields?: unknown; readonly selfLink?: string };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function trimMeta(metadata: Untrimmed['metadata'], keep: (annotation: string) => boolean = () => true): ObjectMeta {
+  const { managedFields, selfLink, annotations, ...rest } = metadata;
+  if (managedFields === undefined && selfLink === undefined && !drops(annotations, keep)) return metadata as ObjectMeta;
+  if (annotations === undefined) return rest;
+  const kept = Object.entries(annotations).filter(([key]) => key !== LAST_APPLIED && keep(key));
+  return { ...rest, annotations: Object.fromEntries(kept) };
+}
+
+function drops(annotations: ObjectMeta['annotations'], keep: (annotation: string) => boolean): boolean {
+  if (annotations !== undefined) for (const key of Object.keys(annotations)) if (key === LAST_APPLIED || !keep(key)) return true;
+  return false;
+}
+
+/** Custom resources are kept whole but for the bookkeeping of clients. */
+export function trimCustom<T extends Untrimmed>(object: T): T {
+  return { ...object, metadata: trimMeta(object.metadata) };
+}
+
+/** Kept of its managed fields: which of the spec are applied, and so left alone. */
+export function trimSubnet(object: Subnet & Untrimmed): Subnet {
+  const managedFields = keptManagedFields(object.metadata.managedFields);
+  return { ...object, metadata: { ...trimMeta(object.metadata), ...(managedFields !== undefined && { managedFields }) } };
+}
+
+const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\//;
+
+export function trimPod(object: Untrimmed): Pod {
+  const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
+  // A Vip chooses by label among the pods that declare it.
+  const chosen = rest.annotations?.[annotationKey.allowedAddressPairs] !== undefined;
+  const migration = labels?.[MIGRATION_JOB_LABEL];
+  const kept = chosen ? labels : migration === undefined ? undefined : { [MIGRATION_JOB_LABEL]: migration };
+  const metadata = kept === undefined ? rest : { ...rest, labels: kept };
+  const pod = object as Pod;
+  const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
+  const { phase, reason, conditions } = pod.status ?? {};
+  const own = conditions?.filter(({ type }) => type === POD_CONDITION || type === POD_NOT_CARRIED_OUT) ?? [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: {
+      ...(nodeName === undefined || nodeName === '' ? {} : { nodeName }),
+      ...(hostNetwork === true ? { hostNetwork } : {}),
+      ...(restartPolicy === undefined ? {} : { restartPolicy }),
+      ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+    },
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(own.length === 0 ? {} : { conditions: own }),
+    },
+  };
+}
+
+export function trimNode(object: Untrimmed): Node {
+  const node = object as Node;
+  const ready =
+    node.status?.conditions?.filter((condition) => condition.type === 'Ready').map(({ type, status }) => ({ type, status })) ?? [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: trimMeta(object.metadata),
+    spec: {},
+    status: { addresses: node.status?.addresses ?? [], conditions: ready },
+  };
+}
+
+export function trimNamespace(object: Untrimmed): Namespace {
+  const { phase } = (object as Namespace).status ?? {};
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: trimMeta(object.metadata),
+    ...(phase === undefined ? {} : { status: { phase } }),
+  };
+}
+
+export function trimStatefulSet(object: Untrimmed): StatefulSet {
+  const { replicas, ordinals, template } = (object as StatefulSet).spec;
+  const annotations = template?.metadata?.annotations;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: {
+      ...(replicas === undefined ? {} : { replicas }),
+      ...(ordinals === undefined ? {} : { ordinals }),
+      ...(annotations === undefined ? {} : { template: { metadata: { annotations } } }),
+    },
+  };
+}
+
+export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefinition {
+  const { config } = (object.spec ?? {}) as NetworkAttachmentDefinition['spec'];
+  return {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),
+    spec: typeof config === 'string' ? { config } : {},
+  };
+}
+
+/** Of an object that is only told something: who it is, and what it was told. */
+export function trimTold(object: Untrimmed): Pick<Untrimmed, 'metadata' | 'status'> {
+  const { conditions } = (object.status ?? {}) as { readonly conditions?: unknown };
+  return {
+    metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),
+    ...(conditions === undefined ? {} : { status: { conditions } }),
+  };
+}
+
+export function trimNatRule(object: Untrimmed): NatRule {
+  const { ovnEip, eip, ipName, ipType } = (object.spec ?? {}) as NatRule['spec'];
+  const { v4Eip, v6Eip, conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
+  return {
+    apiVersion: API_VERSION,
+    kind: object.kind ?? '',
+    metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
+    spec: {
+      ...(ovnEip !== undefined && { ovnEip }),
+      ...(eip !== undefined && { eip }),
+      ...(ipName !== undefined && { ipName }),
+      ...(ipType !== undefined && { ipType }),
+    },
+    status: {
+      ...(v4Eip !== undefined && { v4Eip }),
+      ...(v6Eip !== undefined && { v6Eip }),
+      ...(conditions !== undefined && { conditions }),
+    },
+  };
+}
+
+export function trimMachine(object: Untrimmed): VirtualMachine {
+  const { template } = (object.spec ?? {}) as VirtualMachine['spec'];
+  const annotations = template?.metadata?.annotations;
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: {
+      template: {
+        metadata: annotations === undefined ? {} : { annotations: networkAnnotations(annotations) },
+        spec: { networks: attachedNetworks(template?.spec?.networks) },
+      },
+    },
+  };
+}
+
+export function trimInstance(object: Untrimmed): VirtualMachineInstance {
+  const { networks } = (object.spec ?? {}) as VirtualMachineInstance['spec'];
+  const { migrationUid, completed, failed } = ((object.status ?? {}) as NonNullable<VirtualMachineInstance['status']>).migrationState ?? {};
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
+    spec: { networks: attachedNetworks(networks) },
+    ...(migrationUid !== undefined && {
+      status: { migrationState: { migrationUid, completed: completed === true, failed: failed === true } },
+    }),
+  };
+}
+
+export function trimMigration(object: Untrimmed): VirtualMachineInstanceMigration {
+  const { vmiName } = (object.spec ?? {}) as VirtualMachineInstanceMigration['spec'];
+  const { phase } = (object.status ?? {}) as NonNullable<VirtualMachineInstanceMigration['status']>;
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: { ...(vmiName !== undefined && { vmiName }) },
+    status: { ...(phase !== undefined && { phase }) },
+  };
+}
+
+function networkAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => NETWORK_KEYS.test(key)));
+}
+
+function attachedNetworks(networks: readonly MachineNetwork[] | undefined): readonly MachineNetwork[] {
+  return (networks ?? []).flatMap(({ multus }) =>
+    multus?.networkName === undefined ? [] : [{ multus: { networkName: multus.networkName } }],
+  );
+}

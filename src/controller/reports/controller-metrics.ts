@@ -1,0 +1,145 @@
+/**
+ * What of a controller the metrics show. Everything is read at a scrape from counts that are kept up as things change; a scrape walks
+ * kinds, never Subnets, pods or rows.
+ */
+import type { Reason } from '../../api/reasons.ts';
+import { exposeSubnetAddresses } from './subnet-addresses.ts';
+import type { CollectionLimit } from '../../commit/collection-limit.ts';
+import type { NorthboundWriter } from '../../commit/northbound-writer.ts';
+import type { ObjectWriter } from '../../commit/object-writer.ts';
+import { WRITE_DELAYS } from '../../commit/write-delays.ts';
+import { DIFFERENCES } from '../../diff/drift.ts';
+import { DELETION_BLOCKED, NEEDED_BY_CLUSTER } from '../../compile/deletion.ts';
+import type { Desired } from '../../compile/desired.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { KubeWriter } from '../../kube/kube-writer.ts';
+import type { OvsdbSession } from '../../ovsdb/index.ts';
+import type { MetricSink } from '../../runtime/metrics.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import type { Caches } from '../reading/caches.ts';
+import type { Leadership } from '../leadership/leadership.ts';
+import type { NorthboundLoss } from '../outages/northbound-loss.ts';
+import type { NorthboundRefusals } from '../outages/northbound-refusals.ts';
+import { RefusedWishes } from './refused-wishes.ts';
+
+const DB = { db: 'OVN_Northbound' } as const;
+
+export interface MetricSources {
+  readonly world: World;
+  readonly desired: Desired;
+  readonly session: OvsdbSession;
+  readonly caches: Caches;
+  readonly rows: NorthboundWriter;
+  readonly limit: CollectionLimit;
+  readonly objects: Pick<ObjectWriter, 'held'>;
+  readonly writer: KubeWriter;
+  readonly events: EventRecorder;
+  readonly leadership: Leadership;
+  readonly refusals: NorthboundRefusals;
+  readonly loss: Pick<NorthboundLoss, 'lies'>;
+  /** Kinds whose lists are not believed now. */
+  readonly doubted: () => readonly ResourceName[];
+  readonly clock: Clock;
+  /** False: the addresses of all Subnets together, under an empty name. */
+  readonly subnetLabel: boolean;
+  readonly ready: () => boolean;
+  /** Milliseconds since the epoch; 0 for never. */
+  readonly lastSuccess: () => number;
+}
+
+export function exposeController(metrics: MetricSink, sources: MetricSources): void {
+  const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
+  const gauge = (value: boolean): number => (value ? 1 : 0);
+  metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
+  // One that was answered after the Lease was lost is taken, and nothing is written with it.
+  metrics.read('kiln_term', (report) => report({}, leadership.mayWriteObjects ? (leadership.fence.term ?? 0) : 0));
+  metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
+  metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
+  metrics.read('kiln_desired_rows', (report) => desired.rowCounts.forEach((count, table) => report({ table }, count)));
+  metrics.read('kiln_owned_rows', (report) => world.rows.ownedCounts.forEach((count, table) => report({ table }, count)));
+  metrics.read('kiln_drift_rows', (report) => {
+    for (const [table, counts] of rows.differences) for (const kind of DIFFERENCES) report({ table, kind }, counts[kind]);
+  });
+  metrics.read('kiln_row_conflicts', (report) => report({}, world.rowConflicts.size));
+  metrics.read('kiln_rows_set_aside', (report) => report({}, rows.setAside));
+  metrics.read('kiln_collection_paused', (report) => report({}, gauge(limit.pausing)));
+  metrics.read('kiln_collection_held_rows', (report) => report({}, limit.pausing ? limit.held.size : 0));
+  metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
+  metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
+  metrics.read('kiln_api_objects_held', (report) => {
+    const { held } = objects;
+    for (const why of Object.keys(WRITE_DELAYS) as (keyof typeof WRITE_DELAYS)[]) report({ why }, held.get(why) ?? 0);
+  });
+  metrics.read('kiln_events_total', (report) => {
+    for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
+  });
+  exposeReplica(metrics, sources);
+  exposeCaches(metrics, caches, sources.clock);
+  metrics.read('kiln_lists_doubted', (report) => {
+    for (const resource of sources.doubted()) report({ kind: traitsOf(resource).kind }, 1);
+  });
+  exposeAddresses(metrics, sources);
+}
+
+function exposeReplica(metrics: MetricSink, { session, rows, refusals, loss, clock }: MetricSources): void {
+  let outOfStepAt: number | undefined = clock.now();
+  session.onState((state) => {
+    outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
+  });
+  metrics.read('kiln_ovsdb_connected', (report) => report(DB, session.state === 'synced' ? 1 : 0));
+  metrics.read('kiln_ovsdb_refuses', (report) => report(DB, refusals.reason === undefined ? 0 : 1));
+  metrics.read('kiln_ovsdb_lies', (report) => report(DB, loss.lies ? 1 : 0));
+  metrics.read('kiln_ovsdb_reconnects_total', (report) => report(DB, Math.max(0, session.generation - 1)));
+  metrics.read('kiln_ovsdb_replica_lag_seconds', (report) => {
+    const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);
+    report(DB, since === Infinity ? 0 : (clock.now() - since) / 1_000);
+  });
+}
+
+function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
+  metrics.read('kiln_snapshot_objects', (report) => {
+    for (const { kind, objects } of caches.observations) report({ kind }, objects);
+  });
+  metrics.read('kiln_watch_last_event_timestamp_seconds', (report) => {
+    const offset = clock.wallTime() - clock.now();
+    for (const { kind, served, lastReceivedAt } of caches.observations)
+      if (served && lastReceivedAt !== undefined) report({ kind }, (lastReceivedAt + offset) / 1_000);
+  });
+  metrics.read('kiln_watch_restarts_total', (report) => {
+    for (const { kind, counters } of caches.observations) {
+      const { first, ...again } = counters.lists;
+      for (const [reason, count] of Object.entries(again)) report({ kind, reason }, count);
+      const lists = Object.values(again).reduce((sum, count) => sum + count, first);
+      report({ kind, reason: 'silent' }, counters.silences);
+      report({ kind, reason: 'resumed' }, Math.max(0, counters.watches - lists - counters.silences));
+    }
+  });
+}
+
+function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: MetricSources): void {
+  const refused = new RefusedWishes(world.reservations);
+  exposeSubnetAddresses(metrics, world, subnetLabel);
+  metrics.read('kiln_object_conditions', (report) => {
+    for (const { resource, type, status, reason, objects } of desired.conditionCounts)
+      report({ kind: traitsOf(resource).kind, type, status, reason }, objects);
+  });
+  metrics.read('kiln_deletion_blocked_objects', (report) => {
+    for (const { resource, type, reason, objects } of desired.conditionCounts)
+      if (type === DELETION_BLOCKED && reason !== NEEDED_BY_CLUSTER) report({ kind: traitsOf(resource).kind }, objects);
+  });
+  const podsTold = (wanted: Reason): number => {
+    let pods = 0;
+    for (const { reason, objects } of desired.conditionCounts) if (reason === wanted) pods += objects;
+    return pods;
+  };
+  metrics.read('kiln_misbound_pods', (report) => report({}, podsTold('Misbound')));
+  metrics.read('kiln_ip_problems', (report) => {
+    // Refused because another has it, and two that have it already, are one problem to whoever looks.
+    for (const [problem, count] of refused.counts)
+      report({ problem }, count + (problem === 'AddressConflict' ? world.addressConflicts.size : 0));
+    for (const problem of ['Misbound', 'IPRefused'] as const) report({ problem }, podsTold(problem));
+  });
+}

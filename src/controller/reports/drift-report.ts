@@ -1,0 +1,75 @@
+/** Tells of drift: a log line with both states, an Event on the object the row belongs to, a metric. Bounded, however much there is. */
+import type { Drift } from '../../diff/drift.ts';
+import { driftSentence, repairSentence } from '../../diff/drift.ts';
+import type { EventWish } from '../../diff/object-diff.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { TokenBucket } from '../../kube/token-bucket.ts';
+import { identityOf, tableOf } from '../../nb/row-id.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { MetricSink } from '../../runtime/metrics.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { resourceOfKind } from '../../world/resources.ts';
+
+/** Told at once, and told a second later on. */
+const BURST = 20;
+const RATE = 1;
+
+export interface DriftReportOptions {
+  readonly log: Log;
+  readonly metrics: MetricSink | undefined;
+  readonly clock: Clock;
+  readonly event: (resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish) => void;
+}
+
+export class DriftReport {
+  readonly #options: DriftReportOptions;
+  readonly #tokens: Readonly<Record<'found' | 'repaired', TokenBucket>>;
+  /** Not told one by one since the last that was. */
+  #untold = 0;
+
+  constructor(options: DriftReportOptions) {
+    this.#options = options;
+    const now = options.clock.now();
+    this.#tokens = { found: new TokenBucket(BURST, RATE, now), repaired: new TokenBucket(BURST, RATE, now) };
+  }
+
+  tell(drifts: readonly Drift[], repaired: boolean): void {
+    for (const drift of drifts) {
+      if (repaired) this.#options.metrics?.count('kiln_drift_repaired_total', { table: tableOf(drift.id), kind: drift.difference });
+      this.#tellOne(drift, repaired);
+    }
+  }
+
+  #tellOne(drift: Drift, repaired: boolean): void {
+    const { log, clock } = this.#options;
+    if (!this.#tokens[repaired ? 'repaired' : 'found'].take(clock.now())) {
+      this.#untold++;
+      return;
+    }
+    const fields = {
+      table: tableOf(drift.id),
+      row: identityOf(drift.id),
+      owner: drift.owner,
+      kind: drift.difference,
+      before: drift.before,
+      after: drift.after,
+      ...(this.#untold === 0 ? {} : { untold: this.#untold }),
+    };
+    this.#untold = 0;
+    if (repaired) log.info('drift repaired', fields);
+    else log.warn('drift: another program changed a row', fields);
+    this.#event(
+      drift,
+      repaired
+        ? { type: 'Normal', reason: 'Repaired', message: repairSentence(drift) }
+        : { type: 'Warning', reason: 'Drifted', message: driftSentence(drift) },
+    );
+  }
+
+  #event({ owner, uid }: Drift, event: EventWish): void {
+    if (owner === undefined) return;
+    const [kind = '', namespace = '', ...name] = owner.split('/');
+    const resource = resourceOfKind(kind);
+    if (resource !== undefined) this.#options.event(resource, namespace, name.join('/'), uid, event);
+  }
+}

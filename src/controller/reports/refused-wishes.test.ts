@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Reservation } from '../../world/reservations.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { World } from '../../world/world.ts';
+import { RefusedWishes } from './refused-wishes.ts';
+
+function refused(claimant: string, code: 'NoAvailableAddress' | 'AddressConflict'): Reservation {
+  return { kind: 'refused', claimant, code, message: 'no' };
+}
+
+test('refused wishes are counted by code as they come, change their reason, are granted and go', () => {
+  const { reservations } = new World(DEFAULT_SETTINGS);
+  reservations.set('before', refused('before', 'AddressConflict'));
+  const { counts } = new RefusedWishes(reservations);
+  const now = (): readonly number[] => [counts.get('NoAvailableAddress') ?? -1, counts.get('AddressConflict') ?? -1];
+  assert.deepEqual(now(), [0, 1]);
+  reservations.set('a', refused('a', 'NoAvailableAddress'));
+  reservations.set('b', refused('b', 'NoAvailableAddress'));
+  assert.deepEqual(now(), [2, 1]);
+  reservations.set('b', refused('b', 'AddressConflict'));
+  assert.deepEqual(now(), [1, 2]);
+  reservations.set('a', { kind: 'granted', claimant: 'a', subnet: 's', v4: '10.0.0.2', v6: '', mac: '' });
+  reservations.delete('before');
+  assert.deepEqual(now(), [0, 1]);
+});

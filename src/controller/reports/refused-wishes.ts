@@ -1,0 +1,29 @@
+/** How many interfaces were refused an address, by code, kept up as reservations come and go. */
+import type { AllocationCode } from '../../ipam/allocation.ts';
+import type { Reservation } from '../../world/reservations.ts';
+import type { Table } from '../../world/table.ts';
+
+const CODES: Readonly<Record<AllocationCode, 0>> = {
+  NoSubnet: 0,
+  InvalidIPFamily: 0,
+  AddressOutOfRange: 0,
+  AddressConflict: 0,
+  NoAvailableAddress: 0,
+};
+
+export class RefusedWishes {
+  readonly counts = new Map<string, number>(Object.entries(CODES));
+
+  constructor(reservations: Table<Reservation>) {
+    for (const [, reservation] of reservations.entries()) this.#count(reservation, 1);
+    reservations.onChange((_, after, before) => {
+      this.#count(before, -1);
+      this.#count(after, 1);
+    });
+  }
+
+  #count(reservation: Reservation | undefined, by: 1 | -1): void {
+    if (reservation?.kind !== 'refused') return;
+    this.counts.set(reservation.code, (this.counts.get(reservation.code) ?? 0) + by);
+  }
+}

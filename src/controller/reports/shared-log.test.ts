@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '../../kube/testing/manual-clock.ts';
+import type { Fields, Log } from '../../runtime/log.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { SharedLog } from './shared-log.ts';
+
+function lines(): { readonly log: Log; readonly said: { readonly message: string; readonly fields: Fields }[] } {
+  const said: { readonly message: string; readonly fields: Fields }[] = [];
+  return { said, log: { ...SILENT, warn: (message, fields = {}) => void said.push({ message, fields }) } };
+}
+
+test('a namespace of which very much is refused has so many lines and no more, and another one has its own', () => {
+  const { log, said } = lines();
+  const clock = new ManualClock();
+  const shared = new SharedLog(log, clock);
+  for (let second = 0; second < 60; second++) {
+    for (let n = 0; n < 258; n++) shared.of('flood').warn('write refused', { name: `pod-${n}` });
+    clock.advance(1_000);
+  }
+  const flood = said.length;
+  assert.ok(flood >= 50 && flood <= 50 + 31, `${flood} lines in a minute`);
+  shared.of('quiet').warn('write refused', { name: 'web' });
+  assert.deepEqual(said.at(-1), { message: 'write refused', fields: { name: 'web' } });
+  clock.advance(2_000);
+  shared.of('flood').warn('write refused');
+  const untold = said.reduce((sum, { fields }) => sum + Number(fields['untold'] ?? 0), 0);
+  assert.equal(untold + flood, 60 * 258, 'what was left out is counted');
+});
+
+test('a text of a line is cut', () => {
+  const { log, said } = lines();
+  new SharedLog(log, new ManualClock()).of('shop').warn('write refused', { name: 'web', error: 'x'.repeat(256_000) });
+  assert.equal(said[0]?.fields['name'], 'web');
+  assert.equal(String(said[0]?.fields['error']).length, 2_001);
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Desired } from '../../compile/desired.ts';
+import type { Output } from '../../compile/output.ts';
+import type { AnyObject } from '../../diff/object-diff.ts';
+import { standingNotices } from './standing-facts.ts';
+
+const NOW = Date.UTC(2026, 0, 2);
+
+test('what was written lately is to be told, and what was written long ago, differently or not yet is not', () => {
+  const desired = new Desired();
+  const refused = (name: string): Output => ({
+    kind: 'patch',
+    resource: 'subnets',
+    key: name,
+    uid: name,
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'VpcMissing',
+        message: 'no Vpc',
+        event: 'Warning',
+        ...(name === 'new' && { eventOnce: true }),
+      },
+      { type: 'Accepted', status: 'False', reason: 'VpcMissing', message: 'no Vpc' },
+    ],
+  });
+  const notice: Output = {
+    kind: 'notice',
+    resource: 'services',
+    key: 'a/b',
+    uid: 's',
+    type: 'Warning',
+    reason: 'NotCarriedOut',
+    message: 'no',
+  };
+  desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(refused), notice]);
+  const said = (minutesAgo: number, message: string): AnyObject['status'] => ({
+    conditions: ['Ready', 'Accepted'].map((type) => ({
+      ...{ type, status: 'False', reason: 'VpcMissing', message },
+      lastUpdateTime: new Date(NOW - minutesAgo * 60_000).toISOString(),
+    })),
+  });
+  const status: Readonly<Record<string, AnyObject['status']>> = {
+    new: said(9, 'no Vpc'),
+    old: said(11, 'no Vpc'),
+    other: said(1, 'else'),
+    bare: {},
+  };
+  const source = {
+    get: (_resource: string, name: string): AnyObject | undefined =>
+      name in status ? { metadata: { name, uid: name, resourceVersion: '1' }, status: status[name] } : undefined,
+  };
+  assert.deepEqual(
+    [...standingNotices(desired, source, NOW)].map((told) => [told?.uid, told?.reason, told?.once]),
+    [
+      ['s', 'NotCarriedOut', undefined],
+      ['new', 'VpcMissing', true],
+    ],
+  );
+});
+
+test('others have their turns while very many objects are looked at, and none is left out', () => {
+  const desired = new Desired();
+  const many = Array.from({ length: 5_000 }, (_, at): Output => {
+    const condition = { type: 'Ready', status: 'False', reason: 'VpcMissing', message: 'no Vpc', event: 'Warning' } as const;
+    return { kind: 'patch', resource: 'subnets', key: `s${at}`, uid: `u${at}`, conditions: [condition] };
+  });
+  desired.replace([], many);
+  const conditions = [
+    { type: 'Ready', status: 'False', reason: 'VpcMissing', message: 'no Vpc', lastUpdateTime: new Date(NOW).toISOString() },
+  ];
+  const get = (_resource: string, name: string): AnyObject => ({
+    metadata: { name, uid: name, resourceVersion: '1' },
+    status: { conditions },
+  });
+  const pauses: number[] = [];
+  let told = 0;
+  for (const one of standingNotices(desired, { get }, NOW)) {
+    if (one === undefined) pauses.push(told);
+    else told++;
+  }
+  assert.equal(told, 5_000);
+  assert.deepEqual(pauses, [1_999, 3_999]);
+});

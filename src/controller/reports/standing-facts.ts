@@ -1,0 +1,52 @@
+/**
+ * Facts that hold and that deserve an Event. A new leader compares them with the Events that the server has: the leader before may have
+ * been stopped between writing a condition and sending its Event.
+ */
+import type { Desired } from '../../compile/desired.ts';
+import type { ConditionOutput, NoticeOutput } from '../../compile/output.ts';
+import type { ObjectSource } from '../../commit/object-writer.ts';
+import { conditionOf } from '../../world/conditions.ts';
+
+/** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may be gone by now. */
+const RECENT_MS = 600_000;
+
+export interface StandingNotice extends NoticeOutput {
+  /** Its Event may have the words of another moment. */
+  readonly once?: true;
+}
+
+/** After as many objects others may have their turn: some milliseconds. */
+const AT_ONCE = 2_000;
+
+/**
+ * Notices, and conditions that were written lately; `undefined` where others may have their turn.
+ * @param now milliseconds since the epoch
+ */
+export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice | undefined> {
+  yield* desired.notices;
+  let looked = 0;
+  for (const id of desired.objectIds) {
+    if (++looked % AT_ONCE === 0) yield undefined;
+    for (const output of desired.object(id)) {
+      if (output.kind !== 'patch') continue;
+      const { resource, key, uid, conditions = [] } = output;
+      for (const condition of conditions) {
+        const { event: type, eventOnce, reason, message } = condition;
+        if (type === undefined || !isWrittenLately(condition, source.get(resource, key), resource, now)) continue;
+        yield { kind: 'notice', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
+      }
+    }
+  }
+}
+
+/** One that is not written yet is told when it is. */
+function isWrittenLately(
+  { type, status, reason, message }: ConditionOutput,
+  object: ReturnType<ObjectSource['get']>,
+  resource: NoticeOutput['resource'],
+  now: number,
+): boolean {
+  const held = object === undefined ? undefined : conditionOf(resource, object, type);
+  if (held?.status !== status || held.reason !== reason || (held.message ?? '') !== message) return false;
+  return now - Date.parse(held.lastUpdateTime ?? held.lastTransitionTime ?? '') < RECENT_MS;
+}

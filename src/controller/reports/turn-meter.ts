@@ -1,0 +1,69 @@
+/** Measures turns and writes as they happen, and knows when this process last got something done. */
+import type { TransactionReport } from '../../commit/northbound-writer.ts';
+import type { ObjectWrite } from '../../diff/object-diff.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { WriteResult } from '../../kube/write-intent.ts';
+import type { MetricSink } from '../../runtime/metrics.ts';
+import { traitsOf } from '../../world/resources.ts';
+
+export class TurnMeter {
+  readonly #metrics: MetricSink | undefined;
+  readonly #clock: Clock;
+  /** A rule threw in this turn. */
+  #failed = false;
+  /** Nothing was left to do at the end of the last turn, and nothing came since. */
+  #idle = false;
+  #succeededAt = 0;
+
+  constructor(metrics: MetricSink | undefined, clock: Clock) {
+    this.#metrics = metrics;
+    this.#clock = clock;
+  }
+
+  /** Milliseconds since the epoch when something was carried out last: the present while nothing is to be done; 0 for never. */
+  get lastSuccess(): number {
+    return this.#idle ? this.#clock.wallTime() : this.#succeededAt;
+  }
+
+  /** Something is to be done. */
+  woken(): void {
+    if (this.#idle) this.#succeededAt = this.#clock.wallTime();
+    this.#idle = false;
+  }
+
+  ruleFailed(rule: string): void {
+    this.#failed = true;
+    this.#metrics?.count('kiln_rule_failures_total', { rule });
+  }
+
+  /** @param since monotonic milliseconds. @returns now */
+  phase(phase: 'compile' | 'diff', since: number): number {
+    const now = this.#clock.now();
+    this.#metrics?.observe('kiln_reconcile_duration_seconds', { phase }, (now - since) / 1_000);
+    return now;
+  }
+
+  /** @param idle nothing waits and nothing is under way */
+  turned(settled: boolean, idle: boolean): void {
+    this.#metrics?.count('kiln_reconcile_total', { result: this.#failed ? 'failed' : settled ? 'settled' : 'continued' });
+    this.#failed = false;
+    this.#idle = idle;
+  }
+
+  transaction({ ok, error, operations, durationMs }: TransactionReport): void {
+    if (ok) this.#succeededAt = this.#clock.wallTime();
+    if (durationMs === undefined) return;
+    this.#metrics?.count('kiln_transaction_total', { result: ok ? 'committed' : (error?.outcome ?? 'unknown') });
+    this.#metrics?.observe('kiln_transaction_operations', {}, operations);
+    this.#metrics?.observe('kiln_reconcile_duration_seconds', { phase: 'commit' }, durationMs / 1_000);
+  }
+
+  written({ resource, verb }: ObjectWrite, result: WriteResult): void {
+    if (result.ok) this.#succeededAt = this.#clock.wallTime();
+    this.#metrics?.count('kiln_api_writes_total', { kind: traitsOf(resource).kind, verb, result: result.ok ? 'ok' : result.error.code });
+  }
+
+  paused(): void {
+    this.#metrics?.count('kiln_collection_pauses_total', {});
+  }
+}

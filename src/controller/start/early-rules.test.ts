@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import { Compiler } from '../../compile/compiler.ts';
+import { RULES } from '../../compile/rules.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { World } from '../../world/world.ts';
+import { EarlyRules } from './early-rules.ts';
+
+const META = { resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+
+function bind(world: World, name: string): void {
+  const address = `10.0.0.${name}`;
+  world.pods.set(`ns/p-${name}`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `p-${name}`,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      ...META,
+      annotations: {
+        'ovn.kubernetes.io/allocated': 'true',
+        'ovn.kubernetes.io/ip_address': address,
+        'ovn.kubernetes.io/logical_switch': 's1',
+      },
+    },
+    spec: { nodeName: 'n1' },
+  });
+}
+
+function giveIp(world: World, name: string): void {
+  const address = `10.0.0.${name}`;
+  world.ips.set(`p-${name}.ns`, {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: { name: `p-${name}.ns`, uid: `ip-${name}`, ...META, annotations: { [kilnAnnotation.podUid]: `uid-${name}` } },
+    spec: { podName: `p-${name}`, namespace: 'ns', subnet: 's1', v4IpAddress: address, ipAddress: address },
+  });
+}
+
+test('rules run for the pods whose IP object is there, and for each once', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
+  const early = new EarlyRules(world, compiler, () => 0);
+  for (const name of ['2', '3', '4']) bind(world, name);
+  giveIp(world, '2');
+  giveIp(world, '3');
+  const isWished = (name: string): boolean => compiler.desired.wish(`p-${name}.ns#uid-${name}`) !== undefined;
+
+  assert.equal(
+    early.run(() => true),
+    false,
+  );
+  assert.equal(isWished('2') || isWished('3'), false);
+  assert.equal(
+    early.run(() => false),
+    true,
+  );
+  assert.deepEqual(['2', '3', '4'].map(isWished), [true, true, false]);
+
+  giveIp(world, '4');
+  early.end();
+  early.run(() => false);
+  assert.equal(isWished('4'), false);
+  world.reactor.settle();
+  assert.equal(isWished('4'), true);
+});
+
+test('rules that take long for a pod are left for when all is there', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
+  let now = 0;
+  const early = new EarlyRules(world, compiler, () => (now += 100));
+  const names = Array.from({ length: 20 }, (_, at) => String(at + 2));
+  for (const name of names) {
+    bind(world, name);
+    giveIp(world, name);
+  }
+  early.run(() => false);
+  const wished = names.filter((name) => compiler.desired.wish(`p-${name}.ns#uid-${name}`) !== undefined);
+  assert.equal(wished.length, 11);
+});

@@ -1,0 +1,148 @@
+/**
+ * Whether the first lists of this process may be believed. Nobody saw what was deleted before it: where rows of the database, IP objects, pods
+ * or Subnets name an object that a list lacks, the server is asked for that one by name, and nothing is written before it is known to be gone.
+ * Mostly nothing is named that is not there, and no time is lost.
+ */
+import { DOUBT_MS, proveAbsent, secondListAfter } from '../../kube/absence.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { splitKey, traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import type { Caches } from '../reading/caches.ts';
+import { resourceOfOwner } from '../reading/row-owners.ts';
+
+export interface FirstListsOptions {
+  readonly client: KubeClient;
+  readonly world: World;
+  readonly caches: Pick<Caches, 'get' | 'explains' | 'listAgain' | 'sizeOf'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** As of a cache's list: see `ListWatchOptions.doubtMs`. */
+  readonly doubtMs?: number;
+  readonly later: (ms: number, run: () => void) => void;
+  /** Called when the lists are believed. */
+  readonly wake: () => void;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5_000;
+
+export class FirstLists {
+  readonly #options: FirstListsOptions;
+  #state: 'to-look' | 'asking' | 'believed' = 'to-look';
+  #retryMs = FIRST_RETRY_MS;
+  readonly #said = new Set<ResourceName>();
+  /** Objects that the server denied, and that a second list lacked where that was needed. */
+  readonly #gone = new Set<string>();
+  #doubted: readonly ResourceName[] = [];
+
+  constructor(options: FirstListsOptions) {
+    this.#options = options;
+  }
+
+  get believed(): boolean {
+    return this.#state === 'believed';
+  }
+
+  /** Kinds whose list lacks what the server has. */
+  get doubted(): readonly ResourceName[] {
+    return this.#doubted;
+  }
+
+  /** Call when all lists are complete and the replica is in step. */
+  look(): void {
+    if (this.#state !== 'to-look') return;
+    const absent = this.#absent();
+    if (absent.size === 0) {
+      if (this.#said.size > 0) this.#options.log.info('the first lists have what the database and other objects name', {});
+      this.#doubted = [];
+      this.#state = 'believed';
+      return;
+    }
+    this.#state = 'asking';
+    void this.#ask(absent).then((waitMs) => {
+      this.#options.later(waitMs, () => {
+        this.#state = 'to-look';
+        this.#options.wake();
+      });
+    });
+  }
+
+  /** @returns after which it is to be looked again, in milliseconds */
+  async #ask(absent: ReadonlyMap<ResourceName, ReadonlySet<string>>): Promise<number> {
+    const { log, caches } = this.#options;
+    const doubted: ResourceName[] = [];
+    for (const [resource, keys] of absent) {
+      try {
+        await this.#prove(resource, [...keys]);
+        for (const key of keys) this.#gone.add(`${resource} ${key}`);
+      } catch (error) {
+        doubted.push(resource);
+        if (!this.#said.has(resource)) {
+          this.#said.add(resource);
+          log.error('a first list lacks what the database or other objects name: nothing is written before that is gone, or listed', {
+            resource,
+            absent: keys.size,
+            ...(isKubeError(error) ? { code: error.code } : {}),
+            error: error instanceof Error ? error.message : String(error),
+          });
+        }
+        caches.listAgain(resource);
+      }
+    }
+    this.#doubted = doubted;
+    if (doubted.length === 0) return 0;
+    const waitMs = this.#retryMs;
+    this.#retryMs = Math.min(2 * waitMs, LONGEST_RETRY_MS);
+    return waitMs;
+  }
+
+  /** @throws where one of them is there, or the server cannot be asked */
+  async #prove(resource: ResourceName, keys: readonly string[]): Promise<void> {
+    const { client, caches, clock, log, doubtMs = DOUBT_MS } = this.#options;
+    const traits = traitsOf(resource);
+    const absence = await proveAbsent(client, traits, keys.map(splitKey));
+    const left = caches.sizeOf(resource);
+    const againInMs = secondListAfter(keys.length, keys.length + left, absence, doubtMs);
+    if (againInMs === undefined) return;
+    log.warn('a first list lacks much that the database or other objects name: a second one has to agree', {
+      resource,
+      absent: keys.length,
+      listed: left,
+      againInMs,
+    });
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, againInMs));
+    const named = new Set(keys);
+    for (const { metadata } of await client.listAll(traits)) {
+      const key = traits.namespaced ? `${metadata.namespace ?? ''}/${metadata.name}` : metadata.name;
+      if (named.has(key)) throw new Error(`a second list has ${traits.kind} ${key}`);
+    }
+  }
+
+  /** What is named and not there, by kind. */
+  #absent(): ReadonlyMap<ResourceName, ReadonlySet<string>> {
+    const { world, caches } = this.#options;
+    const absent = new Map<ResourceName, Set<string>>();
+    const named = (resource: ResourceName, key: string | undefined): void => {
+      if (key === undefined || key === '' || caches.get(resource, key) !== undefined || this.#gone.has(`${resource} ${key}`)) return;
+      const keys = absent.get(resource) ?? new Set();
+      absent.set(resource, keys.add(key));
+    };
+    for (const id of world.rows.owned) {
+      const ownership = world.rows.best(id)?.ownership;
+      if (ownership?.kind !== 'ours' || caches.explains(ownership.owner)) continue;
+      const owner = resourceOfOwner(ownership.owner);
+      if (owner !== undefined) named(owner.resource, owner.key);
+    }
+    for (const [, { spec }] of world.ips.entries()) named('subnets', spec.subnet);
+    for (const [, { spec }] of world.subnets.entries()) named('vpcs', spec.vpc);
+    for (const [key, { spec }] of world.pods.entries()) {
+      named('namespaces', splitKey(key).namespace);
+      named('nodes', spec?.nodeName);
+    }
+    return absent;
+  }
+}

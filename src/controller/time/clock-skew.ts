@@ -1,0 +1,58 @@
+/**
+ * The clock of this machine, as long as it agrees with that of the API server, which dates its answers; where they differ, the date is the
+ * server's. The server says when a pod is to be gone, and a clock that is ahead would take pods that still end for those of a lost node.
+ */
+import type { Clock } from '../../kube/clock.ts';
+import { systemClock } from '../../kube/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+
+/** Answers are dated to the second, and may be read late; pods have thirty seconds to end. */
+const TOLERATED_MS = 10_000;
+/** One answer may have waited for a process that was stopped. */
+const IN_A_ROW = 3;
+
+export class ServerDatedClock implements Clock {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  /** What the server said last, and when that was, in monotonic milliseconds. */
+  #heard: { readonly date: number; readonly at: number } | undefined;
+  #apart = 0;
+  #told = false;
+
+  constructor(log: Log, clock: Clock = systemClock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  readonly now = (): number => this.#clock.now();
+
+  /** A clock that jumps is not believed meanwhile, also not before the next answer. */
+  readonly wallTime = (): number => {
+    const own = this.#clock.wallTime();
+    if (this.#heard === undefined) return own;
+    const { date, at } = this.#heard;
+    const server = Math.round(date + this.#clock.now() - at);
+    return Math.abs(own - server) <= TOLERATED_MS ? own : server;
+  };
+
+  readonly setTimeout: Clock['setTimeout'] = (callback, ms) => this.#clock.setTimeout(callback, ms);
+  readonly clearTimeout: Clock['clearTimeout'] = (handle) => this.#clock.clearTimeout(handle);
+
+  /** The server has just answered. @param date its own, in milliseconds since the epoch */
+  answered(date: number): void {
+    this.#heard = { date, at: this.#clock.now() };
+    const ahead = this.#clock.wallTime() - date;
+    if (Math.abs(ahead) <= TOLERATED_MS) {
+      this.#apart = 0;
+      if (this.#told) this.#log.info('the clocks of this machine and of the API server agree again');
+      this.#told = false;
+      return;
+    }
+    if (this.#told || ++this.#apart < IN_A_ROW) return;
+    this.#told = true;
+    this.#log.warn('the clocks of this machine and of the API server differ', {
+      error: `this one is ${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead' : 'behind'}: what ends at a date, ends by that of the API server; the certificate of the API server is held to this one`,
+      next: 'see to the time service (NTP) of both machines',
+    });
+  }
+}

@@ -1,0 +1,51 @@
+/** Wakes whoever waits for a moment in time that a rule asked about. */
+import type { Clock } from '../../kube/clock.ts';
+import type { Deadlines } from '../../world/deadlines.ts';
+import type { MonotonicClock } from './steady-date.ts';
+
+/** A clock that is set forward is noticed within this time. */
+const LONGEST_MS = 60_000;
+/** Less is no date that was set anew. */
+const DRIFT_MS = 100;
+
+export class DeadlineTimer {
+  readonly #deadlines: Deadlines;
+  readonly #date: MonotonicClock;
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  #timer: unknown;
+  /** The moment that it waits for, and by how much the date was ahead of the clock when it was set. */
+  #due: number | undefined;
+  #ahead = 0;
+
+  constructor(deadlines: Deadlines, date: MonotonicClock, clock: Clock, wake: () => void) {
+    this.#deadlines = deadlines;
+    this.#date = date;
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  /** Sets the timer to the next deadline. One that waits for it already is left: most turns change no deadline. */
+  set(): void {
+    const { next } = this.#deadlines;
+    if (next === undefined) return this.stop();
+    const date = this.#date.now();
+    const ahead = date - this.#clock.now();
+    if (next === this.#due && Math.abs(ahead - this.#ahead) < DRIFT_MS) return;
+    this.stop();
+    this.#due = next;
+    this.#ahead = ahead;
+    const wait = Math.min(Math.max(next - date, 0) + 1, LONGEST_MS);
+    this.#timer = this.#clock.setTimeout(() => {
+      this.stop();
+      this.#wake();
+    }, wait);
+  }
+
+  stop(): void {
+    if (this.#due === undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#due = undefined;
+  }
+}

@@ -2,7 +2,7 @@
  * The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and what came of them when they
  * were run last.
  */
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../../test/scenarios/all.ts';
 import type { FailureCase } from '../../test/scenarios/failure-cases.ts';
@@ -68,8 +68,8 @@ function scenariosOf({ number }: FailureCase): readonly Scenario[] {
 
 /** The kinds and features that it waits for and that are still not there; empty for none. */
 function waitsFor({ waitsFor: kinds = [], waitsForFeature }: FailureCase): string {
-  const unserved = new Set(UNSERVED_KINDS.map(({ resource }) => traitsOf(resource).kind));
-  return [...kinds.filter((kind) => unserved.has(kind)), ...(waitsForFeature === undefined ? [] : [waitsForFeature])].join(', ');
+  const unimplemented = new Set(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
+  return [...kinds.filter((kind) => unimplemented.has(kind)), ...(waitsForFeature === undefined ? [] : [waitsForFeature])].join(', ');
 }
 
 /** What a page says about the run it was made of. */

@@ -8,7 +8,7 @@ import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration
 import { PRECEDENCE } from '../../src/cli/configured.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/error-advice.ts';
 import { program } from '../../src/cli/program.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
 import { TABLES } from '../../src/nb/tables.ts';
 import { errorCodes } from '../../src/ovsdb/index.ts';
@@ -88,7 +88,7 @@ export function referencePage(): string {
     "Each object of these kinds has condition `Ready` `False` with reason `NotCarriedOut`, and an Event when it gets it: in its status, or as JSON in annotation `kiln.io/conditions` where the schema of its kind has no conditions of the object (`kubectl get security-group NAME -o jsonpath='{.metadata.annotations.kiln\\.io/conditions}'`). A Service gets the Event alone. Where the definition of a kind has CEL rules, `Validated` says whether the object keeps them.",
     table(
       ['kind', 'resource'],
-      UNSERVED_KINDS.map(({ resource }) => [
+      UNIMPLEMENTED_KINDS.map(({ resource }) => [
         traitsOf(resource).kind,
         `${traitsOf(resource).plural}${traitsOf(resource).group === '' ? '' : `.${traitsOf(resource).group}`}`,
       ]),

@@ -16,7 +16,7 @@ import type { Mac } from '../net/mac.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
-import { allocatedPlaces } from '../world/allocated-places.ts';
+import { allocatedSubnets } from '../world/allocated-subnets.ts';
 import { covers, proofsOf, provenOf } from '../world/binding-proof.ts';
 import { claimantOfObject, hasRouterMac, iptablesEipAddresses, ovnEipAddresses, vipAddresses, vipShare } from '../world/address-objects.ts';
 import { claimantOfIp, claimantOfPort, heldTexts, shareOfIp } from '../world/claimants.ts';
@@ -179,7 +179,7 @@ export class Holders {
   #holdPod(pod: Pod, told: Told | undefined): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
     const held: string[] = [];
-    if (isAlive(pod, (moment) => this.#world.deadlines.passed(moment))) {
+    if (isAlive(pod, (deadline) => this.#world.deadlines.passed(deadline))) {
       for (const key of Object.keys(annotations)) {
         if (!key.endsWith(ALLOCATED) || annotations[key] !== 'true') continue;
         const provider = key.slice(0, -ALLOCATED.length);
@@ -294,7 +294,7 @@ export class Holders {
     for (const bearer of ip === undefined ? bearersByName(port) : bearersOf(port, ip)) {
       for (const key of [bearer, ...pods.peekBucket('instance', bearer)]) {
         const annotations = pods.peek(key)?.metadata.annotations;
-        if (annotations !== undefined && allocatedPlaces(annotations).length > 0) then(key);
+        if (annotations !== undefined && allocatedSubnets(annotations).length > 0) then(key);
       }
     }
   }

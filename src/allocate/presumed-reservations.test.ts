@@ -25,7 +25,7 @@ function outcome({ world, compiler: { desired } }: RuleBench): object {
 /** Rules run once before anything is presumed: then nothing is. */
 function withoutPresuming(bench: RuleBench): RuleBench {
   const fresh = bench.restarted();
-  fresh.world.reactor.settle();
+  fresh.world.reactor.runDue();
   fresh.allocation.run();
   fresh.compile();
   return fresh;

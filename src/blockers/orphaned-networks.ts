@@ -13,7 +13,7 @@ export const orphanedNetworks: Query<readonly string[]> = defineQuery('networks-
   // Whoever took its marks: until they are back it has the networks all the same.
   const ports = world.rows.column(rowId('Logical_Router', vpc), 'ports');
   const left = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const port = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
+    const port = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.ownership;
     if (port?.kind !== 'ours' || !port.owner.startsWith(OF_SUBNET)) return [];
     const subnet = port.owner.slice(OF_SUBNET.length);
     return world.ask(uidOfSubnet, subnet) === port.uid ? [] : [subnet];
@@ -24,7 +24,7 @@ export const orphanedNetworks: Query<readonly string[]> = defineQuery('networks-
 /** The Vpc in whose router a network is whose Subnet vanished; empty for none. */
 export const vpcOfOrphanedNetwork: Query<string> = defineQuery('vpc-of-network-left', (world, subnet) => {
   const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
-  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).flatMap((uuid) => world.rows.at(uuid)?.id ?? []);
+  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).flatMap((uuid) => world.rows.byUuid(uuid)?.id ?? []);
   const vpcs = routers.map(identityOf);
   return vpcs.find((vpc) => world.ask(orphanedNetworks, vpc).includes(subnet)) ?? '';
 });

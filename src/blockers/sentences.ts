@@ -1,7 +1,7 @@
 /**
  * For a person: what is in the way of an object that is to be deleted, and what to do next.
  */
-import { bearsCluster, builtInOf } from '../world/built-in.ts';
+import { isNeededByCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Settings } from '../world/settings.ts';
@@ -17,7 +17,7 @@ export function blockedSentence(settings: Settings, resource: ResourceName, key:
 function whenItGoes(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
   const builtIn = builtInOf(settings, resource, key);
   const they = count === 1 ? 'that' : 'they';
-  if (bearsCluster(builtIn))
+  if (isNeededByCluster(builtIn))
     return (
       `The cluster stands on it: it serves on, refuses nobody meanwhile, and nothing has to be done. ` +
       `It goes when ${they} and the last node are gone, and is made again`

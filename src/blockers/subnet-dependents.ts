@@ -4,7 +4,7 @@ import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { AddressResource } from '../world/address-objects.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
-import { isOfSubnet, onlyAsks } from '../world/claimants.ts';
+import { isOfSubnet, onlyRequests } from '../world/claimants.ts';
 import { subnetIntent } from '../world/intent.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
 import { eipResourceOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
@@ -57,7 +57,7 @@ export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
 export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (world, name) => {
   const ip = world.ips.get(name);
   // What is the Subnet's own goes after it.
-  return ip !== undefined && !onlyAsks(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
+  return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
 });
 
 /** Pods that were given addresses of a Subnet or have a port in it. */
@@ -73,7 +73,7 @@ const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name
 function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
   const ports = world.rows.column(rowId('Logical_Switch', subnet), 'ports');
   return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const ownership = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
+    const ownership = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.ownership;
     return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? [ownership.owner.slice(kind.length)] : [];
   });
 }

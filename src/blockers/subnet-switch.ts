@@ -1,6 +1,6 @@
 /** Whether the network of a Subnet runs: by its logical switch, or because it was accepted once. */
 import { rowId } from '../nb/row-id.ts';
-import { hasLostMarks } from '../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../world/lost-ownership-keys.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 
@@ -11,7 +11,7 @@ export function hasSwitch(world: World, subnet: string, uid: string): boolean {
   const id = rowId('Logical_Switch', subnet);
   const owner = world.rows.state(id)?.ownership;
   if (owner?.kind === 'ours') return owner.uid === uid;
-  return hasLostMarks(world.rows, { id, owner: { kind: 'subnet', namespace: '', name: subnet, uid } });
+  return hasLostOwnershipKeys(world.rows, { id, owner: { kind: 'subnet', namespace: '', name: subnet, uid } });
 }
 
 /** Its network runs, or it was accepted: one whose switch somebody deletes by hand is no new Subnet. */

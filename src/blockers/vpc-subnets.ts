@@ -65,5 +65,5 @@ export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', 
  * since what the diff says of the router follows from this.
  */
 const routerKeepsOthers: Query<boolean> = defineQuery('router-keeps-others', (world, vpc) =>
-  world.rows.inside(rowId('Logical_Router', vpc)).some(({ ownership }) => ownership.kind === 'foreign'),
+  world.rows.children(rowId('Logical_Router', vpc)).some(({ ownership }) => ownership.kind === 'foreign'),
 );

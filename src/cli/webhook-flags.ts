@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
 import type { Controller } from '../controller/controller.ts';
-import { UNSERVED_KINDS } from '../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../controller/reading/unserved-kinds.ts';
 import type { Untrimmed } from '../controller/reading/trim.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -177,7 +177,8 @@ export function startWebhook(
     client,
     ownUser: { connection, ...(settings.ownUser !== undefined && { given: settings.ownUser }) },
     observed: controller,
-    unserved: (resource, object) => UNSERVED_KINDS.find((kind) => kind.resource === resource)?.feature(object as unknown as Untrimmed),
+    unimplemented: (resource, object) =>
+      UNIMPLEMENTED_KINDS.find((kind) => kind.resource === resource)?.feature(object as unknown as Untrimmed),
     host: settings.host,
     port: settings.port,
     certificate: settings.certificate,

@@ -33,7 +33,7 @@ test('while a rule fails for an object, what it owns is undecided; others are no
   }
   world.subnets.set('s1', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's1', ...META }, spec: {} });
   world.nodes.set('n1', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', ...META }, spec: {} });
-  world.reactor.settle();
+  world.reactor.runDue();
   assert.deepEqual(failures.toSorted(), ['pairs s1\nn1', 'pods shop/web']);
   const undecided = (): string[] =>
     ['pod/shop/web', 'pod/shop/db', 'subnet//s1', 'node//n1', 'vpc//s2'].filter((owner) => compiler.failsFor(owner));
@@ -41,13 +41,13 @@ test('while a rule fails for an object, what it owns is undecided; others are no
 
   broken.clear();
   world.namespaces.set('switch', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'switch', ...META } });
-  world.reactor.settle();
+  world.reactor.runDue();
   assert.deepEqual(undecided(), []);
   assert.ok(recovered > 0);
 
   broken.add('shop/web');
   world.namespaces.delete('switch');
-  world.reactor.settle();
+  world.reactor.runDue();
   assert.deepEqual(undecided(), ['pod/shop/web']);
   world.pods.delete('shop/web');
   assert.deepEqual(undecided(), []);

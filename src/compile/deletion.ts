@@ -6,7 +6,7 @@ import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
 import { ownerText } from '../nb/ownership.ts';
-import { bearsCluster, builtInOf } from '../world/built-in.ts';
+import { isNeededByCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -45,7 +45,7 @@ export function unblocked(resource: ResourceName, key: string): Pick<PatchOutput
 }
 
 export function deletionBlocked({ settings }: World, resource: ResourceName, key: string, blockers: Blockers): ConditionOutput {
-  const needed = bearsCluster(builtInOf(settings, resource, key));
+  const needed = isNeededByCluster(builtInOf(settings, resource, key));
   return {
     type: DELETION_BLOCKED,
     status: 'True',

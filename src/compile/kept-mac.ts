@@ -18,7 +18,7 @@ export function keptMac(world: World, id: RowId, column: string, key?: string): 
 }
 
 /** For `externalIds` of a row: the MAC that it keeps, where that is not the one which follows from its identity. */
-export function macMark(id: RowId, mac: Mac): Readonly<Record<string, string>> {
+export function macExternalId(id: RowId, mac: Mac): Readonly<Record<string, string>> {
   return mac === derivedMac(id) ? {} : { [MAC_KEY]: mac };
 }
 

@@ -10,12 +10,12 @@ import type { Claimant, RowOutput } from './output.ts';
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
 /** All rows that carry this owner text (`<kind>/<namespace>/<name>`), as they are, under the keys they carry. */
-export function keptRows(world: World, owner: string): readonly RowOutput[] {
-  return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => keptRow(world, id) ?? []);
+export function frozenRows(world: World, owner: string): readonly RowOutput[] {
+  return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => frozenRow(world, id) ?? []);
 }
 
 /** A row as it is, under the keys it carries; undefined unless it is ours. */
-export function keptRow(world: World, id: RowId): RowOutput | undefined {
+export function frozenRow(world: World, id: RowId): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
   const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');
@@ -23,7 +23,7 @@ export function keptRow(world: World, id: RowId): RowOutput | undefined {
 }
 
 /** A row that lost the marks which say whose it is, stated just as before that: it is to have them again. */
-export function remarkedRow(world: World, { id, owner, rule }: RowOutput): RowOutput {
+export function rowWithOwnershipKeys(world: World, { id, owner, rule }: RowOutput): RowOutput {
   return asItIs(world, id, { ...owner, created: '' }, rule);
 }
 
@@ -34,7 +34,7 @@ export function remarkedRow(world: World, { id, owner, rule }: RowOutput): RowOu
 export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state?.ownership.kind !== 'legacy') return undefined;
-  const parent = state.parent === undefined ? undefined : world.rows.at(state.parent.uuid);
+  const parent = state.parent === undefined ? undefined : world.rows.byUuid(state.parent.uuid);
   return parent?.ownership.kind === 'foreign' ? undefined : asItIs(world, id, owner, rule);
 }
 
@@ -45,7 +45,7 @@ function asItIs(world: World, id: RowId, owner: Claimant, rule: string): RowOutp
     held instanceof Map
       ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)]))
       : {};
-  const parent = state?.parent === undefined ? undefined : world.rows.at(state.parent.uuid);
+  const parent = state?.parent === undefined ? undefined : world.rows.byUuid(state.parent.uuid);
   return {
     kind: 'row',
     id,

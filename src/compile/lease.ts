@@ -8,7 +8,7 @@ import { parseDuration } from '../api/duration.ts';
 import type { Condition, Labels } from '../api/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { momentOf } from '../world/conditions.ts';
+import { parsedTime } from '../world/conditions.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { ConditionOutput, DeleteOutput } from './output.ts';
@@ -77,7 +77,7 @@ function idle(message: string): ConditionOutput {
 
 /** Since when the object says that nothing uses it, in milliseconds since the epoch. */
 function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
-  return momentOf(conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime);
+  return parsedTime(conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime);
 }
 
 function timeText(moment: number): string {

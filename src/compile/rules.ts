@@ -2,7 +2,7 @@
  * The list of all rules.
  */
 import { iptablesEip, ovnEip } from './address-object/eip.ts';
-import { natRuleMarks } from './address-object/nat-rule.ts';
+import { natRuleAnnotations } from './address-object/nat-rule.ts';
 import { vip } from './address-object/vip.ts';
 import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
@@ -24,7 +24,7 @@ import { subnetAcls } from './subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from './subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet/rows/subnet-gateway.ts';
 import { vpcMissing } from './subnet/retained/kept-network.ts';
-import { subnetKept } from './subnet/retained/subnet-kept.ts';
+import { frozenSubnet } from './subnet/retained/frozen-subnet.ts';
 import { subnetLifecycle } from './subnet/subnet-lifecycle.ts';
 import { subnetLoadBalancers } from './subnet/rows/subnet-load-balancers.ts';
 import { subnetMissing } from './subnet/retained/subnet-missing.ts';
@@ -33,7 +33,7 @@ import { subnetRoutes } from './subnet/rows/subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet/subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet/status/subnet-status.ts';
 import { subnetSwitch } from './subnet/rows/subnet-switch.ts';
-import { podAnnotationUnserved, unserved } from './unserved.ts';
+import { podAnnotationUnimplemented, unimplemented } from './unimplemented.ts';
 import { unsupportedAddressFields } from './unsupported.ts';
 import { writeRefusedNotice } from './write-refusal.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
@@ -65,7 +65,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   subnetRoutes,
   distributedGateway,
   subnetCentralizedGateway,
-  subnetKept,
+  frozenSubnet,
   vpcMissing,
   subnetMissing,
   subnetPool,
@@ -93,11 +93,11 @@ export const MEMBER_RULES: readonly Rule[] = [
   vip,
   ovnEip,
   iptablesEip,
-  ...natRuleMarks,
+  ...natRuleAnnotations,
   rowConflictNotice,
-  unserved,
+  unimplemented,
   ...unsupportedAddressFields,
-  podAnnotationUnserved,
+  podAnnotationUnimplemented,
 ];
 
 export const RULES: readonly Rule[] = [...NETWORK_RULES, ...MEMBER_RULES];

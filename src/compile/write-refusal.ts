@@ -55,7 +55,7 @@ const CANNOT: Readonly<Record<WritePart, string>> = {
 };
 
 /** What an interface or an address waits for is said by who waits; the pod says in its condition what of itself is refused. */
-function isToldElsewhere({ resource, part }: RejectedWrite): boolean {
+function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
   return part === 'create' || (part === 'object' && (resource === 'pods' || ADDRESSES.has(resource)));
 }
 
@@ -66,7 +66,7 @@ export const writeRefusedNotice: Rule = {
   over: (world) => keysOf(world.rejectedWrites),
   run: (world, id): readonly Output[] => {
     const refused = world.rejectedWrites.get(id);
-    if (refused === undefined || isToldElsewhere(refused)) return [];
+    if (refused === undefined || isReportedElsewhere(refused)) return [];
     const { resource, key, part, uid, message } = refused;
     if (world.tables[resource]?.get(key)?.metadata.uid !== uid) return [];
     const { said, next } = saying(message);

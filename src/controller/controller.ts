@@ -355,7 +355,7 @@ export class Controller {
       !this.#scheduled &&
       this.#usageDue === undefined &&
       this.#firstLists.believed &&
-      this.world.reactor.quiet &&
+      this.world.reactor.isIdle &&
       this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
     return derived && this.#committed;
@@ -364,7 +364,7 @@ export class Controller {
   /** Something was observed that nothing was derived from, and no turn is asked for: it would wait for the next event. Never true between two turns. */
   get overlooked(): boolean {
     if (this.#phase === 'stopped' || !this.#observed || this.#intake.busy || this.#scheduled) return false;
-    return !this.world.reactor.quiet || !this.#allocation.quiet;
+    return !this.world.reactor.isIdle || !this.#allocation.quiet;
   }
 
   /** Nothing waits to be written and nothing is on its way. */
@@ -443,7 +443,7 @@ export class Controller {
     this.#doing = 'rows compared';
     this.#rows.flush();
     // A conflict that the diff just found comes before anything else that is written to its object.
-    if (!this.world.reactor.quiet) return this.#again();
+    if (!this.world.reactor.isIdle) return this.#again();
     if (!this.#knowsStanding()) return this.#again();
     this.#doing = 'objects compared';
     this.#objects.flush();
@@ -452,7 +452,7 @@ export class Controller {
     this.#deadlines.set();
     this.#behindSince = undefined;
     this.#caches.release();
-    if (!this.world.reactor.quiet) this.wake();
+    if (!this.world.reactor.isIdle) this.wake();
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
       for (const settled of this.#settled.splice(0)) settled();
     return true;
@@ -507,12 +507,12 @@ export class Controller {
     if (!this.#allocation.presume(enough)) return false;
     for (let round = 0; ; round++) {
       this.#doing = 'rules';
-      if (!this.world.reactor.settle(enough)) return false;
+      if (!this.world.reactor.runDue(enough)) return false;
       this.#doing = 'answers to wishes';
       this.#allocation.run(enough);
-      if (this.world.reactor.quiet && this.#allocation.quiet) {
+      if (this.world.reactor.isIdle && this.#allocation.quiet) {
         this.#publishUsage();
-        if (this.world.reactor.quiet) return true;
+        if (this.world.reactor.isIdle) return true;
       }
       if (round >= ROUNDS || enough()) return false;
     }

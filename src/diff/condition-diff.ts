@@ -4,7 +4,7 @@
 import type { Condition } from '../api/meta.ts';
 import type { ConditionOutput } from '../compile/output.ts';
 import { conditionMessage } from '../text/visible-text.ts';
-import { momentOf } from '../world/conditions.ts';
+import { parsedTime } from '../world/conditions.ts';
 
 export interface ConditionDiff {
   /** The whole list as it should be written. */
@@ -89,7 +89,7 @@ const DAY_MS = 24 * 3_600_000;
 function withReadableTime(held: Condition, want: ConditionOutput | undefined, stamp: ConditionStamp): Condition {
   const { lastTransitionTime } = held;
   if (typeof lastTransitionTime !== 'string') return held;
-  const since = momentOf(lastTransitionTime);
+  const since = parsedTime(lastTransitionTime);
   if (since !== undefined && (want?.timed !== true || since <= Date.parse(stamp.date) + DAY_MS)) return held;
   return { ...held, lastTransitionTime: begins(want, stamp) };
 }

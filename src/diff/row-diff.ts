@@ -30,7 +30,7 @@ import {
 import { commandText } from '../text/command-text.ts';
 
 /** Tables whose rows Kube-OVN makes without marks; below an owned parent such a row may be adopted. */
-const ADOPTABLE_UNMARKED: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
+const ADOPTABLE_WITHOUT_KEYS: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
 
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
@@ -43,7 +43,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (mine === undefined) return isKept(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
-    const parent = mine.ownership.family === 'unmarked' ? wanted.parent?.id : undefined;
+    const parent = mine.ownership.family === 'unknown' ? wanted.parent?.id : undefined;
     if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
@@ -140,7 +140,7 @@ function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, cont
 
 /** A row from which another program removed the marks. Its UUID shows that it is Kiln's: nobody else would have made it with that one. */
 function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
-  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unmarked') return false;
+  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
   const left = row.row['external_ids'];
   const own = columnsOf(wanted)['external_ids'] as Readonly<Record<string, string>>;
   // Who put a mark of its own there has taken the row.
@@ -171,7 +171,7 @@ function updateRow(
   const before = [...extra, ...strays];
   const edits: Edit[] = [];
   const columns: string[] = strays.length > 0 ? ['parent'] : [];
-  for (const [column, value] of [...unstated(wanted, spec, mine), ...holdable(wanted, spec, context)]) {
+  for (const [column, value] of [...columnsToEmpty(wanted, spec, mine), ...holdable(wanted, spec, context)]) {
     const mode = spec.columns[column];
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
     if (mode === 'refs') continue;
@@ -319,21 +319,21 @@ export function guard(row: Observed): Edit {
 }
 
 /** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
-function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
+function columnsToEmpty(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
   const found: [string, ColumnValue][] = [];
   if (isKept(wanted)) return found;
-  for (const column of Object.keys(spec.unstated))
-    if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unstated[column] as ColumnValue]);
+  for (const column of Object.keys(spec.unlessEmitted))
+    if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unlessEmitted[column] as ColumnValue]);
   return found;
 }
 
 function adoptable(row: Observed, context: DiffContext): boolean {
-  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unmarked' || row.parent === undefined) return false;
-  if (!ADOPTABLE_UNMARKED.has(row.table)) return false;
+  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown' || row.parent === undefined) return false;
+  if (!ADOPTABLE_WITHOUT_KEYS.has(row.table)) return false;
   return context.rows.entry(row.parent.uuid)?.ownership.kind === 'ours';
 }
 
 function foreignSentence(id: RowId, row: Observed): string {
-  const whose = row.ownership.kind === 'foreign' && row.ownership.family !== 'unmarked' ? row.ownership.family : 'another program';
+  const whose = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
   return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${whose}; rename the object or remove that row`;
 }

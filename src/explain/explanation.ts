@@ -63,13 +63,13 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const key = keyOf(object);
   const state = stateOf(resource, object);
   const blockers = blockersOf(world, resource, key);
-  const unserved = options.notCarriedOut(resource);
-  const waiting = whyItWaits(world, resource, object, state, blockers, unserved);
+  const unimplemented = options.notCarriedOut(resource);
+  const waiting = whyItWaits(world, resource, object, state, blockers, unimplemented);
   const { limits } = options;
   const holds = heldOf(world, resource, key, limits);
   return {
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
-    carriedOut: unserved === undefined,
+    carriedOut: unimplemented === undefined,
     holds,
     heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
     blockers,
@@ -87,7 +87,7 @@ function whyItWaits(
   object: AnyObservedObject,
   state: ObjectState,
   blockers: Blockers,
-  unserved: string | undefined,
+  unimplemented: string | undefined,
 ): Waiting | undefined {
   const { metadata } = object;
   const { kind } = traitsOf(resource);
@@ -104,8 +104,8 @@ function whyItWaits(
       return { reason: 'Terminating', message: `Namespace ${metadata.name} goes when all that is in it is gone`, since };
     return { reason: 'Terminating', message: `nothing keeps ${kind} ${metadata.name}; it goes when its rows are gone`, since };
   }
-  if (unserved !== undefined)
-    return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unserved}`, since: metadata.creationTimestamp };
+  if (unimplemented !== undefined)
+    return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unimplemented}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
   const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
   // It has its network; what its condition says beside that is what it asks for in vain.

@@ -98,7 +98,7 @@ const ALLOCATED = '.kubernetes.io/allocated';
 export function allocatedInterfaces(world: World): readonly AllocatedInterface[] {
   const found: AllocatedInterface[] = [];
   for (const [key, pod] of world.pods.entries()) {
-    if (!isAlive(pod, (moment) => world.deadlines.passed(moment))) continue;
+    if (!isAlive(pod, (deadline) => world.deadlines.passed(deadline))) continue;
     const { annotations = {}, name, namespace = '' } = pod.metadata;
     for (const [annotation, value] of Object.entries(annotations)) {
       if (!annotation.endsWith(ALLOCATED) || value !== 'true') continue;

@@ -20,12 +20,12 @@ export function allocatedPods(world: World): readonly Violation[] {
     faultsOf(world, nic).map((message) => ({
       invariant: 'I7' as const,
       subject: `Pod ${nic.pod}`,
-      message: `Pod ${nic.pod}: ${message}${toldText(world, nic.pod)}`,
+      message: `Pod ${nic.pod}: ${message}${reportedText(world, nic.pod)}`,
     })),
   );
 }
 
-function toldText(world: World, pod: string): string {
+function reportedText(world: World, pod: string): string {
   const told = boundOf(world, pod);
   return told?.status === 'False' ? ` (it is told ${told.reason ?? ''}: ${told.message ?? ''})` : '';
 }
@@ -58,7 +58,7 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
     const address = parseAddress(one);
     if (
       accepted &&
-      !toldOutside(world, nic) &&
+      !isReportedOutside(world, nic) &&
       (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))
     )
       faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet?.spec.cidrBlock ?? ''})`);
@@ -87,7 +87,7 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
  * A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. Where it has not even
  * the families that the pod asks for, that is what the pod is told first. Of two addresses the sentence names one.
  */
-function toldOutside(world: World, { pod, addresses }: AllocatedInterface): boolean {
+function isReportedOutside(world: World, { pod, addresses }: AllocatedInterface): boolean {
   const told = boundOf(world, pod);
   if (told?.status !== 'False') return false;
   return (

@@ -29,7 +29,7 @@ export type Ownership =
   | { readonly kind: 'legacy' }
   | { readonly kind: 'foreign'; readonly family: ForeignFamily };
 
-export type ForeignFamily = 'neutron' | 'ovn-kubernetes' | 'ovn-ic' | 'unmarked';
+export type ForeignFamily = 'neutron' | 'ovn-kubernetes' | 'ovn-ic' | 'unknown';
 
 /** `<kind>/<namespace>/<name>`: the value of the owner key. */
 export function ownerText(owner: Owner): string {
@@ -40,7 +40,7 @@ export function ownerKeys(owner: Owner, rule: string): Readonly<Record<string, s
   return { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownerText(owner), [UID_KEY]: owner.uid, [RULE_KEY]: rule };
 }
 
-const FOREIGN: Ownership = { kind: 'foreign', family: 'unmarked' };
+const FOREIGN: Ownership = { kind: 'foreign', family: 'unknown' };
 const LEGACY: Ownership = { kind: 'legacy' };
 
 /** @param externalIds the row's external_ids, or undefined for a table that has none */

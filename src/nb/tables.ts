@@ -17,7 +17,7 @@ import { rowId } from './row-id.ts';
 export type ColumnMode = 'value' | 'elements' | 'refs' | 'map' | readonly string[];
 
 /** Empty, or the column's default. */
-export type Unstated = null | false | 0 | Readonly<Record<string, never>>;
+export type EmptyValue = null | false | 0 | Readonly<Record<string, never>>;
 
 export interface ParentColumn {
   readonly table: string;
@@ -31,7 +31,7 @@ export interface TableSpec {
    * What columns hold in a row that Kiln owns where no rule states them: those that decide whether and how the row works, so that what
    * another program writes there is put back. Columns of neither list are others'.
    */
-  readonly unstated: Readonly<Record<string, Unstated>>;
+  readonly unlessEmitted: Readonly<Record<string, EmptyValue>>;
   /** Columns that refer to rows of this table and keep them alive. Empty for root tables. */
   readonly parents: readonly ParentColumn[];
   /** Rows of a lower rank are written first, so that references and parents exist in the same or an earlier transaction. */
@@ -60,9 +60,9 @@ function spec(
   columns: TableSpec['columns'],
   parents: readonly ParentColumn[],
   identity: TableSpec['identity'],
-  unstated: TableSpec['unstated'] = {},
+  unlessEmitted: TableSpec['unlessEmitted'] = {},
 ): TableSpec {
-  return { table, rank, columns, parents, identity, unstated };
+  return { table, rank, columns, parents, identity, unlessEmitted };
 }
 
 export const ROUTER_OPTIONS = ['mac_binding_age_threshold', 'dynamic_neigh_routers', 'always_learn_from_arp_request'] as const;

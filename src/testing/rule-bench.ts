@@ -168,7 +168,7 @@ export class RuleBench {
   /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
   compile(): void {
     this.allocation.presume();
-    do this.world.reactor.settle();
+    do this.world.reactor.runDue();
     while (this.#allocate());
   }
 
@@ -218,7 +218,7 @@ export class RuleBench {
     let changed = false;
     this.allocation.presume();
     do {
-      this.world.reactor.settle();
+      this.world.reactor.runDue();
     } while (this.#allocate());
     changed = this.#commitRows() || changed;
     const { desired } = this.compiler;
@@ -239,7 +239,7 @@ export class RuleBench {
   #allocate(): boolean {
     this.allocation.run();
     this.allocation.usage.publish(0, 0);
-    return !this.world.reactor.quiet || !this.allocation.quiet;
+    return !this.world.reactor.isIdle || !this.allocation.quiet;
   }
 
   /** All identities are looked at each time: a test's World is small. */

@@ -25,7 +25,7 @@ function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
   const observed = { world: bench.world, complete: true, refusal: () => undefined };
   const reviews = new Reviews({
     observed,
-    unserved: () => undefined,
+    unimplemented: () => undefined,
     ownUser: () => undefined,
     clientsProve: true,
     now: () => performance.now(),

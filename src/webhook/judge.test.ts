@@ -618,7 +618,7 @@ test('before the World is complete an object is judged by itself alone', () => {
 test('asking leaves nothing behind: no reservation, no query, nothing to compute', () => {
   const scene = tenant();
   const { world } = scene.bench;
-  const look = (): readonly unknown[] => [world.reservations.size, world.queries, world.reactor.quiet];
+  const look = (): readonly unknown[] => [world.reservations.size, world.queries, world.reactor.isIdle];
   const before = look();
   for (let i = 0; i < 20; i++) {
     asked(scene, 'CREATE', 'pods', pod(`p${i}`, { 'ovn.kubernetes.io/logical_switch': `no-${i}` }));

@@ -91,20 +91,20 @@ export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RUL
 
 /**
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
- * @param unserved what is not carried out for an object of a kind that Kiln only observes
+ * @param unimplemented what is not carried out for an object of a kind that Kiln only observes
  * @param askedFor what else the same user wanted deleted a short while ago
  * @param ownUser the user that this controller is to the API server; undefined while that is not known: then no request is Kiln's own
  */
 export function judge(
   request: AdmissionRequest,
   observed: Observed,
-  unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+  unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
   askedFor: AskedFor = () => false,
   ownUser?: string,
 ): Opinion {
   const resource = resourceOf(request);
   if (resource === undefined || request.subresource !== '' || isOwn(request, ownUser)) return NO_OPINION;
-  return observed.world.glance(() => opinionOf(resource, request, observed, unserved, askedFor));
+  return observed.world.glance(() => opinionOf(resource, request, observed, unimplemented, askedFor));
 }
 
 /** The object whose deletion is asked for; undefined for every other request, and for a dry run. */
@@ -119,7 +119,7 @@ function opinionOf(
   resource: ResourceName,
   { operation, object, oldObject, name, namespace }: AdmissionRequest,
   observed: Observed,
-  unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+  unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
   askedFor: AskedFor,
 ): Opinion {
   const kind = JUDGES[resource];
@@ -130,7 +130,7 @@ function opinionOf(
     case 'CREATE': {
       if (object === undefined) return NO_OPINION;
       if (kind !== undefined) return kind.created(named(object, namespace), observed);
-      const feature = unserved(resource, object);
+      const feature = unimplemented(resource, object);
       const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
       const rule = isNatRule(resource) ? natRuleCreated(resource, named(object, namespace) as unknown as NatRule, observed) : [];
       return {

@@ -6,7 +6,7 @@ import { podNetworkFindings } from '../api/pod-network-validation.ts';
 import { podAnnotation } from '../api/well-known.ts';
 import { bindingOf } from '../compile/pod/pod-binding.ts';
 import { nameTaken } from '../compile/pod/pod-address.ts';
-import { toldOf } from '../compile/pod/pod-asks.ts';
+import { podMessage } from '../compile/pod/pod-asks.ts';
 import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
@@ -47,7 +47,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
     const named = namedSubnet(world, nic);
     if (named !== '' && world.ask(takesNobody, named)) {
       const going = subnetTerminating(named);
-      objections.push(forbidden({ ...going, message: toldOf(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
+      objections.push(forbidden({ ...going, message: podMessage(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
       continue;
     }
     const { demand } = bindingOf(world, nic);
@@ -57,7 +57,9 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
         objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
       else if (named !== '') warnings.push(demand.message);
     } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
-      objections.push(...takenByName(observed, demand.wish, askingField(nic, demand.wish), (sentence) => toldOf(nic, 'address', sentence)));
+      objections.push(
+        ...takenByName(observed, demand.wish, askingField(nic, demand.wish), (sentence) => podMessage(nic, 'address', sentence)),
+      );
   }
   return { objections, warnings };
 }

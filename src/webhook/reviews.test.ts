@@ -18,7 +18,7 @@ class Deletions {
     this.#scene.pod('web');
     bench.settle();
     const observed = { world: bench.world, complete: true, refusal: () => undefined };
-    this.#reviews = new Reviews({ observed, unserved: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
+    this.#reviews = new Reviews({ observed, unimplemented: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
   }
 
   /** The pod goes, and its address with it. */

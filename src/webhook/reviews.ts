@@ -12,7 +12,7 @@ import { withoutOthers } from './without-others.ts';
 export interface ReviewsOptions {
   readonly observed: Observed;
   /** What is not carried out for an object of a kind that is only observed. */
-  readonly unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined;
+  readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   /** See `judge`. */
   readonly ownUser: () => string | undefined;
   /** Whether an API server proves itself here: then the user in a review of another client is that client's word. */
@@ -35,10 +35,10 @@ export class Reviews {
 
   /** @param proven the client is an API server */
   judge(request: AdmissionRequest, proven: boolean): Opinion {
-    const { observed, unserved, ownUser, clientsProve } = this.#options;
+    const { observed, unimplemented, ownUser, clientsProve } = this.#options;
     const { user } = request;
     const askedFor: AskedFor = (resource, key) => this.#refused.has({ resource, key, user });
-    const opinion = judge(request, observed, unserved, askedFor, ownUser());
+    const opinion = judge(request, observed, unimplemented, askedFor, ownUser());
     const deletion = deletionIn(request);
     // By a user's name that anybody may send, a stranger would have the next deletion of that user let through.
     const isOfUser = proven || !clientsProve;
@@ -49,7 +49,7 @@ export class Reviews {
 
   #judgeAlone(request: AdmissionRequest): Opinion {
     try {
-      return judge(request, this.#alone, this.#options.unserved);
+      return judge(request, this.#alone, this.#options.unimplemented);
     } catch {
       // What was found in the real world still counts.
       return NO_OPINION;

@@ -42,7 +42,7 @@ export interface WebhookOptions {
   readonly client: KubeClient;
   readonly observed: Observed;
   /** What is not carried out for an object of a kind that is only observed. */
-  readonly unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined;
+  readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   readonly host: string | undefined;
   /** 0: one that is free. */
   readonly port: number;

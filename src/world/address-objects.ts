@@ -1,6 +1,6 @@
 /**
- * Vips and EIPs: objects that have addresses by themselves, not through a port. One form for all kinds, so that who counts holders, who
- * allocates and who checks read the same.
+ * Vips and EIPs: objects that have addresses themselves, not through an interface. One form for all kinds, which the ledger, the allocator
+ * and the checks read alike.
  */
 import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { Condition, Labels, ObjectMeta } from '../api/meta.ts';
@@ -13,7 +13,7 @@ import type { Settings } from './settings.ts';
 export const ADDRESS_RESOURCES = ['vips', 'ovn-eips', 'iptables-eips'] as const;
 export type AddressResource = (typeof ADDRESS_RESOURCES)[number];
 
-/** Its addresses as text; empty where there is none. */
+/** Addresses as text; empty for none. */
 export interface AddressTexts {
   readonly v4: string;
   readonly v6: string;
@@ -30,17 +30,17 @@ export interface AddressObject {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly conditions: readonly Condition[];
-  /** The Subnet that its addresses are from once it has some, else the one its spec names. */
+  /** The Subnet of its addresses once it has some, else the one its spec names. */
   readonly subnet: string;
   /** The Subnet that its spec names; empty where it leaves that to a default. */
   readonly askedSubnet: string;
-  /** As the spec says; empty for any. */
+  /** From the spec; empty for any. */
   readonly type: string;
-  /** The type it was given its address for; undefined until then. */
+  /** The type that it had when it got its address; undefined before that. */
   readonly typeInEffect: string | undefined;
-  /** What the spec asks for; empty for any. */
+  /** The addresses that the spec requests; empty for any. */
   readonly asked: AddressTexts;
-  /** What it has: undefined while it only asks. */
+  /** The addresses that it has; undefined until the allocator has answered. */
   readonly held: AddressTexts | undefined;
 }
 
@@ -71,7 +71,7 @@ export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSu
   });
 }
 
-/** Its status has no MAC: the spec has the one in use. */
+/** The status has no MAC: the one in the spec is in use. */
 export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): AddressObject {
   const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
   return addressObject('iptables-eips', 'IptablesEIP', metadata, asked, texts(status?.ip, '', spec.macAddress), {
@@ -83,17 +83,17 @@ export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): A
   });
 }
 
-/** Kind and name: one claimant for the object, the port that is made for it and the rules that use it. */
+/** Kind and name: one claimant for the object, its port and the NAT rules that use it. */
 export function claimantOfObject(kind: AddressObject['kind'], name: string): string {
   return `${kind} ${name}`;
 }
 
-/** A Vip of this type is reached by the MAC of its Subnet's router port, which is not its own. */
+/** A Vip of this type has the MAC of its Subnet's router port, and none of its own. */
 export function hasRouterMac(type: string): boolean {
   return type === 'switch_lb_vip';
 }
 
-/** The group of those who may have the address of a Vip together: the Vip, and the pod that is given its address. */
+/** The share of a Vip: the Vip and the pod that uses its address hold the address together. */
 export function vipShare(vip: string): string {
   return `vip/${vip}`;
 }
@@ -108,7 +108,7 @@ function addressObject(
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   const given = givenIn(annotations, uid);
-  const held = given === undefined ? heldWithoutWord(finalizers, asked, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
+  const held = given === undefined ? heldWithoutAnnotation(finalizers, asked, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
   const home = given?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {
     resource,
@@ -128,10 +128,10 @@ function addressObject(
 }
 
 /**
- * Of one that Kube-OVN gave its address, or that is on its way from it: completed spec and finalizer are one write, and status comes after
- * it. A status without the finalizer came with a manifest.
+ * The addresses of an object that Kube-OVN completed, maybe not fully yet: Kube-OVN writes spec and finalizer together, and the status
+ * afterwards. A status without the finalizer came with a manifest.
  */
-function heldWithoutWord(finalizers: readonly string[], asked: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
+function heldWithoutAnnotation(finalizers: readonly string[], asked: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
   const taken = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
   if (taken && has(shown)) return shown;
   return finalizers.includes(FINALIZER) && has(asked) ? asked : undefined;

@@ -1,8 +1,8 @@
 /**
- * What proves that an interface of a pod is bound. A user of the namespace writes the pod's annotations, so that `allocated` is a claim
- * there. Only Kiln and administrators write port rows and IP objects: a row that is marked as this pod's, or an IP object that carries its
- * uid, is the proof. What Kube-OVN left has no uid: there the IP object of the pod and the port row of its name prove it together, where
- * both say the same addresses. The IP object holds them meanwhile, so that nobody else was given them.
+ * What proves the addresses of a pod's interface. A tenant can write the pod's annotations, so `allocated` is only a claim. Only Kiln and
+ * administrators write port rows and IP objects: a row with this pod as its row owner, or an IP object with its uid, is a proof. Objects that
+ * Kube-OVN made have no uid: there the pod's IP object and the port row of its name are a proof together, if both have the same addresses.
+ * The IP object holds these meanwhile, so the allocator gives them to no other claimant.
  */
 import type { IP } from '../api/ip.ts';
 import { portName } from '../api/names.ts';
@@ -14,20 +14,20 @@ import { parseMac } from '../net/mac.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ObservedRow } from './observed-rows.ts';
-import { heldTexts, onlyAsks } from './claimants.ts';
+import { heldTexts, onlyRequests } from './claimants.ts';
 import { subnetIntent } from './intent.ts';
 import type { World } from './world.ts';
 
-/** As much of a pod as its proofs name. */
+/** The fields of a pod that a proof names. */
 export interface Provable {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The virtual machine that it runs, whose name its interfaces bear. */
+  /** The virtual machine that it runs: its interfaces have the machine's name. */
   readonly machine: string | undefined;
 }
 
-/** Addresses of one proof: text in canonical form. */
+/** The addresses of one proof: text in canonical form. */
 export interface Proven {
   readonly subnet: string;
   readonly addresses: readonly string[];
@@ -35,8 +35,8 @@ export interface Proven {
 }
 
 /**
- * What an interface is proven to have; two that differ where somebody edited the IP object or the row, none where nothing proves it.
- * @param said what the pod's annotations say: an IP object that says something else, and that no Subnet has, was edited and proves nothing
+ * The proven addresses of an interface: none without a proof, two if IP object and row differ, since a user edited one of them.
+ * @param said the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no proof.
  */
 export function proofsOf(world: World, pod: Provable, provider: string, said: Proven | undefined): readonly Proven[] {
   const bearer = pod.machine ?? pod.name;
@@ -62,7 +62,7 @@ export function proofsOf(world: World, pod: Provable, provider: string, said: Pr
     : [];
 }
 
-/** Whether a proof covers what is said; of a MAC that is not said, any. */
+/** Whether a proof confirms what annotations claim. Without a MAC there, any MAC is right. */
 export function covers(proof: Proven, said: Proven | undefined): boolean {
   return said !== undefined && saysSame(said.mac === '' ? { ...proof, mac: '' } : proof, said);
 }
@@ -71,13 +71,13 @@ function saysSame(a: Proven, b: Proven): boolean {
   return a.subnet === b.subnet && a.mac === b.mac && a.addresses.join() === b.addresses.join();
 }
 
-/** In canonical form. @param texts as they are written anywhere */
+/** Addresses in canonical form. @param texts in any form */
 export function provenOf(subnet: string, texts: readonly string[], mac: string): Proven | undefined {
   const addresses = texts.flatMap((text) => parseAddress(text.trim()) ?? []).map(formatAddress);
   return subnet === '' || addresses.length === 0 ? undefined : { subnet, addresses: addresses.toSorted(), mac: parseMac(mac) ?? '' };
 }
 
-/** Addresses of the join Subnet are nodes' alone: no row and no object proves one of them to be a pod's. */
+/** Only nodes have addresses of the join Subnet: no row and no object proves one of them for a pod. */
 function outsideJoin(world: World, proofs: readonly Proven[]): readonly Proven[] {
   return proofs.filter(({ subnet }) => subnet !== world.settings.joinSubnet);
 }
@@ -87,16 +87,16 @@ function isForBearer({ spec }: IP, namespace: string, bearer: string): boolean {
 }
 
 function provenByIp(ip: IP): Proven | undefined {
-  return onlyAsks(ip) ? undefined : provenOf(ip.spec.subnet ?? '', heldTexts(ip), ip.spec.macAddress ?? '');
+  return onlyRequests(ip) ? undefined : provenOf(ip.spec.subnet ?? '', heldTexts(ip), ip.spec.macAddress ?? '');
 }
 
-/** The pod's own. The IP object of a virtual machine outlives its pods, and is that of each of them. */
+/** Whether the IP object is this pod's. The IP object of a virtual machine outlives its pods, and is that of each of them. */
 function carriesUid({ metadata, spec }: IP, { uid, machine }: Provable): boolean {
   const carried = metadata.annotations?.[kilnAnnotation.podUid] ?? '';
   return carried !== '' && (carried === uid || (machine !== undefined && spec.podType === 'VirtualMachine'));
 }
 
-/** The pod's own, or that of a pod which runs the same virtual machine. */
+/** Whether the row's owner is this pod, or another pod of the same virtual machine. */
 function isRowOf(world: World, { ownership }: ObservedRow, { namespace, name, uid, machine }: Provable): boolean {
   if (ownership.kind !== 'ours') return false;
   if (ownership.owner === `pod/${namespace}/${name}` && ownership.uid === uid) return true;
@@ -105,7 +105,7 @@ function isRowOf(world: World, { ownership }: ObservedRow, { namespace, name, ui
   return [...launchers].some((key) => ownership.owner === `pod/${key}` && world.pods.get(key)?.metadata.uid === ownership.uid);
 }
 
-/** By the spec of a Subnet that is there. */
+/** Whether all addresses are in the CIDR of their Subnet. */
 function isOfItsSubnet(world: World, { subnet, addresses }: Proven): boolean {
   const cidrs = splitList(world.ask(subnetIntent, subnet)?.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
   return addresses.every((text) => {

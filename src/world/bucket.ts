@@ -1,4 +1,4 @@
-/** Sets of texts by key, of which very many have one member: that is held bare, since a Set costs 250 bytes. */
+/** Sets of texts by key. Most have one member: that is stored without a Set, which would cost 250 bytes. */
 
 const NOTHING: ReadonlySet<never> = new Set();
 

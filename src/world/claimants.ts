@@ -1,6 +1,6 @@
 /**
- * Claimants: the logical identity behind an interface's IP object, port row, annotation and reservation, so that these hold
- * one address together and never conflict with each other.
+ * Claimants: the identity of an interface. Its IP object, port row, annotations and reservation have the same claimant, so that they hold one
+ * address together and never conflict with each other.
  */
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/ip.ts';
@@ -13,58 +13,58 @@ export function claimantName(port: string, incarnation?: string): string {
   return incarnation === undefined || incarnation === '' ? port : `${port}#${incarnation}`;
 }
 
-/** A claimant as people know it: without the uid of its pod. */
+/** A claimant as users know it: without the uid of its pod. */
 export function portOfClaimant(claimant: string): string {
   return claimant.split('#', 1)[0] ?? claimant;
 }
 
-/** Kinds of owner that keep an address while no pod runs. */
+/** Whether owners of this kind keep their address while no pod runs. */
 export function isRetained(podType: string | undefined): boolean {
   return podType === 'StatefulSet' || podType === 'VirtualMachine';
 }
 
 /**
- * Whether an IP object only asks for an address: a user made it, and nobody has completed it yet. It does not hold what it names, so
- * that asking for an address in use is no conflict. One that says an address of a family (restored from a backup) holds it.
+ * Whether an IP object only requests an address: a user created it, and Kiln has not completed it yet. It does not hold the address that it
+ * names, so a request for an address in use is no conflict. One with `v4IpAddress` or `v6IpAddress` (from a backup) holds that address.
  */
-export function onlyAsks({ metadata, spec }: IP): boolean {
+export function onlyRequests({ metadata, spec }: IP): boolean {
   const { annotations = {}, finalizers = [] } = metadata;
   const { v4IpAddress = '', v6IpAddress = '' } = spec;
-  const said = v4IpAddress !== '' || v6IpAddress !== '';
-  return !said && annotations[kilnAnnotation.podUid] === undefined && !finalizers.includes(FINALIZER);
+  const hasAddress = v4IpAddress !== '' || v6IpAddress !== '';
+  return !hasAddress && annotations[kilnAnnotation.podUid] === undefined && !finalizers.includes(FINALIZER);
 }
 
 /** The addresses that an IP object holds, as text. */
 export function heldTexts(ip: IP): readonly string[] {
-  if (onlyAsks(ip)) return [];
+  if (onlyRequests(ip)) return [];
   const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = ip.spec;
   const texts = [v4IpAddress, v6IpAddress].filter((text) => text !== '');
   return texts.length > 0 ? texts : splitList(ipAddress);
 }
 
-/** The group of the Vip whose address it is: that Vip and the interface have it together. */
+/** The share of an interface with the address of a Vip: the Vip and the interface hold that address together. */
 export function shareOfIp({ metadata }: IP): string | undefined {
   const vip = metadata.annotations?.[kilnAnnotation.vip] ?? '';
   return vip === '' ? undefined : vipShare(vip);
 }
 
-/** A user keeps the address, whether a pod has it or not. */
+/** A user reserved the address: it stays booked, with or without a pod. */
 export function isReserved(ip: IP): boolean {
   return ip.metadata.labels?.[labelKey.ipReserved] === 'true';
 }
 
 /**
- * Whether it is of a service that its Subnet itself has (Kube-OVN's interconnection and multicast querier), and of nobody in the Subnet. The
- * IP object of a pod whose name begins like that names the pod.
+ * Whether the address belongs to a service of the Subnet itself (Kube-OVN's interconnection and multicast querier), and to no interface. A pod
+ * may have a name with the same prefix: its IP object names the pod.
  */
 export function isOfSubnet({ metadata: { name }, spec: { podName } }: IP): boolean {
   return podName === name && isSubnetOwnedIp(name);
 }
 
 /**
- * The claimant of a port. What an IP object of that name says decides: one without a pod's uid (reserved by a user, of a node,
- * from Kube-OVN) or of a retained owner is claimed by name alone; any other by name and pod. Without an IP object it is `retained`,
- * whether the pod is of such an owner, that decides.
+ * The claimant of a port. The IP object of that name decides: without a pod's uid (reserved by a user, a node's, Kube-OVN's), or with a
+ * retained owner, the claimant is the name alone; else name and pod. Without an IP object `retained` decides: whether the pod has a retained
+ * owner.
  */
 export function claimantOfPort(port: string, ip: IP | undefined, podUid: string | undefined, retained = false): string {
   if (ip === undefined) return claimantName(port, retained ? undefined : podUid);
@@ -77,7 +77,7 @@ export function claimantOfIp(ip: IP): string {
   return claimantOfPort(ip.metadata.name, ip, ip.metadata.annotations?.[kilnAnnotation.podUid]);
 }
 
-/** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
+/** An IP object that a user created to reserve an address, and that neither Kiln nor Kube-OVN has completed yet. */
 export function isRequest(ip: IP): boolean {
   const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
   return (

@@ -6,7 +6,7 @@ import { conditionsOf } from './conditions.ts';
 
 const SOUND = { type: 'Other', status: 'True', reason: 'Told', message: 'by another program' };
 
-/** What anybody who may edit an object may write where its conditions are kept. */
+/** What a user with the right to edit an object may write into the annotation of its conditions. */
 const NONSENSE = [
   '[null]',
   '[5]',
@@ -20,7 +20,7 @@ const NONSENSE = [
 ];
 
 for (const text of NONSENSE)
-  test(`conditions that somebody wrote as ${text === '' ? 'the empty text' : text} are none, and those of Kiln take their place`, () => {
+  test(`a conditions annotation with ${text === '' ? 'the empty text' : text} counts as none, and Kiln's conditions replace it`, () => {
     const annotations = { [kilnAnnotation.conditions]: text };
     assert.deepEqual(conditionsOf('nodes', { metadata: { annotations } }), []);
     const scene = new PodScene();
@@ -36,7 +36,7 @@ for (const text of NONSENSE)
     assert.deepEqual(JSON.parse(written[kilnAnnotation.conditions] ?? ''), said);
   });
 
-test('a sound condition beside nonsense stays', () => {
+test('a valid condition beside invalid ones stays', () => {
   const annotations = { [kilnAnnotation.conditions]: JSON.stringify([null, SOUND]) };
   assert.deepEqual(conditionsOf('nodes', { metadata: { annotations } }), [SOUND]);
 });

@@ -1,6 +1,4 @@
-/**
- * The conditions of an observed object, wherever its kind keeps them.
- */
+/** The conditions of an observed object: in its status, or as JSON in an annotation where its kind has none. */
 import type { Condition } from '../api/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ResourceName } from './resources.ts';
@@ -24,25 +22,25 @@ export function conditionsOf(resource: ResourceName, object: WithConditions): re
     const parsed: unknown = JSON.parse(text);
     return Array.isArray(parsed) ? parsed.filter(isCondition) : NONE;
   } catch {
-    // Somebody wrote nonsense into the annotation: it is replaced as a whole.
+    // The annotation is not JSON: Kiln replaces it as a whole.
     return NONE;
   }
 }
 
 const TEXTS = ['status', 'reason', 'message', 'lastUpdateTime', 'lastTransitionTime'] as const;
 
-/** No schema stands before an annotation: whoever may edit the object may write anything there. */
+/** The API server validates no annotation: a user with the right to edit the object may write anything there. */
 function isCondition(value: unknown): value is Condition {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Readonly<Record<string, unknown>>;
   return typeof fields['type'] === 'string' && TEXTS.every((field) => ['string', 'undefined'].includes(typeof fields[field]));
 }
 
-/** No API server writes a later one; somebody may who edits a condition, and what is reckoned from it could not be written down. */
+/** An API server writes no later time, but a user may. A deadline computed from a later one would have no RFC 3339 text. */
 const LATEST = Date.parse('9999-12-31T23:59:59Z');
 
 /** @returns milliseconds since the epoch; undefined where the text is no time */
-export function momentOf(text: string | undefined): number | undefined {
+export function parsedTime(text: string | undefined): number | undefined {
   const moment = text === undefined ? Number.NaN : Date.parse(text);
   return moment <= LATEST ? moment : undefined;
 }

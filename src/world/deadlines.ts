@@ -1,13 +1,13 @@
 /**
- * Time as rules see it: whether a moment has passed. A rule that asks about a moment still to come is run again when it
- * has; nothing else about time can be read, so rules stay pure. The controller advances it, and sets a timer for `next`.
+ * Time as rules see it: whether a deadline has passed. A rule that asks about a deadline in the future runs again when it has passed. Rules
+ * can read nothing else of time, so they stay pure. The controller advances the time, and sets a timer for `next`.
  */
 import type { Reactor } from './reactor.ts';
 import { Source } from './reactor.ts';
 
 const SECOND = 1000;
 
-class Moment extends Source {
+class Deadline extends Source {
   readonly #forget: () => void;
 
   constructor(forget: () => void) {
@@ -15,14 +15,14 @@ class Moment extends Source {
     this.#forget = forget;
   }
 
-  protected override abandoned(): void {
+  protected override onUnread(): void {
     this.#forget();
   }
 }
 
 export class Deadlines {
   readonly #reactor: Reactor;
-  /** Moments that computations wait for, in whole seconds so that a wave of deletions shares a few of them. */
+  /** Deadlines that computations wait for, in whole seconds: a wave of deletions shares a few of them. */
   readonly #awaited = new Map<number, Source>();
   #now = 0;
   #next: number | undefined;
@@ -31,14 +31,14 @@ export class Deadlines {
     this.#reactor = reactor;
   }
 
-  /** @param moment milliseconds since the epoch; taken as the end of its second */
-  passed(moment: number): boolean {
-    const at = Math.ceil(moment / SECOND) * SECOND;
+  /** @param deadline milliseconds since the epoch, rounded up to the second */
+  passed(deadline: number): boolean {
+    const at = Math.ceil(deadline / SECOND) * SECOND;
     if (at <= this.#now) return true;
     if (!this.#reactor.tracking) return false;
     let source = this.#awaited.get(at);
     if (source === undefined) {
-      source = new Moment(() => this.#forget(at));
+      source = new Deadline(() => this.#forget(at));
       this.#awaited.set(at, source);
       if (this.#next === undefined || at < this.#next) this.#next = at;
     }
@@ -46,12 +46,12 @@ export class Deadlines {
     return false;
   }
 
-  /** The earliest moment that something waits for; undefined when nothing does. */
+  /** The earliest deadline that a computation waits for; undefined for none. */
   get next(): number | undefined {
     return this.#next;
   }
 
-  /** Moves time on; a moment that has passed stays passed. */
+  /** Advances the time; a deadline that has passed stays passed. */
   advance(now: number): void {
     if (now <= this.#now) return;
     this.#now = now;

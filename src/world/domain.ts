@@ -1,6 +1,4 @@
-/**
- * Which keys a rule runs for: a set that announces who enters and who leaves.
- */
+/** The keys that a rule runs for: a set that announces each key that enters or leaves it. */
 import type { Table } from './table.ts';
 
 export interface Watcher {
@@ -8,12 +6,21 @@ export interface Watcher {
   readonly leave: (key: string) => void;
 }
 
+/**
+ * A set of keys that changes.
+ *
+ * Guarantees: `watch` first announces each present key once, synchronously, then each change once and in order. A key that enters twice without
+ * leaving in between is a bug of the domain. Watching does not end: a domain lives as long as its World.
+ *
+ * Cost: each change of the table calls the watcher once, and runs the predicate on the old and the new object. `pairsOf` announces one pair for
+ * each key of the other side.
+ */
 export interface Domain {
   /** Announces the present keys, then every change. */
   watch(watcher: Watcher): void;
 }
 
-/** All keys of a table, or those whose object satisfies a predicate, which may look at nothing else: it is asked again of what the object was. */
+/** The keys of a table whose object satisfies a predicate. The predicate must be pure: it also runs on the object before a change. */
 export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = () => true): Domain {
   return {
     watch({ enter, leave }) {
@@ -28,7 +35,7 @@ export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = (
   };
 }
 
-/** The values of an index that some object of the table is filed under. */
+/** The values of an index that at least one object of the table is filed under. */
 export function valuesOf<T>(table: Table<T>, index: string): Domain {
   return {
     watch({ enter, leave }) {
@@ -51,7 +58,7 @@ export function valuesOf<T>(table: Table<T>, index: string): Domain {
   };
 }
 
-/** Keys that are in both. */
+/** Keys that are in both domains. */
 export function bothOf(a: Domain, b: Domain): Domain {
   return {
     watch({ enter, leave }) {
@@ -75,7 +82,7 @@ export function bothOf(a: Domain, b: Domain): Domain {
 
 const SEPARATOR = '\n';
 
-/** Every pair of a key of `a` with a key of `b`; take the key apart with `splitPair`. */
+/** Every pair of a key of `a` with a key of `b`; `splitPair` splits the key. */
 export function pairsOf(a: Domain, b: Domain): Domain {
   return {
     watch({ enter, leave }) {
@@ -115,7 +122,7 @@ export function splitPair(key: string): readonly [string, string] {
   return [key.slice(0, at), key.slice(at + 1)];
 }
 
-/** One key, the empty one: for what exists once in a cluster. */
+/** One key, the empty one: for a rule that runs once per cluster. */
 export const ONCE: Domain = {
   watch({ enter }) {
     enter('');

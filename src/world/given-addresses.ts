@@ -1,14 +1,15 @@
 /**
- * What a Vip or an EIP was given, as its annotation says. Spec and status are anybody's to edit, a Vip's status with `kubectl edit`: the one
- * asks, the other tells. The uid keeps a copy, or an object restored under the name, from saying that it has what the first was given.
+ * The addresses that a Vip or an EIP got, from its annotation `kiln.io/given`. A user may edit spec and status (a Vip's status with
+ * `kubectl edit`): the spec requests, the status reports, and the annotation alone is believed. It has the uid of its object, so a copy or a
+ * restored object does not claim the addresses of the first one.
  */
 import type { Labels } from '../api/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 
-/** Empty texts where there is none. */
+/** Each text is empty for none. */
 export interface Given {
   readonly subnet: string;
-  /** Empty also of kinds that have no types. */
+  /** Empty also for kinds without types. */
   readonly type: string;
   readonly v4: string;
   readonly v6: string;
@@ -17,7 +18,7 @@ export interface Given {
 
 const FIELDS = ['subnet', 'type', 'v4', 'v6', 'mac'] as const;
 
-/** Undefined where there is none, somebody wrote nonsense there, or it is another object's. */
+/** Undefined without the annotation, if it is malformed, or if it has the uid of another object. */
 export function givenIn(annotations: Labels, uid: string): Given | undefined {
   const text = annotations[kilnAnnotation.given];
   const read = text === undefined ? undefined : parsed(text);

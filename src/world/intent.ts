@@ -1,6 +1,6 @@
 /**
- * What people say of a Subnet or a Vpc, and which one of its name it is: the object but for what is written back to it. Its status changes
- * with every pod, and who reads this is not run again by that.
+ * A Subnet or a Vpc without its status: what users write, and the identity of the object. The status changes with every pod; a rule that reads
+ * the intent does not run again for that.
  */
 import { appliedFields } from '../api/applied-fields.ts';
 import type { KubeObject, ObjectMeta } from '../api/meta.ts';
@@ -20,7 +20,7 @@ export interface SubnetIntent extends Intent<Subnet['spec']> {
 }
 export type VpcIntent = Intent<Vpc['spec']>;
 
-/** Undefined where there is no Subnet of that name. */
+/** Undefined if no Subnet has that name. */
 export const subnetIntent: Query<SubnetIntent | undefined> = defineQuery('subnet-intent', (world, name) => {
   const subnet = world.subnets.get(name);
   if (subnet === undefined) return undefined;
@@ -28,7 +28,7 @@ export const subnetIntent: Query<SubnetIntent | undefined> = defineQuery('subnet
   return { ...intentOf(subnet), ...(applied.length > 0 && { applied }) };
 });
 
-/** Undefined where there is no Vpc of that name. */
+/** Undefined if no Vpc has that name. */
 export const vpcIntent: Query<VpcIntent | undefined> = defineQuery('vpc-intent', (world, name) => {
   const vpc = world.vpcs.get(name);
   return vpc === undefined ? undefined : intentOf(vpc);

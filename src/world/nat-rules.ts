@@ -1,6 +1,4 @@
-/**
- * Objects that translate addresses by way of an EIP. Their address stays booked as long as one of them names it, whatever becomes of the EIP.
- */
+/** NAT rules: objects that use an EIP. Its address stays booked as long as one of them names it, also after the EIP is gone. */
 import type { Condition, KubeObject } from '../api/meta.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
@@ -19,13 +17,13 @@ export function isNatRule(resource: string): resource is NatRuleResource {
   return (NAT_RULES as readonly string[]).includes(resource);
 }
 
-/** Of a rule, what says which address it uses, and what it was told. */
+/** The fields of a NAT rule that name its address, and its conditions. */
 export type NatRule = KubeObject<
   { readonly ovnEip?: string; readonly eip?: string; readonly ipName?: string; readonly ipType?: string },
   { readonly v4Eip?: string; readonly v6Eip?: string; readonly conditions?: readonly Condition[] }
 >;
 
-/** How `status.nat` of an EIP calls the rules of a kind. */
+/** The name of each kind of rule in `status.nat` of an EIP. */
 export const NAT_USE: Readonly<Record<NatRuleResource, 'dnat' | 'fip' | 'snat'>> = {
   'ovn-fips': 'fip',
   'ovn-snat-rules': 'snat',
@@ -47,17 +45,17 @@ export function natRulesOf(eips: AddressResource): readonly NatRuleResource[] {
   return NAT_RULES.filter((rule) => eipResourceOf(rule) === eips);
 }
 
-/** Name of the EIP that a rule names; empty for none. */
+/** The EIP that a rule names; empty for none. */
 export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
 }
 
-/** The EIP that a rule is marked with: what it named when Kiln last saw it, empty where that was refused; undefined for one not seen yet. */
+/** The EIP in the rule's annotation: the one that it named when Kiln last saw it, empty if that was invalid; undefined for a new rule. */
 export function eipSeenBy({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
   return metadata.annotations?.[annotationKey.vpcEip];
 }
 
-/** The Subnet and the addresses that a rule is marked with; its labels outlive the EIP. */
+/** The Subnet and the addresses in the rule's labels, which outlive the EIP. */
 export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: string; readonly addresses: readonly string[] } {
   const { labels = {} } = metadata;
   const v4 = labels[labelKey.eipV4] ?? status?.v4Eip ?? '';
@@ -68,21 +66,21 @@ export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: 
   };
 }
 
-/** What a rule holds: the addresses that it was marked with, while it still names the EIP that they are of. */
-export interface RuleHold {
+/** What a rule holds: the addresses in its labels, as long as it names the EIP that they came from. */
+export interface HeldEip {
   readonly eip: string;
   readonly subnet: string;
   readonly addresses: readonly string[];
 }
 
-export function heldByRule(rule: NatRule): RuleHold | undefined {
+export function heldByRule(rule: NatRule): HeldEip | undefined {
   const eip = eipOfRule(rule);
   const { subnet, addresses } = bookedByRule(rule);
-  const marked = eipSeenBy(rule) ?? eip;
-  return eip === '' || marked !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
+  const annotated = eipSeenBy(rule) ?? eip;
+  return eip === '' || annotated !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
 }
 
-/** The address behind a label value: what `addressLabelValue` made of it. */
+/** The address of a label value: the inverse of `addressLabelValue`. */
 export function addressOfLabel(value: string): string {
   const whole = value.replace(/^0-/, '-').replace(/-0$/, '-').replaceAll('-', ':');
   return addressLabelValue(whole) === value ? whole : value.replaceAll('-', ':');

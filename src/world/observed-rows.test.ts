@@ -12,7 +12,7 @@ import { Reactor } from './reactor.ts';
 const SWITCHES = [1, 2].map((n) => `00000000-0000-4000-8000-00000000010${n}`);
 const PORTS = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000020${n}`);
 
-/** A port comes into a switch, moves to another, goes, changes hands. */
+/** A port is put into a switch, moves to another one, is removed, or becomes ours. */
 const step = fc.record({
   what: fc.constantFrom('put', 'move', 'take', 'own'),
   port: fc.constantFrom(...PORTS),
@@ -59,7 +59,7 @@ class Scene {
     return [];
   }
 
-  /** Everything, as a first answer would have it. @param order says which rows come first */
+  /** All rows, as in a monitor's first reply. @param order of the rows */
   contents(order: (a: RowChange, b: RowChange) => number): RowChange[] {
     const all = TABLES.flatMap(({ table }) =>
       [...this.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
@@ -82,7 +82,7 @@ function seen(rows: ObservedRows): unknown {
   });
 }
 
-test('rows are the same whether they came one batch after the other, or all at once in any order, or in steps', () => {
+test('rows are the same whether they arrive batch by batch, all at once in any order, or in steps', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const scene = new Scene();
@@ -98,11 +98,11 @@ test('rows are the same whether they came one batch after the other, or all at o
         (a: RowChange, b: RowChange) => (a.table < b.table ? 1 : -1),
       ]) {
         const fresh = new ObservedRows(new Reactor());
-        const told: string[] = [];
-        fresh.onChange({ row: (id) => told.push(id), member: () => undefined });
+        const announced: string[] = [];
+        fresh.onChange({ row: (id) => announced.push(id), member: () => undefined });
         for (const _ of fresh.applying(scene.northbound, scene.contents(order)));
         assert.deepEqual(JSON.parse(JSON.stringify(seen(fresh))), JSON.parse(JSON.stringify(expected)));
-        assert.equal(new Set(told).size, told.length);
+        assert.equal(new Set(announced).size, announced.length);
       }
     }),
     { numRuns: 200 },

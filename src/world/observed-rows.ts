@@ -1,7 +1,7 @@
 /**
- * The Northbound database as rules and the diff see it: rows by natural identity, with their ownership and parent.
- * Kept up from the replica's change batches; nothing is copied but the identities. As long as it is because one intake keeps the identities, owners
- * and parents in step, and what reads them says so to the reactor.
+ * The Northbound database as rules and the diff see it: rows by natural identity, with their ownership and parent. The change batches of the
+ * replica keep it up to date; it copies identities and no columns. The file is long since one intake keeps identities, owners and parents
+ * consistent, and every read is tracked.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import { ownershipOf } from '../nb/ownership.ts';
@@ -12,40 +12,40 @@ import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor, Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
-import { RouteWays } from './route-ways.ts';
+import { EcmpRoutes } from './ecmp-routes.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
 
 export type { Entry, Link, ObservedRow } from './row-identity.ts';
 
-/** A row as it was filed before it got another name. */
+/** A row before it got another name. */
 type Renamed = Pick<Entry, 'id' | 'table' | 'uuid'>;
 
-/** What a rule may ask of the Northbound database. */
+/** The Northbound database as rules see it: read-only. */
 export interface ReadRows {
-  /** The row that stands for an identity, tracked by existence and ownership only. */
+  /** The row of an identity, tracked by existence and ownership only. */
   state(id: RowId): ObservedRow | undefined;
   /** A column of that row, tracked with the row. */
   column(id: RowId, column: string): Value | undefined;
-  /** What is in Kiln's rows of an identity, those included that somebody made beside the one that stands for it; each tracked as `state`. */
-  inside(id: RowId): readonly ObservedRow[];
-  /** The row that another one refers to, tracked as `state`: whose it is may change while the reference stays. */
-  at(uuid: Uuid): ObservedRow | undefined;
-  /** Whether a column of references of `id` holds the row `member`. */
-  holds(id: RowId, column: string, member: RowId): boolean;
-  /** Identities of owned rows filed under an owner text (`<kind>/<namespace>/<name>`). */
+  /** The child rows in all our rows of an identity, duplicates included; each tracked as `state`. */
+  children(id: RowId): readonly ObservedRow[];
+  /** The row of a reference, tracked as `state`: its owner may change while the reference stays. */
+  byUuid(uuid: Uuid): ObservedRow | undefined;
+  /** Whether a column of references of `id` has the row `member`. */
+  hasMember(id: RowId, column: string, member: RowId): boolean;
+  /** Identities of our rows with this owner text (`<kind>/<namespace>/<name>`). */
   ownedBy(owner: string): ReadonlySet<RowId>;
-  /** Static routes that OVN takes as one with `route`, whosever they are, itself among them: all but the next hop is the same. */
-  besideRoute(route: RowId): ReadonlySet<RowId>;
+  /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
+  ecmpRoutes(route: RowId): ReadonlySet<RowId>;
 }
 
 export interface RowsListener {
-  /** A row came, went, moved, changed hands, or changed in a column of its own. */
+  /** A row was inserted or deleted, or its parent, its owner or a column of its own changed. */
   readonly row: (id: RowId) => void;
-  /** One reference came into or left a shared column of a row that is otherwise as it was. */
+  /** One reference was added to or removed from a shared column, and the row did not change otherwise. */
   readonly member: (id: RowId, column: string, member: RowId) => void;
 }
 
-/** Rows of a step: a few milliseconds. */
+/** Rows per step: a few milliseconds. */
 const STEP = 500;
 
 export class ObservedRows implements ReadRows {
@@ -55,29 +55,29 @@ export class ObservedRows implements ReadRows {
   readonly #byOwner = new Map<string, RowId | Set<RowId>>();
   readonly #owned = new Set<RowId>();
   readonly #ownedCounts = new Map<string, number>();
-  /** One link held bare, or a list where another program put the row into more than one; the first is its parent. */
+  /** One link, or a list if another program put the row into more than one parent; the first is its parent. */
   readonly #parents = new Map<Uuid, Link | readonly Link[]>();
-  /** Of an owner: which rows it has. */
-  readonly #possessions = new Map<string, Source>();
-  readonly #ways: RouteWays;
+  /** By owner text: the source of `ownedBy`. */
+  readonly #ownerSources = new Map<string, Source>();
+  readonly #ecmp: EcmpRoutes;
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
   constructor(reactor: Reactor) {
     this.#reactor = reactor;
-    this.#ways = new RouteWays(reactor);
+    this.#ecmp = new EcmpRoutes(reactor);
   }
 
   onChange(listener: RowsListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Takes a batch in at once. */
+  /** Takes in a batch at once. */
   apply(replica: Replica, batch: readonly RowChange[]): void {
     for (const _ of this.applying(replica, batch));
   }
 
-  /** Takes a batch in, some rows a step: nobody may read rows, or take in another batch, before the last step. */
+  /** Takes in a batch, some rows per step. Before the last step the caller must not read rows, nor take in another batch. */
   *applying(replica: Replica, batch: readonly RowChange[]): Generator<void> {
     this.#replica = replica;
     let steps = 0;
@@ -92,7 +92,7 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, relinked);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
-      else if (this.#unmoved(change)) this.#touchFacet((this.#entries.get(change.uuid) as Entry).id, 'contents');
+      else if (this.#changesMembersOnly(change)) this.#touchFacet((this.#entries.get(change.uuid) as Entry).id, 'contents');
       else {
         const before = this.#entries.get(change.uuid);
         this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
@@ -100,7 +100,7 @@ export class ObservedRows implements ReadRows {
       }
       if (++steps % STEP === 0) yield;
     }
-    // Those that came in the same batch have their parent already.
+    // Children that were inserted in the same batch have their parent already.
     for (const [uuid, table] of relinked) {
       const entry = this.#entries.get(uuid);
       if (entry?.parent !== this.parentsOf(uuid)[0]) {
@@ -114,12 +114,12 @@ export class ObservedRows implements ReadRows {
       for (const listener of this.#listeners) listener.row(id);
       if (++steps % STEP === 0) yield;
     }
-    for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added'), ...this.#heldByAnotherName(renamed)]) {
+    for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added'), ...this.#formerMembers(renamed)]) {
       for (const listener of this.#listeners) listener.member(id, column, member);
     }
   }
 
-  /** What left is named before its rows are forgotten, what came after they are filed. */
+  /** Removed members are looked up before their rows are forgotten, added members after their rows are filed. */
   #memberChanges(
     batch: readonly RowChange[],
     which: 'added' | 'removed',
@@ -143,8 +143,8 @@ export class ObservedRows implements ReadRows {
     return found;
   }
 
-  /** Rows that another program gave another name, in the columns that still refer to them: what was there by the old name is there no more. */
-  #heldByAnotherName(renamed: readonly Renamed[]): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
+  /** For rows that another program renamed: the columns that refer to them no longer have a member of the old name. */
+  #formerMembers(renamed: readonly Renamed[]): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
     return renamed.flatMap(({ id: member, table, uuid }) =>
       referringColumns(table).flatMap((referrer) =>
         [...(this.#replica?.table(referrer.table) ?? [])].flatMap(([holder, row]) => {
@@ -156,8 +156,8 @@ export class ObservedRows implements ReadRows {
     );
   }
 
-  /** True when a modification touched nothing but shared reference columns; their members are announced one by one. */
-  #unmoved(change: RowChange): boolean {
+  /** Whether a modification changed shared reference columns only, whose members are announced one by one. */
+  #changesMembersOnly(change: RowChange): boolean {
     const entry = this.#entries.get(change.uuid);
     if (entry === undefined || entry.row !== change.row || change.kind !== 'modify' || change.changed === undefined) return false;
     const { columns } = tableSpec(change.table);
@@ -165,7 +165,7 @@ export class ObservedRows implements ReadRows {
     return true;
   }
 
-  /** All rows of an identity; more than one only where names are not unique or somebody made a duplicate. */
+  /** All rows of an identity; more than one if another program made a duplicate. */
   rowsOf(id: RowId): readonly Entry[] {
     const entries = this.#byId.get(id)?.rows;
     if (entries === undefined) return [];
@@ -180,20 +180,20 @@ export class ObservedRows implements ReadRows {
     return bestOf(this.#read(id, 'contents'))?.row[column];
   }
 
-  inside(id: RowId): readonly ObservedRow[] {
+  children(id: RowId): readonly ObservedRow[] {
     this.#read(id, 'contents');
     const ours = this.rowsOf(id).filter(({ ownership }) => ownership.kind === 'ours');
     const columns = ours.flatMap(({ table, row }) => childColumns(table).map(({ column }) => row[column]));
-    return columns.flatMap((held) => (held instanceof Set ? [...held].flatMap((uuid) => this.at(uuid as Uuid) ?? []) : []));
+    return columns.flatMap((held) => (held instanceof Set ? [...held].flatMap((uuid) => this.byUuid(uuid as Uuid) ?? []) : []));
   }
 
-  at(uuid: Uuid): ObservedRow | undefined {
+  byUuid(uuid: Uuid): ObservedRow | undefined {
     const entry = this.#entries.get(uuid);
     if (entry !== undefined) this.#read(entry.id, 'state');
     return entry;
   }
 
-  holds(id: RowId, column: string, member: RowId): boolean {
+  hasMember(id: RowId, column: string, member: RowId): boolean {
     const row = bestOf(this.#read(id, 'state'));
     const uuid = bestOf(this.#read(member, 'state'))?.uuid;
     if (row === undefined || uuid === undefined) return false;
@@ -203,52 +203,52 @@ export class ObservedRows implements ReadRows {
   }
 
   ownedBy(owner: string): ReadonlySet<RowId> {
-    if (this.#reactor.tracking) this.#reactor.track(this.#possessions.get(owner) ?? new KeyedSource(this.#possessions, owner));
+    if (this.#reactor.tracking) this.#reactor.track(this.#ownerSources.get(owner) ?? new KeyedSource(this.#ownerSources, owner));
     return bucketOf(this.#byOwner.get(owner));
   }
 
-  besideRoute(route: RowId): ReadonlySet<RowId> {
-    return this.#ways.of(route);
+  ecmpRoutes(route: RowId): ReadonlySet<RowId> {
+    return this.#ecmp.of(route);
   }
 
-  /** Identities of all owned rows, not tracked: what collection looks at. */
+  /** Identities of all our rows, untracked: for the collection. */
   get owned(): ReadonlySet<RowId> {
     return this.#owned;
   }
 
-  /** How many of them are in each table. */
+  /** Number of our rows by table. */
   get ownedCounts(): ReadonlyMap<string, number> {
     return this.#ownedCounts;
   }
 
-  /** Owner texts that have rows, not tracked. */
+  /** Owner texts that have rows, untracked. */
   get owners(): IterableIterator<string> {
     return this.#byOwner.keys();
   }
 
-  /** All rows of a table, whosever they are; not tracked. */
+  /** All rows of a table, of any owner; untracked. */
   inTable(table: string): readonly Entry[] {
     return [...this.#entries.values()].filter((entry) => entry.table === table);
   }
 
-  /** Not tracked. */
+  /** Untracked. */
   entry(uuid: Uuid): (ObservedRow & { readonly row: Row }) | undefined {
     return this.#entries.get(uuid);
   }
 
-  /** The rows that refer to this one and keep it alive; more than one only where another program put it into others. */
+  /** The rows that refer to this one and keep it alive; more than one only if another program put it into a second parent. */
   parentsOf(uuid: Uuid): readonly Link[] {
     const links = this.#parents.get(uuid);
     if (links === undefined) return [];
     return isList(links) ? links : [links];
   }
 
-  /** Among several rows of an identity, an owned one stands for it, then a legacy one, then the first. Not tracked. */
+  /** The row of an identity, untracked. Of several: one of ours, else a legacy one, else the first. */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
     return bestOf(this.#byId.get(id));
   }
 
-  /** @param relinked children that have another parent than before, or may have, with their tables */
+  /** @param relinked children whose parent changed, or may have changed, with their tables */
   #adoptChildren(change: RowChange, relinked: Map<Uuid, string>): void {
     for (const { column, child } of childColumns(change.table)) {
       const delta = change.changed?.get(column);
@@ -272,7 +272,7 @@ export class ObservedRows implements ReadRows {
       for (const members of [delta.added, delta.removed]) {
         if (!(members instanceof Set)) continue;
         for (const member of members) {
-          // One that is not there yet is read by nobody.
+          // A row that does not exist yet has no reader.
           const id = this.#entries.get(member as Uuid)?.id;
           if (id !== undefined) this.#touchFacet(id, 'memberships');
         }
@@ -322,11 +322,11 @@ export class ObservedRows implements ReadRows {
     this.#entries.set(uuid, entry);
     const identity = this.#identityOf(id);
     const { rows } = identity;
-    if (rows === undefined) this.#ways.put(id);
+    if (rows === undefined) this.#ecmp.put(id);
     if (rows === undefined || rows === before) identity.rows = entry;
     else {
       const others = isList(rows) ? rows : [rows];
-      // It keeps its place: of several the first stands for the identity.
+      // The order stays: of several rows the first is the one of the identity.
       identity.rows = before?.id === id ? others.map((one) => (one === before ? entry : one)) : [...others, entry];
     }
     touched.add(id);
@@ -343,7 +343,7 @@ export class ObservedRows implements ReadRows {
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);
     identity.rows = others.length === 0 || namesake === undefined ? namesake : [namesake, ...others];
-    if (namesake === undefined) this.#ways.take(before.id);
+    if (namesake === undefined) this.#ecmp.take(before.id);
     this.#disown(before);
     touched.add(before.id);
     this.#touchFacet(before.id, 'state');
@@ -358,7 +358,7 @@ export class ObservedRows implements ReadRows {
     }
     const { owner } = entry.ownership;
     putInto(this.#byOwner, owner, entry.id);
-    this.#touchPossessions(owner);
+    this.#touchOwner(owner);
   }
 
   #countOwned(table: string, by: 1 | -1): void {
@@ -373,10 +373,10 @@ export class ObservedRows implements ReadRows {
       (row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner,
     );
     if (!still) takeOut(this.#byOwner, owner, entry.id);
-    this.#touchPossessions(owner);
+    this.#touchOwner(owner);
   }
 
-  /** The name a child's identity is made with: router, switch or port group name. */
+  /** The parent's part of a child's identity: name of the router, switch or port group. */
   #nameOf(table: string, uuid: Uuid): string | undefined {
     const name = this.#replica?.table(table).get(uuid)?.name;
     return typeof name === 'string' ? name : undefined;
@@ -400,8 +400,8 @@ export class ObservedRows implements ReadRows {
     if (source !== undefined) this.#reactor.touch(source);
   }
 
-  #touchPossessions(owner: string): void {
-    const source = this.#possessions.get(owner);
+  #touchOwner(owner: string): void {
+    const source = this.#ownerSources.get(owner);
     if (source !== undefined) this.#reactor.touch(source);
   }
 }

@@ -23,15 +23,15 @@ test('a computation runs again only when what it read changes', () => {
   });
   assert.equal(size.get(), 1);
   things.set('b', { colour: 'red', size: 5 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 1);
   things.set('a', { colour: 'red', size: 2 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 2);
   assert.equal(size.get(), 2);
 });
 
-test('readers are not disturbed when a projection stays equal', () => {
+test('a projection that stays equal does not invalidate its readers', () => {
   const { reactor, things } = setUp();
   things.set('a', { colour: 'red', size: 1 });
   const colour = new Computed(reactor, () => things.get('a')?.colour ?? '');
@@ -42,15 +42,15 @@ test('readers are not disturbed when a projection stays equal', () => {
   });
   reader.get();
   things.set('a', { colour: 'red', size: 9 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 1);
   things.set('a', { colour: 'blue', size: 9 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 2);
   assert.equal(reader.get(), 'blue');
 });
 
-test('nor when there is nothing to project, and still is not', () => {
+test('a projection that stays undefined does not invalidate its readers', () => {
   const { reactor, things } = setUp();
   const shown = new Computed(reactor, () => (things.bucket('colour', 'red').size > 1 ? 'many' : undefined));
   let runs = 0;
@@ -60,19 +60,19 @@ test('nor when there is nothing to project, and still is not', () => {
   });
   assert.equal(reader.get(), undefined);
   things.set('a', { colour: 'red', size: 1 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 1);
   things.set('b', { colour: 'red', size: 1 });
-  reactor.settle();
+  reactor.runDue();
   assert.deepEqual([runs, reader.get()], [2, 'many']);
   things.delete('a');
-  reactor.settle();
+  reactor.runDue();
   things.delete('b');
-  reactor.settle();
+  reactor.runDue();
   assert.deepEqual([runs, reader.get()], [3, undefined]);
 });
 
-test('a bucket disturbs its readers when membership changes, not when members do', () => {
+test('a bucket invalidates its readers when its membership changes, not when a member does', () => {
   const { reactor, things } = setUp();
   let runs = 0;
   const reds = new Computed(reactor, () => {
@@ -81,12 +81,12 @@ test('a bucket disturbs its readers when membership changes, not when members do
   });
   assert.deepEqual(reds.get(), []);
   things.set('a', { colour: 'red', size: 1 });
-  reactor.settle();
+  reactor.runDue();
   things.set('a', { colour: 'red', size: 2 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(runs, 2);
   things.set('a', { colour: 'green', size: 2 });
-  reactor.settle();
+  reactor.runDue();
   assert.deepEqual(reds.get(), []);
   assert.equal(runs, 3);
 });
@@ -103,12 +103,12 @@ test('a diamond runs its bottom once for one change', () => {
   });
   assert.equal(bottom.get(), 4);
   things.set('a', { colour: 'red', size: 10 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(bottom.get(), 31);
   assert.equal(runs, 2);
 });
 
-test('a failure is thrown to readers until a source changes', () => {
+test('readers get the error of a computation thrown until a source changes', () => {
   const { reactor, things } = setUp();
   const fragile = new Computed(reactor, () => {
     const thing = things.get('a');
@@ -124,7 +124,7 @@ test('a failure is thrown to readers until a source changes', () => {
   });
   assert.equal(reader.get(), -1);
   things.set('a', { colour: 'red', size: 3 });
-  reactor.settle();
+  reactor.runDue();
   assert.equal(reader.get(), 3);
 });
 
@@ -139,26 +139,26 @@ test('a disposed computation leaves nothing behind', () => {
   reader.get();
   reader.dispose();
   things.set('a', { colour: 'red', size: 2 });
-  assert.equal(reactor.settle(), true);
+  assert.equal(reactor.runDue(), true);
   assert.equal(runs, 1);
 });
 
-test('settle yields when told to and goes on later', () => {
+test('runDue stops when enough() returns true and goes on with the next call', () => {
   const { reactor, things } = setUp();
   const readers = Array.from({ length: 10 }, (_, i) => new Computed(reactor, () => things.get(`k${i}`)?.size));
   for (const reader of readers) reader.get();
   for (let i = 0; i < 10; i++) things.set(`k${i}`, { colour: 'red', size: i });
   const before = reactor.runs;
   assert.equal(
-    reactor.settle(() => reactor.runs - before >= 3),
+    reactor.runDue(() => reactor.runs - before >= 3),
     false,
   );
   assert.equal(reactor.runs - before, 3);
-  assert.equal(reactor.settle(), true);
+  assert.equal(reactor.runDue(), true);
   assert.equal(reactor.runs - before, 10);
 });
 
-test('what a computation made of a value that a later read in the same run showed to be outdated does not stay', () => {
+test('if a source read in this run changes later in it, the computation runs again', () => {
   const { reactor, things } = setUp();
   things.set('deep', { colour: 'old', size: 1 });
   things.set('own', { colour: 'red', size: 1 });
@@ -173,16 +173,16 @@ test('what a computation made of a value that a later read in the same run showe
     return `${first} ${between.get()}`;
   });
   assert.equal(reader.get(), 'old old');
-  assert.equal(runs, 1, 'what is read for the first time disturbs nobody');
+  assert.equal(runs, 1, 'a first read invalidates no reader');
   things.set('own', { colour: 'red', size: 2 });
   things.set('deep', { colour: 'new', size: 1 });
   reader.get();
-  reactor.settle();
+  reactor.runDue();
   assert.equal(reader.get(), 'new new');
   assert.equal(runs, 3);
 });
 
-test('rules that undo each other for ever are an error, and no hang', () => {
+test('rules that invalidate each other for ever throw an error', () => {
   const { reactor, things } = setUp();
   const circle = new Computed(reactor, () => {
     const size = things.get('one')?.size ?? 0;
@@ -191,5 +191,5 @@ test('rules that undo each other for ever are an error, and no hang', () => {
   });
   things.set('one', { colour: '', size: 1 });
   circle.get();
-  assert.throws(() => reactor.settle(), /rules go round in a circle/);
+  assert.throws(() => reactor.runDue(), /rules go round in a circle/);
 });

@@ -2,11 +2,17 @@
  * Dependency-tracked incremental computation.
  *
  * A `Source` is anything that can be read and can change: a table entry, an index bucket, a row, the result of a query.
- * A `Computation` is a function of sources. While it runs, what it reads is remembered; it runs again only when one of
- * those changed, and its readers are disturbed only when its value differs. So the cost of a change follows the change.
+ * A `Computation` is a pure function of sources, and is itself a source of its value.
  *
- * Computations run lowest first (by height over the sources), so that one change usually runs each of them once. A read of
- * a computation that is due runs it at once, hence a reader never sees a stale value.
+ * Guarantees:
+ * - While a computation runs, the reactor records each source that it reads. It runs again only when one of these changed.
+ * - Its readers are invalidated only when its value differs (`equal`). So the cost of a change follows the change, not the cluster.
+ * - A read never returns a stale value: reading a computation that is due runs it at once.
+ * - A function that throws keeps its error like a value: each reader gets it thrown. It runs again when a source that it read changes,
+ *   and not before: there is no retry by time.
+ *
+ * Order: the lowest first, by height above the sources. So one change usually runs each computation once. A computation of which a
+ * source changed while it ran, runs again.
  */
 import { equal } from './equal.ts';
 import { Reading } from './reading.ts';
@@ -14,19 +20,25 @@ import { Reading } from './reading.ts';
 /** A computation as its sources and the reactor see it. */
 export interface Reader {
   readonly height: number;
-  /** What it read, or once read, has changed. */
-  disturb(source: Source): void;
+  /** A source that it reads, or read in an earlier run, has changed. */
+  invalidate(source: Source): void;
   refresh(): void;
 }
 
-/** Up to here a list is searched rather than a set kept: sources are very many, and a set costs 200 bytes and more. */
+/** Up to this size a list takes less memory than a set, which costs 200 bytes and more. There are millions of sources. */
 const FEW_READERS = 8;
 
 function isList(readers: unknown): readers is readonly Reader[] {
   return Array.isArray(readers);
 }
 
-/** Readers are one, a list of exact length (one that grows by itself reserves room for sixteen more), or a set. */
+/**
+ * Anything that a computation can read and that can change. Whoever owns the value calls `Reactor.track` for each read and `Reactor.touch`
+ * after each change. A source does not know its value: `touch` invalidates the readers even if the new value equals the old one.
+ *
+ * Cost: about 40 bytes. Memory decides here, so the readers are one reader, a list of exact length (a growing array reserves room for
+ * sixteen more), or a set.
+ */
 export class Source {
   #readers: Reader | readonly Reader[] | ReadonlySet<Reader> | undefined;
 
@@ -58,20 +70,20 @@ export class Source {
       return;
     } else if (readers !== reader) return;
     this.#readers = undefined;
-    this.abandoned();
+    this.onUnread();
   }
 
-  disturbReaders(): void {
+  invalidateReaders(): void {
     const readers = this.#readers;
-    if (readers instanceof Set || isList(readers)) for (const reader of readers) (reader as Reader).disturb(this);
-    else (readers as Reader | undefined)?.disturb(this);
+    if (readers instanceof Set || isList(readers)) for (const reader of readers) (reader as Reader).invalidate(this);
+    else (readers as Reader | undefined)?.invalidate(this);
   }
 
-  /** The last reader has left: whoever made the source may forget it. */
-  protected abandoned(): void {}
+  /** The last reader has left: the owner of the source may drop it. */
+  protected onUnread(): void {}
 }
 
-/** A source that is kept in a map while somebody reads it. */
+/** A source that stays in a map as long as it has a reader. */
 export class KeyedSource extends Source {
   readonly #home: Map<string, Source>;
   readonly #key: string;
@@ -83,7 +95,7 @@ export class KeyedSource extends Source {
     home.set(key, this);
   }
 
-  protected override abandoned(): void {
+  protected override onUnread(): void {
     if (this.#home.get(this.#key) === this) this.#home.delete(this.#key);
   }
 }
@@ -91,8 +103,9 @@ export class KeyedSource extends Source {
 const NO_SOURCES: readonly Source[] = [];
 
 /**
- * What `run` says of the sources it reads. There are several for each pod: a subclass keeps what it is about in fields, since closures
- * would cost more than the rest.
+ * The cached value of `run`, a pure function of the sources that it reads. `run` must read only tracked values: a change of anything else
+ * does not run it again. There are several computations for each pod, so a subclass keeps its arguments in fields: a closure would take
+ * more memory than the rest.
  */
 export abstract class Computation<V> extends Source implements Reader {
   readonly #reactor: Reactor;
@@ -100,7 +113,7 @@ export abstract class Computation<V> extends Source implements Reader {
   #value: V | undefined;
   #failure: { readonly error: unknown } | undefined;
   #height = 1;
-  /** What it has read so far, while it runs. */
+  /** A `Reading` while it runs. */
   #state: 'due' | 'fresh' | 'disposed' | Reading = 'due';
 
   constructor(reactor: Reactor) {
@@ -111,7 +124,7 @@ export abstract class Computation<V> extends Source implements Reader {
 
   protected abstract run(): V;
 
-  /** Called with a value that differs. @returns what is kept of it */
+  /** Called with a value that differs from the last one. @returns the value to store */
   protected changed(value: V, before: V | undefined): V {
     void before;
     return value;
@@ -121,7 +134,7 @@ export abstract class Computation<V> extends Source implements Reader {
     return this.#height;
   }
 
-  /** The value as of now; runs first when something it read has changed. */
+  /** The current value, tracked. Runs first if a source has changed. @throws the error of the last run, if that threw */
   get(): V {
     if (typeof this.#state === 'object') throw new Error('a query reads its own result');
     this.refresh();
@@ -130,16 +143,13 @@ export abstract class Computation<V> extends Source implements Reader {
     return this.#value as V;
   }
 
-  /** The value of the last run, not tracked; undefined when it never ran. */
+  /** The value of the last run, untracked; undefined before the first run. */
   peek(): V | undefined {
     return this.#value;
   }
 
-  /**
-   * While it runs, a computation that it has read may turn out to be outdated by one further below that was due and is read only later: what
-   * it made of the old value is not to stay.
-   */
-  disturb(source: Source): void {
+  /** If a source that this run has read changes before the run ends, the computation runs again. */
+  invalidate(source: Source): void {
     const state = this.#state;
     if (typeof state === 'object' && state.has(source)) state.outdated = true;
     if (state !== 'fresh') return;
@@ -165,14 +175,14 @@ export abstract class Computation<V> extends Source implements Reader {
     let height = 0;
     for (const source of this.#sources) height = Math.max(height, source.height);
     this.#height = height + 1;
-    reading.leaveOthers();
+    reading.removeFromUnread();
     this.#conclude(outcome);
     if (!reading.outdated) return;
     this.#state = 'due';
     this.#reactor.enqueue(this);
   }
 
-  /** A failure is kept like a value: readers get it thrown until a source changes. */
+  /** An error is stored like a value: readers get it thrown until a source changes. */
   #conclude(outcome: { readonly value: V } | { readonly error: unknown }): void {
     const failed = this.#failure !== undefined;
     if ('error' in outcome) {
@@ -186,7 +196,7 @@ export abstract class Computation<V> extends Source implements Reader {
     this.#reactor.touch(this);
   }
 
-  /** Leaves the graph for good. */
+  /** Removes it from the graph for good. */
   dispose(): void {
     if (this.#state === 'disposed') return;
     this.#state = 'disposed';
@@ -197,7 +207,7 @@ export abstract class Computation<V> extends Source implements Reader {
   }
 }
 
-/** Of a function, for those that are few. */
+/** A computation of a closure. Only for the few: see the cost above. */
 export class Computed<V> extends Computation<V> {
   readonly #of: () => V;
 
@@ -211,21 +221,27 @@ export class Computed<V> extends Computation<V> {
   }
 }
 
-/** How often computations may run for each that there is, within one turn: rules that follow each other come to rest after a few. */
+/** Limit of runs per existing computation and turn. Rules that depend on each other need a few runs each. */
 const MOST_RUNS = 100;
 
+/**
+ * The queue of due computations, and the stack of running ones. Single-threaded and synchronous; it never runs a computation by itself,
+ * only in `runDue`, or when one is read.
+ *
+ * Cost: one queue entry for each invalidated computation. `runDue` takes time in proportion to the computations that are due.
+ */
 export class Reactor {
   readonly #stack: Reading[] = [];
   readonly #levels: Reader[][] = [];
   #pending = 0;
-  /** No level below this one has anything due. */
+  /** No level below this one has a due computation. */
   #lowest = 0;
   /** How often computations ran: the measure of incremental cost, for tests and metrics. */
   runs = 0;
-  /** How many there are. */
+  /** How many computations exist. */
   computations = 0;
 
-  /** Notes that the running computation (if any) read `source`. */
+  /** Records that the running computation, if there is one, read `source`. */
   track(source: Source): void {
     this.#stack.at(-1)?.take(source);
   }
@@ -236,7 +252,7 @@ export class Reactor {
 
   /** Marks all readers of `source` as due. */
   touch(source: Source): void {
-    source.disturbReaders();
+    source.invalidateReaders();
   }
 
   enqueue(computation: Reader): void {
@@ -246,7 +262,7 @@ export class Reactor {
     this.#pending++;
   }
 
-  /** What is read from now on is taken by this run, until it leaves. */
+  /** Records each read for this run, until `leave`. */
   enter(run: Reading): void {
     this.#stack.push(run);
     this.runs++;
@@ -257,11 +273,11 @@ export class Reactor {
   }
 
   /**
-   * Runs what is due until nothing is or `enough()` says to yield (asked between computations).
-   * @returns true when nothing is due any more
-   * @throws where rules go round in a circle, each undoing what another one has found: who never yields would not come back
+   * Runs due computations until none is left, or until `enough()` returns true (called between computations).
+   * @returns true if no computation is due any longer
+   * @throws if rules run in a circle, each invalidating the other: without this limit the process would hang
    */
-  settle(enough: () => boolean = () => false): boolean {
+  runDue(enough: () => boolean = () => false): boolean {
     const begun = this.runs;
     const most = begun + MOST_RUNS * (this.computations + 1_000);
     while (this.#lowest < this.#levels.length) {
@@ -279,7 +295,8 @@ export class Reactor {
     return this.#pending === 0;
   }
 
-  get quiet(): boolean {
+  /** No computation is due. */
+  get isIdle(): boolean {
     return this.#pending === 0;
   }
 }

@@ -1,29 +1,29 @@
 /**
- * What one run of a computation reads. Most read what they read the last time, in the same order: then nothing of the graph changes, and
- * nothing is kept of the run.
+ * The sources that one run of a computation reads. Most runs read the same sources as the last one, in the same order: then the graph stays
+ * as it is, and this object keeps no list of its own.
  */
 import type { Reader, Source } from './reactor.ts';
 
-/** Up to here a list is searched rather than a set kept: computations are very many, and a set costs 200 bytes and more. */
+/** Up to this size a list takes less memory than a set, which costs 200 bytes and more. There are very many computations. */
 const FEW_SOURCES = 40;
 
 export class Reading {
-  /** Something that was read has changed since. */
+  /** A source that this run has read has changed since. */
   outdated = false;
   readonly #reader: Reader;
-  /** What the last run read. */
+  /** The sources of the last run. */
   readonly #last: readonly Source[];
-  /** How many of these were read again, in their order, before anything else was. */
+  /** Length of the prefix of `#last` that this run has read again, in the same order. */
   #again = 0;
-  /** All that was read, once it is not what the last run read. */
+  /** The sources of this run, from the first one that differs from the last run. */
   #sources: Source[] | undefined;
-  /** The same as a set, once searching the list would cost. */
+  /** `#sources` as a set, once that is long. */
   #seen: Set<Source> | undefined;
 
   constructor(reader: Reader, last: readonly Source[]) {
     this.#reader = reader;
     this.#last = last;
-    // Each is searched for among those that were read before it.
+    // A long list needs the set: each source is searched for among the ones before it.
     if (last.length > FEW_SOURCES) this.#sources = [];
   }
 
@@ -47,14 +47,14 @@ export class Reading {
     return false;
   }
 
-  /** All that was read, in a list of exact length: that of the last run where it is the same. */
+  /** All sources of this run, in a list of exact length: the list of the last run if they are the same. */
   get sources(): readonly Source[] {
     if (this.#sources !== undefined) return this.#sources.slice();
     return this.#again === this.#last.length ? this.#last : this.#last.slice(0, this.#again);
   }
 
-  /** Leaves what the last run read and this one did not. */
-  leaveOthers(): void {
+  /** Removes the reader from sources that only the last run read. */
+  removeFromUnread(): void {
     for (let i = this.#again; i < this.#last.length; i++) {
       const source = this.#last[i] as Source;
       if (!this.has(source)) source.removeReader(this.#reader);

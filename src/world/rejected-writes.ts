@@ -1,24 +1,24 @@
-/** Writes that the API server refused, as entries of a table: rules tell of them, and let go of what rests on them. */
+/** Writes that the API server rejected, as entries of a table: rules report them, and release what depends on them. */
 import type { ResourceName } from './resources.ts';
 
 /**
- * What of an object was to be written: `create` makes it, `object` changes it, `status` its status, `release` takes the finalizer away,
- * `delete` the object. They are refused apart: a policy about changes does not speak of the status.
+ * The part of an object that a write changes: `create` creates it, `object` changes it, `status` its status, `release` removes the finalizer,
+ * `delete` deletes it. The server rejects each apart: a policy about changes does not concern the status.
  */
 export type WritePart = 'create' | 'object' | 'status' | 'release' | 'delete';
 
-/** A policy of somebody, a webhook that does not answer, rights that are missing, a rule of the kind. */
+/** By a policy, a webhook that does not answer, missing rights, or a validation rule of the kind. */
 export interface RejectedWrite {
   readonly resource: ResourceName;
   readonly key: string;
   readonly part: WritePart;
-  /** Of the object; of one that is to be made, of the pod or the node that it is for. Another one of the same name is not refused yet. */
+  /** The object's; for a create, that of the pod or node which needs it. The entry does not apply to another object of the same name. */
   readonly uid: string;
-  /** What the server said. */
+  /** The server's message. */
   readonly message: string;
-  /** How often, one after another. */
+  /** Number of rejections in a row. */
   readonly times: number;
-  /** When it is tried again, in milliseconds since the epoch. */
+  /** Time of the next try, in milliseconds since the epoch. */
   readonly until: number;
 }
 

@@ -45,7 +45,7 @@ export type Reservation =
       readonly claimant: string;
       readonly code: Reason;
       readonly message: string;
-      /** Something of it could be had: once that is taken, another reason is the first. */
+      /** A part of the request could be met now: once another claimant takes it, the first reason changes. */
       readonly late?: true;
     };
 
@@ -60,7 +60,7 @@ export interface FamilyUsage {
 export interface SubnetUsage {
   readonly v4: FamilyUsage;
   readonly v6: FamilyUsage;
-  /** What ports of other programs keep back of the addresses that would be given to whoever asks for any; IPv4 first. */
+  /** Addresses of foreign ports among those that the allocator would give out; IPv4 first. */
   readonly kept?: readonly KeptAddresses[];
 }
 

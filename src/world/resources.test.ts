@@ -7,7 +7,7 @@ import type { ResourceTraits } from './resources.ts';
 
 const OURS: readonly ResourceTraits[] = Object.values(RESOURCES).filter(({ group }) => group === GROUP);
 
-test('where each kind keeps its conditions is what its definition has room for', () => {
+test('each kind has its conditions where its CRD has room for them', () => {
   assert.deepEqual(OURS.map(({ plural }) => plural).toSorted(), allKinds.map(({ plural }) => plural).toSorted());
   for (const kind of allKinds) {
     const traits = OURS.find(({ plural }) => plural === kind.plural);

@@ -1,15 +1,13 @@
-/**
- * The Kubernetes resources Kiln observes or writes, by plural name.
- */
+/** The Kubernetes resources that Kiln observes or writes, by plural name. */
 export interface ResourceTraits {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Whether status is written through the status subresource; kinds without one are patched as a whole. */
+  /** Whether the kind has a status subresource; without one, Kiln patches the object as a whole. */
   readonly statusSubresource: boolean;
-  /** Where conditions live: kinds whose schema has none keep them as JSON in an annotation. */
+  /** Where the conditions are: a kind whose schema has none keeps them as JSON in an annotation. */
   readonly conditions: 'status' | 'annotation' | 'none';
 }
 
@@ -28,7 +26,7 @@ export const RESOURCES = {
   ippools: kubeovn('ippools', 'IPPool'),
   pods: { ...core('', 'v1', 'pods', 'Pod'), conditions: 'status' },
   namespaces: core('', 'v1', 'namespaces', 'Namespace', false),
-  // The conditions in its status are its kubelet's.
+  // The kubelet owns the conditions in its status.
   nodes: { ...core('', 'v1', 'nodes', 'Node', false), conditions: 'annotation' },
   statefulsets: core('apps', 'v1', 'statefulsets', 'StatefulSet'),
   'network-attachment-definitions': {
@@ -39,7 +37,7 @@ export const RESOURCES = {
   virtualmachineinstances: core('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance'),
   virtualmachineinstancemigrations: core('kubevirt.io', 'v1', 'virtualmachineinstancemigrations', 'VirtualMachineInstanceMigration'),
   services: core('', 'v1', 'services', 'Service'),
-  // Its annotations say what it does not do: an Event is gone after an hour, and whoever relies on a policy looks later.
+  // The condition stays on the object: an Event is gone after an hour, and the user who relies on a policy may look later.
   networkpolicies: { ...core('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'), conditions: 'annotation' },
   'ovn-eips': kubeovn('ovn-eips', 'OvnEip'),
   'ovn-fips': kubeovn('ovn-fips', 'OvnFip'),
@@ -75,7 +73,7 @@ const BY_KIND: ReadonlyMap<string, ResourceName> = new Map(
   (Object.entries(RESOURCES) as [ResourceName, ResourceTraits][]).map(([name, { kind }]) => [kind.toLowerCase(), name]),
 );
 
-/** @param kind in lower case, as owner texts have it */
+/** @param kind in lower case, as in owner texts */
 export function resourceOfKind(kind: string): ResourceName | undefined {
   return BY_KIND.get(kind);
 }

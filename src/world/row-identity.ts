@@ -1,6 +1,4 @@
-/**
- * An identity of the Northbound database: the rows that stand for it, and who read what of them.
- */
+/** An identity of the Northbound database: its rows, and the sources of each facet. */
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
@@ -25,16 +23,16 @@ export interface Entry extends ObservedRow {
   readonly row: Row;
 }
 
-/** What of an identity can be read apart: whether there is a row and whose, what its columns hold, and which shared columns hold it. */
+/** The parts of an identity that readers track apart: existence and ownership, columns, and the shared columns that refer to the row. */
 export type Facet = 'state' | 'contents' | 'memberships';
 
-/** An identity of which there is a row, or which somebody looked for, with who read what of it. In one map: there are very many. */
+/** An identity that has a row or a reader. One map for both, since there are very many. */
 export class Identity {
-  /** One row held bare, or a list where there are more. */
+  /** One row, or a list of several. */
   rows: Entry | readonly Entry[] | undefined;
   state: FacetSource | undefined;
   contents: FacetSource | undefined;
-  /** A row is in few shared columns, so that one source for all of them is read by few. */
+  /** One source for all shared columns: a row is in few of them, so a change invalidates few readers in vain. */
   memberships: FacetSource | undefined;
   readonly #home: Map<RowId, Identity>;
   readonly #id: RowId;
@@ -44,7 +42,7 @@ export class Identity {
     this.#id = id;
   }
 
-  /** Forgets it where there is no row and nobody looks for one. */
+  /** Drops the identity once it has neither a row nor a reader. */
   tidy(): void {
     const used = this.rows ?? this.state ?? this.contents ?? this.memberships;
     if (used === undefined && this.#home.get(this.#id) === this) this.#home.delete(this.#id);
@@ -61,14 +59,14 @@ export class FacetSource extends Source {
     this.#facet = facet;
   }
 
-  protected override abandoned(): void {
+  protected override onUnread(): void {
     if (this.#identity[this.#facet] !== this) return;
     this.#identity[this.#facet] = undefined;
     this.#identity.tidy();
   }
 }
 
-/** Among several rows of an identity, an owned one stands for it, then a legacy one, then the first. */
+/** Of several rows of an identity: one of ours, else a legacy one, else the first. */
 export function bestOf(identity: Identity | undefined): Entry | undefined {
   const entries = identity?.rows;
   if (entries === undefined || !isList(entries)) return entries;

@@ -1,4 +1,4 @@
-/** Settings survive the way through text, also between versions. */
+/** Settings survive the round trip through text, also between versions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from './settings.ts';
@@ -13,11 +13,11 @@ const OWN = {
   tenancy: 'namespaced',
 } as const;
 
-test('what was written is read', () => {
+test('parsing the text of settings returns the same settings', () => {
   assert.deepEqual(parseSettings(settingsText(OWN)), OWN);
 });
 
-test('a setting that only the other version has is left out, one that it lacks is as by default', () => {
+test('a setting that only the other version knows is ignored, one that it lacks has its default', () => {
   const { defaultVpc, joinSubnet } = OWN;
   assert.deepEqual(parseSettings(JSON.stringify({ defaultVpc, joinSubnet, invented: true })), {
     ...DEFAULT_SETTINGS,
@@ -26,7 +26,7 @@ test('a setting that only the other version has is left out, one that it lacks i
   });
 });
 
-test('a text that somebody else wrote is not taken in part', () => {
+test('a text with one wrong value is rejected as a whole', () => {
   for (const text of [
     '',
     'main',

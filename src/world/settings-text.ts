@@ -1,4 +1,4 @@
-/** The settings of one controller as text that another program reads, of another version perhaps. */
+/** The settings of a controller as text, for another program, maybe of another version. */
 import { DEFAULT_SETTINGS, isMisboundPolicy, isTenancy } from './settings.ts';
 import type { Settings } from './settings.ts';
 
@@ -7,8 +7,8 @@ export function settingsText(settings: Settings): string {
 }
 
 /**
- * What is not known here is left out, and what the writer did not know is as by default: both may be of another version.
- * @returns undefined where the text is no JSON object, or a value is not of its kind
+ * Ignores unknown settings, and fills in defaults for missing ones: the writer may have another version.
+ * @returns undefined if the text is no JSON object, or a value has the wrong type
  */
 export function parseSettings(text: string): Settings | undefined {
   let read: unknown;
@@ -20,11 +20,11 @@ export function parseSettings(text: string): Settings | undefined {
   if (typeof read !== 'object' || read === null || Array.isArray(read)) return undefined;
   const given = read as Readonly<Record<string, unknown>>;
   const known = Object.keys(DEFAULT_SETTINGS).filter((name) => name in given) as (keyof Settings)[];
-  if (!known.every((name) => isAsItShould(name, given[name]))) return undefined;
+  if (!known.every((name) => isValidSetting(name, given[name]))) return undefined;
   return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known.map((name) => [name, given[name]])) };
 }
 
-function isAsItShould(name: keyof Settings, value: unknown): boolean {
+function isValidSetting(name: keyof Settings, value: unknown): boolean {
   if (name === 'misbound') return typeof value === 'string' && isMisboundPolicy(value);
   if (name === 'tenancy') return typeof value === 'string' && isTenancy(value);
   if (name === 'networkType') return value === 'geneve' || value === 'vxlan' || value === 'stt';

@@ -1,11 +1,9 @@
-/**
- * What an operator sets once for a cluster and rules read as constants. Names and defaults are those of Kube-OVN's flags.
- */
+/** Settings of a cluster, which rules read as constants. Names and defaults are those of Kube-OVN's flags. */
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
 /**
- * What is done about pods on another Subnet than their namespace has now: told; told, and given a new address when they are made again
- * under a name that keeps one; told and evicted.
+ * The policy for pods in a Subnet that their namespace has no longer. `report`: a condition. `rebind`: the condition, and a new address when
+ * a pod of the same name is created that would keep the old one. `evict`: the condition, and an eviction.
  */
 export const MISBOUND_POLICIES = ['report', 'rebind', 'evict'] as const;
 export type MisboundPolicy = (typeof MISBOUND_POLICIES)[number];
@@ -15,8 +13,8 @@ export function isMisboundPolicy(text: string): text is MisboundPolicy {
 }
 
 /**
- * What tenants may ask of the network for their pods. `open`, as in Kube-OVN: any Subnet by name, ports that send from any address.
- * `namespaced`: the Subnets that admit their namespace, ports that send from addresses of their own.
+ * What tenants may request for their pods. `open`, as in Kube-OVN: any Subnet by name, ports that send from any address.
+ * `namespaced`: Subnets that admit their namespace, ports that send from their own addresses.
  */
 export const TENANCIES = ['open', 'namespaced'] as const;
 export type Tenancy = (typeof TENANCIES)[number];
@@ -33,7 +31,7 @@ export interface Settings {
   readonly externalSubnet: string;
   /** One network, or one of each family with a comma. */
   readonly defaultCidr: string;
-  /** Empty: the first address of each network. */
+  /** Empty: the first address of each CIDR. */
   readonly defaultGateway: string;
   readonly defaultExcludeIps: readonly string[];
   readonly joinCidr: string;
@@ -42,15 +40,15 @@ export interface Settings {
   readonly enableLb: boolean;
   /** A virtual machine keeps its addresses while no pod runs it. */
   readonly keepVmIp: boolean;
-  /** Another plugin gives pods their own interface: only attached networks are served. */
+  /** Another CNI plugin makes the pods' primary interface: Kiln serves attached networks only. */
   readonly nonPrimaryCni: boolean;
   /** Written to pods as `pod_nic_type`. */
   readonly podNicType: string;
-  /** Tunnel that the MTU of DHCP options leaves room for. */
+  /** Encapsulation that the MTU of DHCP options leaves room for. */
   readonly networkType: 'geneve' | 'vxlan' | 'stt';
   readonly lsDnatModDlDst: boolean;
   readonly lsCtSkipDstLportIps: boolean;
-  /** A namespace may say otherwise for itself. */
+  /** An annotation of the namespace overrides it. */
   readonly misbound: MisboundPolicy;
   readonly tenancy: Tenancy;
 }

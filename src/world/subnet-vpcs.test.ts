@@ -11,13 +11,13 @@ import { Table } from './table.ts';
 const OLDER = rowId('Logical_Router_Port', 'v1-side');
 const YOUNGER = rowId('Logical_Router_Port', 'v2-side');
 
-/** Router ports of Subnet `side` by the uid of the Subnet that they were made for. */
+/** Router ports of Subnet `side`, with the uid of their Subnet. */
 class Ports {
   readonly #uids = new Map<RowId, string>();
-  #tell: (id: RowId) => void = () => undefined;
+  #announce: (id: RowId) => void = () => undefined;
   readonly rows = {
     onChange: ({ row }: RowsListener) => {
-      this.#tell = row;
+      this.#announce = row;
     },
     best: (id: RowId) => {
       const uid = this.#uids.get(id);
@@ -28,7 +28,7 @@ class Ports {
   set(id: RowId, uid: string | undefined): void {
     if (uid === undefined) this.#uids.delete(id);
     else this.#uids.set(id, uid);
-    this.#tell(id);
+    this.#announce(id);
   }
 }
 
@@ -36,7 +36,7 @@ function subnet(vpc: string): Subnet {
   return { metadata: { name: 'side', uid: 'uid-2' }, spec: { vpc } } as unknown as Subnet;
 }
 
-test('a Subnet that was made again in another Vpc is in that one, also when the router port of the older one goes after its own came', () => {
+test('a Subnet that was created again in another Vpc is in that one, also if the old router port is deleted after the new one exists', () => {
   const reactor = new Reactor();
   const subnets = new Table<Subnet>(reactor, 'subnets', {});
   const ports = new Ports();

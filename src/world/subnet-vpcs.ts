@@ -1,6 +1,6 @@
 /**
- * Which Vpc each Subnet is in. A Subnet does not move: once its router port is there, the Vpc of that port counts, whatever becomes
- * of `spec.vpc` (Kube-OVN lets it change from empty to the default one only).
+ * The Vpc of each Subnet. A Subnet does not move: once it has a router port, the Vpc of that router counts, also if a user edits `spec.vpc`
+ * (Kube-OVN permits a change from empty to the default Vpc only).
  */
 import { routerToSwitchPort } from '../api/names.ts';
 import type { Subnet } from '../api/subnet.ts';
@@ -25,9 +25,9 @@ export class SubnetVpcs {
   readonly #subnets: Table<Subnet>;
   readonly #rows: ObservedRows;
   readonly #defaultVpc: string;
-  /** By Subnet, from its router ports: one that was made again in another Vpc has that of the older one as well, until it goes. */
+  /** By Subnet, from its router ports. After a Subnet was created again in another Vpc, the port of the old one counts until it is gone. */
   readonly #attached = new Map<string, Map<RowId, Attachment>>();
-  /** By router port, so that one that goes is found. */
+  /** By router port: finds the Subnet of a port that is gone. */
   readonly #subnetOf = new Map<RowId, string>();
 
   constructor(reactor: Reactor, subnets: Table<Subnet>, rows: ObservedRows, defaultVpc: string) {
@@ -44,23 +44,23 @@ export class SubnetVpcs {
     return this.#table.bucket('vpc', vpc);
   }
 
-  /** The Subnets of a Vpc, as a domain of rules. */
+  /** The Subnets of a Vpc, as a domain for rules. */
   within(vpc: string): Domain {
     return keysOf(this.#table, (is) => is === vpc);
   }
 
-  /** As `in`, untracked: for who looks on. */
+  /** As `in`, untracked: for callers outside of rules. */
   peekIn(vpc: string): ReadonlySet<string> {
     return this.#table.peekBucket('vpc', vpc);
   }
 
   /** Tracked. */
   of(subnet: SubnetIntent): string {
-    return this.#table.get(subnet.metadata.name) ?? this.said(subnet);
+    return this.#table.get(subnet.metadata.name) ?? this.requested(subnet);
   }
 
-  /** What the spec says; the default Vpc where it says nothing. */
-  said({ spec: { vpc } }: SubnetIntent): string {
+  /** The Vpc in the spec; the default one if that names none. */
+  requested({ spec: { vpc } }: SubnetIntent): string {
     return vpc === undefined || vpc === '' ? this.#defaultVpc : vpc;
   }
 
@@ -93,13 +93,13 @@ export class SubnetVpcs {
       return;
     }
     const own = [...(this.#attached.get(name) ?? [])].filter(([, { uid }]) => uid === subnet.metadata.uid);
-    // The same for every process, in whichever order rows came.
+    // The order makes it the same in every process, also if rows arrive in another order.
     const [first] = own.map(([, { vpc }]) => vpc).toSorted();
-    this.#table.set(name, first ?? this.said(subnet));
+    this.#table.set(name, first ?? this.requested(subnet));
   }
 }
 
-/** The router of `<router>-<switch>`. */
+/** The router in the port name `<router>-<switch>`. */
 function vpcIn(port: string, subnet: string): string | undefined {
   const end = routerToSwitchPort('', subnet);
   return port.endsWith(end) ? port.slice(0, -end.length) : undefined;

@@ -1,6 +1,11 @@
 /**
- * One indexed table of observed objects. Reads made while a rule runs are remembered per entry and per index bucket;
- * a change disturbs exactly the rules that read that entry or a bucket whose membership changed.
+ * One indexed table of observed objects.
+ *
+ * Guarantees: a read of a running rule is tracked per entry and per index bucket. A change invalidates exactly the rules that read that entry,
+ * or a bucket whose membership changed. Objects are immutable: `set` with the same object changes nothing, and a change is a new object.
+ *
+ * Cost: `get` and `bucket` take constant time, `select` sorts its bucket, a change takes time in proportion to the index values of the object
+ * and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it.
  */
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, Source } from './reactor.ts';
@@ -8,25 +13,25 @@ import { bucketOf, putInto, takeOut } from './bucket.ts';
 
 const NO_VALUES: readonly string[] = [];
 
-/** Says which values of an index an object is filed under. */
+/** The values of an index that an object is filed under. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 export type TableListener<T> = (key: string, after: T | undefined, before: T | undefined) => void;
 
-/** What a rule may do with a table: look. */
+/** A table as rules see it: read-only. */
 export interface ReadTable<T> {
   readonly name: string;
   get(key: string): T | undefined;
   has(key: string): boolean;
-  /** Keys filed under a value of an index. Live: do not keep it beyond the run. */
+  /** Keys filed under a value of an index. A live set: do not keep it beyond the run. */
   bucket(index: string, value: string): ReadonlySet<string>;
   /** The objects of a bucket, in key order. */
   select(index: string, value: string): readonly T[];
-  /** All keys. A rule that reads this runs whenever any object comes or goes: for small tables only. */
+  /** All keys. A rule that reads this runs again whenever an object is added or deleted: for small tables only. */
   keys(): ReadonlySet<string>;
 }
 
-/** Most values have one key: that is held bare, and a Set only where there are more. */
+/** Most values have one key: that is stored without a Set. */
 interface Index<T> {
   readonly of: IndexFunction<T>;
   readonly buckets: Map<string, string | Set<string>>;
@@ -34,20 +39,20 @@ interface Index<T> {
   readonly sources: Map<string, Source>;
 }
 
-/** An object of the table, or the place of one that somebody looked for, with who read it. In one map: there are very many. */
-class Place<T> extends Source {
-  readonly #home: Map<string, Place<T>>;
+/** A key of the table: its object, or none while a rule waits for one, and the readers. One map for both, since there are very many. */
+class Slot<T> extends Source {
+  readonly #home: Map<string, Slot<T>>;
   readonly #key: string;
   object: T | undefined;
 
-  constructor(home: Map<string, Place<T>>, key: string, object: T | undefined) {
+  constructor(home: Map<string, Slot<T>>, key: string, object: T | undefined) {
     super();
     this.#home = home;
     this.#key = key;
     this.object = object;
   }
 
-  protected override abandoned(): void {
+  protected override onUnread(): void {
     if (this.object === undefined && this.#home.get(this.#key) === this) this.#home.delete(this.#key);
   }
 }
@@ -55,9 +60,9 @@ class Place<T> extends Source {
 export class Table<T> implements ReadTable<T> {
   readonly name: string;
   readonly #reactor: Reactor;
-  readonly #places = new Map<string, Place<T>>();
+  readonly #slots = new Map<string, Slot<T>>();
   #size = 0;
-  /** Kept once somebody asked for all keys, which rules do of small tables only. */
+  /** Kept up from the first call of `keys()` on, which rules make for small tables only. */
   #keys: Set<string> | undefined;
   readonly #indexes: ReadonlyMap<string, Index<T>>;
   readonly #all = new Source();
@@ -70,9 +75,9 @@ export class Table<T> implements ReadTable<T> {
   }
 
   get(key: string): T | undefined {
-    let place = this.#places.get(key);
-    if (this.#reactor.tracking) this.#reactor.track((place ??= this.#placeFor(key, undefined)));
-    return place?.object;
+    let slot = this.#slots.get(key);
+    if (this.#reactor.tracking) this.#reactor.track((slot ??= this.#slotFor(key, undefined)));
+    return slot?.object;
   }
 
   has(key: string): boolean {
@@ -99,18 +104,18 @@ export class Table<T> implements ReadTable<T> {
     return (this.#keys ??= new Set(Array.from(this.entries(), ([key]) => key)));
   }
 
-  /** Number of objects, not tracked. */
+  /** Number of objects, untracked. */
   get size(): number {
     return this.#size;
   }
 
-  /** Entries without tracking: for those outside of rules. */
+  /** Entries, untracked: for callers outside of rules. */
   *entries(): Generator<[string, T]> {
-    for (const [key, { object }] of this.#places) if (object !== undefined) yield [key, object];
+    for (const [key, { object }] of this.#slots) if (object !== undefined) yield [key, object];
   }
 
   peek(key: string): T | undefined {
-    return this.#places.get(key)?.object;
+    return this.#slots.get(key)?.object;
   }
 
   peekBucket(index: string, value: string): ReadonlySet<string> {
@@ -123,11 +128,11 @@ export class Table<T> implements ReadTable<T> {
   }
 
   set(key: string, object: T): void {
-    const place = this.#places.get(key);
-    const before = place?.object;
+    const slot = this.#slots.get(key);
+    const before = slot?.object;
     if (before === object) return;
-    if (place === undefined) this.#placeFor(key, object);
-    else place.object = object;
+    if (slot === undefined) this.#slotFor(key, object);
+    else slot.object = object;
     for (const index of this.#indexes.values())
       this.#refile(index, key, before === undefined ? NO_VALUES : index.of(before), index.of(object));
     if (before === undefined) {
@@ -135,33 +140,33 @@ export class Table<T> implements ReadTable<T> {
       this.#keys?.add(key);
       this.#reactor.touch(this.#all);
     }
-    if (place !== undefined) this.#reactor.touch(place);
+    if (slot !== undefined) this.#reactor.touch(slot);
     for (const listener of this.#listeners) listener(key, object, before);
   }
 
   delete(key: string): void {
-    const place = this.#places.get(key);
-    const before = place?.object;
-    if (place === undefined || before === undefined) return;
-    place.object = undefined;
-    if (!place.isRead) this.#places.delete(key);
+    const slot = this.#slots.get(key);
+    const before = slot?.object;
+    if (slot === undefined || before === undefined) return;
+    slot.object = undefined;
+    if (!slot.isRead) this.#slots.delete(key);
     this.#size--;
     this.#keys?.delete(key);
     for (const index of this.#indexes.values()) this.#refile(index, key, index.of(before), NO_VALUES);
     this.#reactor.touch(this.#all);
-    this.#reactor.touch(place);
+    this.#reactor.touch(slot);
     for (const listener of this.#listeners) listener(key, undefined, before);
   }
 
-  /** Called after each change, in order of registration, outside of any rule. */
+  /** The listener is called after each change, in order of registration, outside of any rule. */
   onChange(listener: TableListener<T>): void {
     this.#listeners.push(listener);
   }
 
-  #placeFor(key: string, object: T | undefined): Place<T> {
-    const place = new Place<T>(this.#places, key, object);
-    this.#places.set(key, place);
-    return place;
+  #slotFor(key: string, object: T | undefined): Slot<T> {
+    const slot = new Slot<T>(this.#slots, key, object);
+    this.#slots.set(key, slot);
+    return slot;
   }
 
   #index(name: string): Index<T> {

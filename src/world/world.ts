@@ -1,6 +1,6 @@
 /**
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
- * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
+ * that the allocation step and the writers fill. A controller that restarts fills the World and continues where the last one stopped.
  */
 import { vipNames } from '../api/annotation-limits.ts';
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
@@ -18,7 +18,7 @@ import { groupName } from '../api/names.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
-import { allocatedPlaces, furtherPlaces } from './allocated-places.ts';
+import { allocatedSubnets, furtherAddressSubnets } from './allocated-subnets.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { heldTexts } from './claimants.ts';
@@ -35,21 +35,31 @@ import type { Settings } from './settings.ts';
 import { SubnetVpcs } from './subnet-vpcs.ts';
 import { Table } from './table.ts';
 
-/** A function of the World that many rules share. It runs again when what it read changed; its readers only when its value did. */
+/**
+ * A pure function of the World and one key, which several rules share.
+ *
+ * Guarantees: `World.ask` runs it at most once between two changes of its sources, for all readers together. It runs again when a source that it
+ * read changed; its readers run again only if its value differs. A query that throws throws the same error at each reader. A query that
+ * reads its own result is an error.
+ *
+ * Cost: one computation for each key, in memory as long as at least one rule reads it. A query pays off where several rules need the value, or
+ * where its sources change more often than its value does.
+ */
 export interface Query<V> {
+  /** For error messages and profiles. */
   readonly name: string;
-  /** Among all queries. */
-  readonly place: number;
+  /** Index of the query among all queries. */
+  readonly index: number;
   readonly run: (world: World, key: string) => V;
 }
 
-let places = 0;
+let queries = 0;
 
 export function defineQuery<V>(name: string, run: (world: World, key: string) => V): Query<V> {
-  return { name, place: places++, run };
+  return { name, index: queries++, run };
 }
 
-/** A query whose answer is known above the layer that asks. Who knows it gives the function once, as its module is loaded. */
+/** A query that a lower layer asks and a higher layer defines: the defining module calls `define` once, as it is loaded. */
 export interface DeclaredQuery<V> extends Query<V> {
   readonly define: (run: (world: World, key: string) => V) => void;
 }
@@ -58,7 +68,7 @@ export function declareQuery<V>(name: string): DeclaredQuery<V> {
   let known: ((world: World, key: string) => V) | undefined;
   return {
     name,
-    place: places++,
+    index: queries++,
     define: (run) => {
       if (known !== undefined) throw new Error(`the query ${name} is defined twice`);
       known = run;
@@ -70,14 +80,14 @@ export function declareQuery<V>(name: string): DeclaredQuery<V> {
   };
 }
 
-/** A query about one key, kept while somebody reads it. */
-class Answer extends Computation<unknown> {
+/** The cached result of a query for one key, kept as long as it has a reader. */
+class QueryResult extends Computation<unknown> {
   readonly #world: World;
   readonly #query: Query<unknown>;
   readonly #key: string;
-  readonly #home: Map<string, Answer>;
+  readonly #home: Map<string, QueryResult>;
 
-  constructor(world: World, query: Query<unknown>, key: string, home: Map<string, Answer>) {
+  constructor(world: World, query: Query<unknown>, key: string, home: Map<string, QueryResult>) {
     super(world.reactor);
     this.#world = world;
     this.#query = query;
@@ -89,27 +99,27 @@ class Answer extends Computation<unknown> {
     return this.#query.run(this.#world, this.#key);
   }
 
-  protected override abandoned(): void {
+  protected override onUnread(): void {
     if (this.#home.get(this.#key) !== this) return;
     this.#home.delete(this.#key);
     this.dispose();
   }
 }
 
-/** An object of a kind that Kiln does not carry out yet. Key: `<resource>/<key>`. */
-export interface Unserved {
+/** An object of a kind that Kiln does not implement. Key: `<resource>/<key>`. */
+export interface UnimplementedObject {
   readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
-  /** What exactly is not carried out. */
+  /** What exactly is not implemented. */
   readonly feature: string;
-  /** Sentences about rules it breaks all the same, which its API server may be too old to know; undefined where its kind has none. */
+  /** Messages about CEL rules that it breaks, which an old API server does not check; undefined where its kind has no rules. */
   readonly broken?: readonly string[];
   /** It is being deleted. */
   readonly terminating?: true;
 }
 
-/** What every observed object has. */
+/** The fields that every observed object has. */
 export interface AnyObservedObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -118,9 +128,9 @@ export interface AnyObservedObject {
   readonly status?: unknown;
 }
 
-/** A row an object wants but cannot have. Key: the row's identity. */
+/** A row that an object needs and cannot have. Key: the row's identity. */
 export interface RowConflict {
-  /** Of the objects that want it, those that do not get it. */
+  /** Owner texts of the objects that need it and do not get it. */
   readonly owners: readonly string[];
   readonly message: string;
 }
@@ -148,7 +158,7 @@ export class World {
     pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
     /** The Vip whose address it is. */
     vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
-    /** What it holds, as it is written canonically. Only where somebody asks: there are very many. */
+    /** The addresses that it holds, in canonical form. Only with the tenancy that reads this index: there are very many IP objects. */
     address: (ip) => (this.settings.tenancy === 'open' ? NO_ADDRESSES : heldTexts(ip).flatMap((text) => canonicalAddress(text) ?? [])),
   });
   readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
@@ -158,7 +168,7 @@ export class World {
   readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
   readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
   readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
-  /** Rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: of whose addresses it holds some. */
+  /** NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds. */
   readonly natRules = Object.fromEntries(
     NAT_RULES.map((resource) => [
       resource,
@@ -174,8 +184,8 @@ export class World {
     internalIp: ({ status }) =>
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
     group: ({ metadata }) => [groupName(metadata.name)],
-    /** As of pods. */
-    allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
+    /** As for pods. */
+    allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   });
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
     namespace: (pod) => [pod.metadata.namespace ?? ''],
@@ -185,17 +195,17 @@ export class World {
       const instance = launchedInstance(metadata);
       return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
     },
-    /** Vips whose address it asks for. */
+    /** Vips whose address the pod requests. */
     vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
     /** Vips whose addresses its ports may use beside their own. */
     allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
     /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
-    furtherAt: (pod) => furtherPlaces(pod),
-    /** Subnets that its annotations say it was given addresses of; where they name none, `provider/` and the interface's provider. */
-    allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
+    furtherAt: (pod) => furtherAddressSubnets(pod),
+    /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface whose annotations name no Subnet. */
+    allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
-  /** Empty in a cluster that does not serve the kind. */
+  /** Empty in a cluster without this kind. */
   readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');
   /** Empty in a cluster without KubeVirt. */
   readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
@@ -203,9 +213,9 @@ export class World {
   readonly machineMigrations = new Table<VirtualMachineInstanceMigration>(this.reactor, 'virtualmachineinstancemigrations', {
     uid: ({ metadata }) => [metadata.uid],
   });
-  readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
+  readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
 
-  /** The tables of Kubernetes objects, for who takes objects of any kind alike. */
+  /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. */
   readonly tables: Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>> = {
     vpcs: this.vpcs,
     subnets: this.subnets,
@@ -225,39 +235,39 @@ export class World {
     ...this.natRules,
   } as unknown as Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>>;
 
-  /** By claimant. Written by the allocation step between rounds of compile. */
+  /** By claimant. The allocation step writes it between rounds of compile. */
   readonly reservations = new Table<Reservation>(this.reactor, 'reservations');
   /** By `rejectionKey`. Written when the API server has answered. */
   readonly rejectedWrites = new Table<RejectedWrite>(this.reactor, 'rejected-writes');
-  /** By Subnet: published by the allocation step, at most once a second each under load. */
+  /** By Subnet. The allocation step publishes it, at most once a second per Subnet under load. */
   readonly usage = new Table<SubnetUsage>(this.reactor, 'usage');
   /** By IPPool, likewise. */
   readonly poolUsage = new Table<SubnetUsage>(this.reactor, 'pool-usage');
-  /** By claimant: the claimants it shares an address with and should not. */
+  /** By claimant: other claimants of the same address, without a common share. */
   readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
-  /** By row identity. Written after each diff. */
+  /** By row identity. The diff writes it. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => conflict.owners });
 
   /** Which Vpc each Subnet is in. */
   readonly subnetVpcs: SubnetVpcs;
 
-  /** By place of the query, by key. */
-  readonly #answers: (Map<string, Answer> | undefined)[] = [];
+  /** By index of the query, by key. */
+  readonly #results: (Map<string, QueryResult> | undefined)[] = [];
 
   constructor(settings: Settings) {
     this.settings = settings;
     this.subnetVpcs = new SubnetVpcs(this.reactor, this.subnets, this.rows, settings.defaultVpc);
   }
 
-  /** The value of a query, remembered until something it read changes. */
+  /** The value of a query: cached until one of its sources changes, tracked as a source of the caller. */
   ask<V>(query: Query<V>, key: string): V {
-    const answers = (this.#answers[query.place] ??= new Map<string, Answer>());
-    let answer = answers.get(key);
-    if (answer === undefined) answers.set(key, (answer = new Answer(this, query, key, answers)));
-    return answer.get() as V;
+    const results = (this.#results[query.index] ??= new Map<string, QueryResult>());
+    let result = results.get(key);
+    if (result === undefined) results.set(key, (result = new QueryResult(this, query, key, results)));
+    return result.get() as V;
   }
 
-  /** A Vip or an EIP in the form that all kinds of them have. Reads the object as it is: status writes come back here. */
+  /** A Vip or an EIP in their common form. Reads the whole object: a status write runs the reader again. */
   addressObject(resource: AddressResource, name: string): AddressObject | undefined {
     const vip = resource === 'vips' ? this.vips.get(name) : undefined;
     if (vip !== undefined) return vipAddresses(vip);
@@ -273,12 +283,12 @@ export class World {
     return table.bucket('subnet', subnet);
   }
 
-  /** How many answers are remembered. */
+  /** Number of cached query results. */
   get queries(): number {
-    return this.#answers.reduce((sum, answers) => sum + (answers?.size ?? 0), 0);
+    return this.#results.reduce((sum, results) => sum + (results?.size ?? 0), 0);
   }
 
-  /** Runs a function that asks queries, and forgets those that nobody else reads: for a look from outside the rules. */
+  /** Runs a function that asks queries, and drops the results that no rule reads: for reads from outside the rules. */
   glance<V>(run: () => V): V {
     const look = new Computed(this.reactor, run);
     try {
@@ -288,7 +298,7 @@ export class World {
     }
   }
 
-  /** The Vpc a Subnet is in: the one it is attached to, else the one it says, else the default one. */
+  /** The Vpc of a Subnet: the one whose router has its port, else the one in its spec, else the default one. */
   vpcOf(subnet: SubnetIntent): string {
     return this.subnetVpcs.of(subnet);
   }

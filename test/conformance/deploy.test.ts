@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
 import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/account-policy.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
@@ -18,7 +18,7 @@ test('deploy/crds.yaml is what src/api says; mend with: npm run --silent crds > 
 });
 
 test('deploy/webhook.yaml is what src/webhook says; mend with: npm run --silent webhook > deploy/webhook.yaml', () => {
-  assert.equal(read('deploy/webhook.yaml'), webhookYaml(UNSERVED_KINDS.map(({ resource }) => resource)));
+  assert.equal(read('deploy/webhook.yaml'), webhookYaml(UNIMPLEMENTED_KINDS.map(({ resource }) => resource)));
 });
 
 test('deploy/admission-policy.yaml is what src/webhook says; mend with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
@@ -124,7 +124,7 @@ test('the ClusterRole lets the controller say on what it does not carry out that
       verbs.includes('patch') ? apiGroups.flatMap((group) => resources.map((resource) => `${resource}.${group}`)) : [],
     ),
   );
-  for (const { resource } of UNSERVED_KINDS) {
+  for (const { resource } of UNIMPLEMENTED_KINDS) {
     const { plural, group, conditions, statusSubresource } = RESOURCES[resource];
     // Conditions in an annotation, marks on rules that name an EIP, and the finalizer of who carried it out before, which is taken off.
     assert.equal(patched.has(`${plural}.${group}`), conditions !== 'none', plural);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { failureCasesPage, resultsIn } from '../../scripts/failure-cases/page.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../scenarios/all.ts';
 import { casesOf, FAILURE_CASES } from '../scenarios/failure-cases.ts';
@@ -26,9 +26,9 @@ test('every number in the name of a scenario is in the list', () => {
 });
 
 test('every case is shown by a scenario, or waits for a kind that is not carried out or for a feature that is named', () => {
-  const unserved = new Set(UNSERVED_KINDS.map(({ resource }) => traitsOf(resource).kind));
+  const unimplemented = new Set(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
   for (const { number, title, waitsFor = [], waitsForFeature, shown } of FAILURE_CASES) {
-    const waits = waitsForFeature !== undefined || waitsFor.some((kind) => unserved.has(kind));
+    const waits = waitsForFeature !== undefined || waitsFor.some((kind) => unimplemented.has(kind));
     assert.ok(
       SHOWN.has(number) || waits,
       `${number} (${title}): ${waitsFor.join(', ') || 'nothing'} keeps it from being shown; write a scenario whose name begins with ${number}`,

@@ -8,9 +8,9 @@ import { conditionsOf } from '../../src/world/conditions.ts';
 import { isNatRule } from '../../src/world/nat-rules.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { UNSERVED_SPECS } from '../scenarios/unserved-specs.ts';
+import { UNIMPLEMENTED_SPECS } from '../scenarios/unserved-specs.ts';
 
-const KINDS = Object.keys(UNSERVED_SPECS) as readonly ResourceName[];
+const KINDS = Object.keys(UNIMPLEMENTED_SPECS) as readonly ResourceName[];
 const NAME = 'untold';
 
 function placeOf(resource: ResourceName): { readonly name: string; readonly namespace?: string } {
@@ -38,7 +38,7 @@ test('an object of every kind that is not carried out is written once when it is
     const before = controller.status.objectsWritten;
     for (const resource of KINDS) {
       const { group, version, kind } = RESOURCES[resource];
-      const [spec] = UNSERVED_SPECS[resource] ?? [{}];
+      const [spec] = UNIMPLEMENTED_SPECS[resource] ?? [{}];
       await client.create(RESOURCES[resource], { apiVersion: `${group}/${version}`, kind, metadata: placeOf(resource), spec } as never);
     }
     await allSaySo();
@@ -47,8 +47,9 @@ test('an object of every kind that is not carried out is written once when it is
     // A rule is marked with the EIP that it names, in a write of its own: its condition is in its status.
     const marks = KINDS.filter(isNatRule).length;
     assert.equal(controller.status.objectsWritten - before, KINDS.length + marks);
-    const edited = KINDS.filter((resource) => Object.keys(UNSERVED_SPECS[resource]?.[1] ?? {}).length > 0);
-    for (const resource of edited) await client.mergePatch(RESOURCES[resource], placeOf(resource), { spec: UNSERVED_SPECS[resource]?.[1] });
+    const edited = KINDS.filter((resource) => Object.keys(UNIMPLEMENTED_SPECS[resource]?.[1] ?? {}).length > 0);
+    for (const resource of edited)
+      await client.mergePatch(RESOURCES[resource], placeOf(resource), { spec: UNIMPLEMENTED_SPECS[resource]?.[1] });
     await allSaySo();
     await sleep(500);
     await controller.untilQuiet();

@@ -4,7 +4,7 @@ import type { ControllerProcess } from '../../src/testing/controller-process.ts'
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { subnetYaml } from './pods.ts';
 
 export interface Admission {
@@ -73,7 +73,7 @@ export function knownBy(cluster: ScenarioCluster): readonly string[] {
 export async function configure(cluster: ScenarioCluster, port: number): Promise<void> {
   const wanted = webhookConfiguration(
     { url: `https://127.0.0.1:${port}/validate` },
-    UNSERVED_KINDS.map(({ resource }) => resource),
+    UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
   // How long an API server waits for the answer is not what is tested: beyond that it lets through.
   const patient = { ...wanted, webhooks: wanted.webhooks?.map((one) => ({ ...one, timeoutSeconds: 30 })) };

@@ -7,11 +7,11 @@ import { NAT_RULES } from '../../src/world/nat-rules.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traces } from './northbound.ts';
 import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
-import { UNSERVED_SPECS } from './unserved-specs.ts';
+import { UNIMPLEMENTED_SPECS } from './unserved-specs.ts';
 
 async function warned(
   cluster: ScenarioCluster,
@@ -51,7 +51,7 @@ spec: {allowSameGroupTraffic: true}
 
 const NAME = 'untold';
 
-const KINDS = Object.keys(UNSERVED_SPECS) as readonly ResourceName[];
+const KINDS = Object.keys(UNIMPLEMENTED_SPECS) as readonly ResourceName[];
 
 function manifestOf(resource: ResourceName, spec: object, finalizers: readonly string[] = []): string {
   const { group, version, kind, namespaced } = RESOURCES[resource];
@@ -116,10 +116,10 @@ export const notCarriedOut: readonly Scenario[] = [
     name: 'an object of every kind that is not carried out has a condition that says so, which is written once, follows an edit, and holds up nothing',
     alone: true,
     run: async (cluster) => {
-      const told = UNSERVED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
+      const told = UNIMPLEMENTED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
       assert.deepEqual(KINDS.toSorted(), told.toSorted(), 'every kind is here');
       assert.ok(NAT_RULES.every((resource) => KINDS.includes(resource)));
-      const all = KINDS.map((resource) => manifestOf(resource, UNSERVED_SPECS[resource]?.[0] ?? {})).join('');
+      const all = KINDS.map((resource) => manifestOf(resource, UNIMPLEMENTED_SPECS[resource]?.[0] ?? {})).join('');
       await cluster.apply(all);
       const first = await allSaySo(cluster);
       await sleep(1_500);
@@ -127,7 +127,7 @@ export const notCarriedOut: readonly Scenario[] = [
       await cluster.apply(all);
       for (const resource of KINDS) {
         const [kind, name, namespace] = scopeOf(resource);
-        await cluster.patch(kind, name, { spec: UNSERVED_SPECS[resource]?.[1] ?? {} }, namespace);
+        await cluster.patch(kind, name, { spec: UNIMPLEMENTED_SPECS[resource]?.[1] ?? {} }, namespace);
       }
       const edited = await allSaySo(cluster);
       await cluster.controller.stop();
@@ -153,7 +153,7 @@ export const notCarriedOut: readonly Scenario[] = [
         custom('IP', own, { subnet: 'h70-net', podName: own, namespace: 'default', v4IpAddress: '10.170.0.9', ipAddress: '10.170.0.9' }) +
         custom('OvnEip', 'h70-eip', { externalSubnet: 'h70-net' }) +
         custom('OvnFip', 'h70-fip', { ovnEip: 'h70-eip', ipName: 'web.shop' }) +
-        kinds.map((resource) => manifestOf(resource, UNSERVED_SPECS[resource]?.[0] ?? {}, finalizers)).join('');
+        kinds.map((resource) => manifestOf(resource, UNIMPLEMENTED_SPECS[resource]?.[0] ?? {}, finalizers)).join('');
       await cluster.apply(all);
       await cluster.eventually('the rule is marked with the address that it uses', async () => {
         const { labels } = (await cluster.get('ovn-fip', 'h70-fip')).metadata;

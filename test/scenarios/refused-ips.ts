@@ -32,7 +32,7 @@ async function counts(cluster: ScenarioCluster): Promise<string> {
   return `${String(status?.['v4usingIPs'])} used, ${String(status?.['v4availableIPs'])} free`;
 }
 
-async function toldRefused(cluster: ScenarioCluster, pod: string, says: RegExp): Promise<void> {
+async function refusalReported(cluster: ScenarioCluster, pod: string, says: RegExp): Promise<void> {
   await cluster.eventually(`pod ${pod} is told`, async () => {
     const { reason, message } = await condition(cluster, 'pod', pod, BOUND, 'False', 'friday');
     return reason === 'IPRefused' && says.test(message);
@@ -63,7 +63,7 @@ export const refusedIps: readonly Scenario[] = [
           return text === '2' && (await isAsked(cluster));
         });
         await cluster.apply(podYaml('friday', 'web'));
-        await toldRefused(
+        await refusalReported(
           cluster,
           'web',
           /IP web\.friday cannot be made.*no IP objects on Fridays.*it has no address.*kubectl get validating/,
@@ -77,7 +77,7 @@ export const refusedIps: readonly Scenario[] = [
         const [before, since] = [asked, performance.now()];
         await cluster.ensureController();
         await cluster.eventually('a fresh controller tries', () => Promise.resolve(asked > before));
-        await toldRefused(cluster, 'web', /no IP objects on Fridays/);
+        await refusalReported(cluster, 'web', /no IP objects on Fridays/);
         await cluster.apply(podYaml('friday', 'one') + podYaml('friday', 'two'));
         const others = [await addressOf(cluster, 'friday', 'one'), await addressOf(cluster, 'friday', 'two')];
         assert.deepEqual(others.toSorted(), ['10.69.0.2', '10.69.0.3']);
@@ -97,7 +97,7 @@ export const refusedIps: readonly Scenario[] = [
         await cluster.apply(policyYaml((await freePorts(1))[0] ?? 1, policy.caBundle));
         await cluster.eventually('the policy is asked where nobody answers', async () => await isAsked(cluster));
         await cluster.apply(podYaml('friday', 'late'));
-        await toldRefused(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
+        await refusalReported(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
         await cluster.eventually('only the other one is counted', async () => (await counts(cluster)) === '1 used, 1 free');
         await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy']);
         await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'late.friday')) !== undefined);

@@ -1,7 +1,7 @@
 /** With what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml lets through, and no more. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
 import { isKubeError } from '../../src/kube/errors.ts';
@@ -188,7 +188,7 @@ export const serviceAccount: readonly Scenario[] = [
       await cluster.patch('vpc', 'vault', { spec });
       const leading = webhookConfiguration(
         { service: { namespace: 'kube-system', name: 'kiln-webhook', path: '/validate', port: 443 } },
-        UNSERVED_KINDS.map(({ resource }) => resource),
+        UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
       );
       await cluster.apply(JSON.stringify(leading));
       await cluster.converged();

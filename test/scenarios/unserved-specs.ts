@@ -2,7 +2,7 @@
 import type { ResourceName } from '../../src/world/resources.ts';
 
 /** Of each kind of its own that is not carried out: a spec, and an edit of it. */
-export const UNSERVED_SPECS: Readonly<Partial<Record<ResourceName, readonly [spec: object, edit: object]>>> = {
+export const UNIMPLEMENTED_SPECS: Readonly<Partial<Record<ResourceName, readonly [spec: object, edit: object]>>> = {
   networkpolicies: [{ podSelector: {}, policyTypes: ['Ingress'] }, { policyTypes: ['Egress'] }],
   'ovn-fips': [{ ovnEip: 'nowhere', ipName: 'nobody' }, { ipName: 'another' }],
   'ovn-snat-rules': [{ ovnEip: 'nowhere', vpcSubnet: 'nowhere' }, { vpcSubnet: 'elsewhere' }],

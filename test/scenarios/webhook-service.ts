@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
-import { UNSERVED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -41,7 +41,7 @@ function authorityOf(name: string): CertificateAuthority {
 function behindService(port: number): object {
   return webhookConfiguration(
     { service: { namespace: 'kube-system', name: 'kiln-webhook', path: '/validate', port } },
-    UNSERVED_KINDS.map(({ resource }) => resource),
+    UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
 }
 

@@ -68,7 +68,7 @@ function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSc
 /** Columns that decide whether the row works, and that no rule states. What is kept as it is states none. */
 function unstatedFaults({ columns }: RowOutput, { table, row }: Entry): readonly string[] {
   if (Object.keys(columns).length === 0) return [];
-  return Object.keys(tableSpec(table).unstated).flatMap((column) => {
+  return Object.keys(tableSpec(table).unlessEmitted).flatMap((column) => {
     const held = row[column];
     const size =
       held instanceof Set || held instanceof Map

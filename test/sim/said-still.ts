@@ -46,7 +46,7 @@ export function saidStill(world: World): readonly Finding[] {
     if (addresses.some((address) => gateways.includes(address))) return true;
     // One that somebody took from Kiln, and marked as no known program does, may be the Subnet's again: what its ports have stays kept back.
     const home = world.rows.best(rowId('Logical_Switch', subnet));
-    const isTheirs = home?.ownership.kind === 'foreign' && home.ownership.family !== 'unmarked';
+    const isTheirs = home?.ownership.kind === 'foreign' && home.ownership.family !== 'unknown';
     const others = home === undefined || isTheirs ? [] : foreignAddresses(world, home.row);
     if (addresses.some((address) => address !== '' && others.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);

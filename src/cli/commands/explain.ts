@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { UNSERVED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
 import type { Explanation } from '../../explain/explanation.ts';
@@ -94,7 +94,7 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
   return explain(observation.world, named.resource, object, {
     limits,
     rows: observation.northboundRead,
-    notCarriedOut: (resource) => UNSERVED_KINDS.find((one) => one.resource === resource)?.feature(object),
+    notCarriedOut: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
   });
 }
 

@@ -22,7 +22,7 @@ import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log, LogLevel } from '../../runtime/log.ts';
 import { redactedText } from '../../runtime/redaction.ts';
-import { UNSERVED_KINDS } from '../../controller/reading/unserved-kinds.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import type { OvnFlags } from '../connect.ts';
 import { makeController, northboundSession } from '../connect.ts';
 import { LiveSummary } from '../output/live-summary.ts';
@@ -278,7 +278,7 @@ async function configureWebhook({ client }: Laboratory, webhook: Webhook): Promi
   const url = `https://127.0.0.1:${await webhook.listening()}${WEBHOOK_PATH}`;
   const wanted = webhookConfiguration(
     { url },
-    UNSERVED_KINDS.map(({ resource }) => resource),
+    UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
   // One that is kept from an earlier run names that run's port.
   if ((await client.find(WEBHOOK_CONFIGURATIONS, wanted.metadata)) !== undefined)
@@ -352,7 +352,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
 
 function sayWhatIsNotDone(log: Log): void {
   log.info('not carried out yet; each such object gets a condition or an Event', {
-    kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '),
+    kinds: UNIMPLEMENTED_KINDS.map(({ resource }) => resource).join(', '),
     fields: 'vlan, enableExternal, bfd',
   });
 }

@@ -16,7 +16,7 @@ import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { keptRows } from '../kept-row.ts';
+import { frozenRows } from '../kept-row.ts';
 import { whatIsShared } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
@@ -132,7 +132,7 @@ function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: Ad
 function keptPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
   const written = rows.filter((row) => row.kind === 'row');
-  return keptRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
+  return frozenRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
 }
 
 interface Problem {

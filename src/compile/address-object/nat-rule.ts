@@ -10,7 +10,7 @@ import { isTooLateForEip } from '../../blockers/late-dependents.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { NatRule, NatRuleResource, RuleHold } from '../../world/nat-rules.ts';
+import type { NatRule, NatRuleResource, HeldEip } from '../../world/nat-rules.ts';
 import { eipKindOf, eipOfRule, eipResourceOf, eipSeenBy, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -35,7 +35,7 @@ const bookedBy: Query<Booked | undefined> = defineQuery('eip-booked', (world, ke
   return eip?.held === undefined ? undefined : { subnet: eip.subnet, ...eip.held };
 });
 
-export const natRuleMarks: readonly Rule[] = NAT_RULES.map((resource) => ({
+export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => ({
   name: `${resource}-mark`,
   over: (world) => keysOf(world.natRules[resource]),
   run: (world, name) => {
@@ -89,7 +89,7 @@ function conflictOf(
   world: World,
   resource: NatRuleResource,
   name: string,
-  { eip, subnet, addresses }: RuleHold,
+  { eip, subnet, addresses }: HeldEip,
 ): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfObject(eipKindOf(resource), eip)) ?? [];
   if (others.length === 0) return undefined;

@@ -7,7 +7,7 @@ import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
-import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
+import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -47,7 +47,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'told' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
-  if (holder.kind === 'reservation' && onlyAsks(ip))
+  if (holder.kind === 'reservation' && onlyRequests(ip))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
   const conflict = conflictOf(world, ip);
   const conditions = said.length === 0 && conflict === undefined ? NO_CONDITIONS : [...said, ...(conflict === undefined ? [] : [conflict])];

@@ -79,7 +79,7 @@ const poolOverlaps: Query<ReadonlyMap<string, readonly Finding[]>> = defineQuery
 export function poolSubnet(world: World, name: string): PoolSubnet | undefined {
   const spec = world.ask(subnetSpec, name);
   if (spec === undefined) return undefined;
-  const cidrBlock = world.ask(subnetRows, name) === 'kept' ? world.ask(subnetView, name)?.cidr : undefined;
+  const cidrBlock = world.ask(subnetRows, name) === 'frozen' ? world.ask(subnetView, name)?.cidr : undefined;
   const awaits = world.ask(cidrsThatStay, name);
   return { name, spec: cidrBlock === undefined ? spec : { ...spec, cidrBlock }, ...(awaits !== '' && { awaits }) };
 }

@@ -10,11 +10,11 @@ import { parseMac } from '../../net/mac.ts';
 import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
 import { isTooLateForSubnet } from '../../blockers/late-dependents.ts';
-import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
+import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
-import { barredFromSubnet } from '../pod/tenancy.ts';
+import { excludedFromSubnet } from '../pod/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -58,9 +58,9 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   const findings = ipTextFindings({ name, spec: ip.spec });
   const [unreadable] = findings;
   if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: findingsText(findings), next: edit };
-  const holds = !onlyAsks(ip) && !world.ask(isTooLateForSubnet, name);
-  const barred = holds ? undefined : barredFromSubnet(world, namespace, subnet);
-  if (barred !== undefined) return problem(barred.reason, 'spec.subnet', `spec.subnet "${subnet}": ${barred.message}`, edit);
+  const holds = !onlyRequests(ip) && !world.ask(isTooLateForSubnet, name);
+  const exclusion = holds ? undefined : excludedFromSubnet(world, namespace, subnet);
+  if (exclusion !== undefined) return problem(exclusion.reason, 'spec.subnet', `spec.subnet "${subnet}": ${exclusion.message}`, edit);
   if (isReserved(ip) && holds) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   // One that was there before the deletion of its Subnet began has what it says, and is among those that hold it.

@@ -5,7 +5,7 @@
 import type { IP } from '../../api/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { labelKey } from '../../api/well-known.ts';
-import { isRequest, isReserved, onlyAsks } from '../../world/claimants.ts';
+import { isRequest, isReserved, onlyRequests } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { holderOf } from './ip-holder.ts';
@@ -29,7 +29,7 @@ export const reservedIp: Rule = {
     const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
-    if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
+    if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyRequests(ip))
       return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
       return [

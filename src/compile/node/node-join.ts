@@ -20,7 +20,7 @@ import { thereForAnother } from '../ip/ip-holder.ts';
 import { addressesInRow, mostSaid } from '../ip/said-addresses.ts';
 import type { IpRefusal } from '../ip/ip-refusal.ts';
 import { ipRefusal } from '../ip/ip-refusal.ts';
-import { keptRow } from '../kept-row.ts';
+import { frozenRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
 import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
@@ -114,10 +114,10 @@ function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
  */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
-  const kept = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
+  const kept = isOurs(world, id, nodeOwner(node)) ? frozenRow(world, id) : undefined;
   if (kept === undefined) return [];
   const network = networkOfPort(world, world.settings.joinSubnet, id);
-  const told = addressesTold(node);
+  const told = annotatedAddresses(node);
   if (told === undefined) return [kept, ...network];
   const ip = world.ips.get(nodePortName(node.name));
   const said = ip === undefined ? [createIp(identityOf(node), told)] : isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told)] : [];
@@ -129,7 +129,7 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
  * Its annotations say which; an IP object that somebody edits or takes away meanwhile says so again.
  */
 function keptPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
-  const told = addressesTold(node);
+  const told = annotatedAddresses(node);
   if (reservation?.kind !== 'refused' || reservation.code === 'AddressConflict' || told === undefined) return [];
   if (ip === undefined)
     return isOurs(world, portId(nodePortName(node.name)), nodeOwner(node)) ? [createIp(identityOf(node), told), portRow(node, told)] : [];
@@ -137,7 +137,7 @@ function keptPort(world: World, node: NodeView, reservation: Reservation | undef
 }
 
 /** What the node's agent was told when it joined. */
-function addressesTold(node: NodeView): Addresses | undefined {
+function annotatedAddresses(node: NodeView): Addresses | undefined {
   if (node.joined === undefined) return undefined;
   const { subnet, mac } = node.joined;
   return { subnet, v4: joinedAddress(node, 4) ?? '', v6: joinedAddress(node, 6) ?? '', mac };
@@ -150,7 +150,7 @@ function addressesTold(node: NodeView): Addresses | undefined {
  */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
-  const told = addressesTold(node);
+  const told = annotatedAddresses(node);
   const ip = world.ips.get(nodePortName(node.name));
   // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
   const addresses = reserved ?? told ?? (ip === undefined ? undefined : addressesOfIp(ip));
@@ -168,7 +168,7 @@ function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | und
   const id = portId(nodePortName(node.name));
   const there = world.rows.state(id)?.ownership;
   // One in its switch that says no more whose it is, is taken over with the next transaction.
-  const markless = there?.kind === 'legacy' && world.rows.holds(switchId(world.settings.joinSubnet), 'ports', id);
+  const markless = there?.kind === 'legacy' && world.rows.hasMember(switchId(world.settings.joinSubnet), 'ports', id);
   if (there !== undefined && !markless && !isOurs(world, id, nodeOwner(node))) return false;
   if (ip === undefined) return ipRefusal(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
   return isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
@@ -208,7 +208,7 @@ function wishOf(world: World, node: NodeView, join: SubnetView, ip: IP | undefin
 
 /** Of a node that joined: what its IP object, its annotations and its port say, where somebody changed one of them. */
 function addressesHad(world: World, node: NodeView, ip: IP | undefined): Addresses | undefined {
-  const told = addressesTold(node);
+  const told = annotatedAddresses(node);
   if (told === undefined) return undefined;
   const id = portId(nodePortName(node.name));
   const said = [

@@ -103,7 +103,7 @@ test('a MAC or an address that somebody writes to a node, its port or its IP obj
   const all = (): readonly unknown[] => [
     bench.object('ips', 'node-n2')?.spec,
     bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
-    toldOf(scene, 'n2'),
+    annotationsOf(scene, 'n2'),
   ];
   const before = all();
   const address = String(bench.object('ips', 'node-n2')?.spec['v4IpAddress']);
@@ -137,7 +137,7 @@ test('a MAC or an address that somebody writes to a node, its port or its IP obj
 });
 
 /** What the node's agent goes by, without what is said of it. */
-function toldOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
+function annotationsOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
   const { 'kiln.io/conditions': conditions, ...told } = bench.object('nodes', name)?.metadata.annotations ?? {};
   void conditions;
   return told;
@@ -161,7 +161,7 @@ test('a heartbeat of a node runs no rule', () => {
   assert.ok(node);
   const before = world.reactor.runs;
   world.nodes.set('n1', { ...node, status: { ...node.status, conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }] } });
-  world.reactor.settle();
+  world.reactor.runDue();
   assert.ok(world.reactor.runs - before <= 2, `${world.reactor.runs - before} runs`);
 });
 
@@ -173,7 +173,7 @@ test('a node whose address is not of the network that the join Subnet was made a
   const place = () => [
     scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
     scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
-    toldOf(scene, 'n2'),
+    annotationsOf(scene, 'n2'),
   ];
   const before = place();
   scene.bench.vanish('subnets', 'join');
@@ -252,7 +252,7 @@ test('a node keeps its port, its IP object and the way to it when its join Subne
       scene.bench.object('ips', 'node-n2')?.spec,
       scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
       scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
-      toldOf(scene, 'n2'),
+      annotationsOf(scene, 'n2'),
     ];
     const before = has();
     scene.bench.vanish('subnets', 'join');
@@ -314,12 +314,20 @@ test('a join network that is left stays for the nodes that are there, whose port
 test('a node keeps its port when the join Subnet cannot be read and the router port that says its network is taken away, and is told', () => {
   const scene = new PodScene();
   const { bench } = scene;
-  const before = [bench.object('ips', 'node-n1')?.spec, bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'], toldOf(scene, 'n1')];
+  const before = [
+    bench.object('ips', 'node-n1')?.spec,
+    bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'],
+    annotationsOf(scene, 'n1'),
+  ];
   bench.edit('subnets', 'join', { cidrBlock: '10.6.0.0/24,10.7.0.0/24' });
   bench.settle();
   takeAway(scene, 'Logical_Router_Port', 'ovn-cluster-join');
   bench.settle();
-  const after = [bench.object('ips', 'node-n1')?.spec, bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'], toldOf(scene, 'n1')];
+  const after = [
+    bench.object('ips', 'node-n1')?.spec,
+    bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'],
+    annotationsOf(scene, 'n1'),
+  ];
   assert.deepEqual(after, before);
   assert.equal(boundOf(scene, 'n1')?.reason, 'AddressOutOfRange');
   bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16' });
@@ -401,7 +409,7 @@ test("a node that comes to a port which is another program's is told so, and joi
   bench.settle();
   const said = boundOf(scene, 'n2');
   assert.deepEqual([said?.status, said?.reason, said?.message], ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`]);
-  assert.equal(toldOf(scene, 'n2')['ovn.kubernetes.io/allocated'], undefined);
+  assert.equal(annotationsOf(scene, 'n2')['ovn.kubernetes.io/allocated'], undefined);
   assert.deepEqual(
     bench.events.filter(({ object }) => object === 'nodes/n2').map(({ reason }) => reason),
     ['Conflict'],
@@ -411,7 +419,7 @@ test("a node that comes to a port which is another program's is told so, and joi
   bench.world.rowConflicts.delete(id);
   bench.settle();
   assert.equal(boundOf(scene, 'n2'), undefined);
-  assert.equal(toldOf(scene, 'n2')['ovn.kubernetes.io/allocated'], 'true');
+  assert.equal(annotationsOf(scene, 'n2')['ovn.kubernetes.io/allocated'], 'true');
 });
 
 test("a node that has joined and whose port is another program's now is told so, and has its port again once that is gone", () => {
@@ -419,7 +427,7 @@ test("a node that has joined and whose port is another program's now is told so,
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
   bench.settle();
-  const told = toldOf(scene, 'n2');
+  const told = annotationsOf(scene, 'n2');
   const port = bench.row('Logical_Switch_Port', 'node-n2');
   takeAway(scene, 'Logical_Switch_Port', 'node-n2');
   const [uuid, home] = ['00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000009'];
@@ -431,7 +439,7 @@ test("a node that has joined and whose port is another program's now is told so,
   bench.settle();
   const said = boundOf(scene, 'n2');
   assert.deepEqual([said?.status, said?.reason, said?.message], ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`]);
-  assert.deepEqual(toldOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], told['ovn.kubernetes.io/ip_address']);
+  assert.deepEqual(annotationsOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], told['ovn.kubernetes.io/ip_address']);
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   bench.world.rowConflicts.delete(id);
   bench.settle();

@@ -14,7 +14,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { RowOutput } from '../output.ts';
 import { GATEWAY_PRIORITY, isDistributed, joinedAt } from '../subnet/rows/subnet-gateway.ts';
-import { statedSubnet } from '../subnet/judging/subnet-state.ts';
+import { emittedSubnet } from '../subnet/judging/subnet-state.ts';
 import { claimantOfSubnet } from '../subnet/judging/subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 import { heldBy } from './held-addresses.ts';
@@ -30,7 +30,7 @@ export const furtherGateway: Rule = {
   over: (world) => valuesOf(world.pods, 'furtherAt'),
   run: (world, pair): readonly RowOutput[] => {
     const [subnet, node] = splitPair(pair);
-    const view = statedSubnet(world, subnet);
+    const view = emittedSubnet(world, subnet);
     if (view === undefined || !isDistributed(view)) return [];
     const texts = addressesAt(world, pair, subnet);
     const joined = world.ask(joinedAt, node);

@@ -15,12 +15,12 @@ import type { Addresses } from '../ip/ip-object.ts';
 import { infrastructureWithPort } from '../infrastructure-ports.ts';
 import { ipPatchRefusal, ipRefusal } from '../ip/ip-refusal.ts';
 import { ipInTheWay } from './ip-in-the-way.ts';
-import { toldOf } from './pod-asks.ts';
+import { podMessage } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
 import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
 import { portRefusals } from './port-tenancy.ts';
-import { barredFromAddress } from './tenancy.ts';
+import { excludedFromAddress } from './tenancy.ts';
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
@@ -52,7 +52,7 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
 function askedOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting')
-    return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: toldOf(nic, 'subnet', choice.message) };
+    return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: podMessage(nic, 'subnet', choice.message) };
   const share = shareOf(world, nic, held);
   const base = {
     claimant,
@@ -80,7 +80,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
   }
   const asked = askedAddresses(nic);
   const mac = askedMac(nic);
-  if ('reason' in asked) return { kind: 'waiting', reason: asked.reason, message: toldOf(nic, 'address', asked.message) };
+  if ('reason' in asked) return { kind: 'waiting', reason: asked.reason, message: podMessage(nic, 'address', asked.message) };
   if ('reason' in mac) return { kind: 'waiting', ...mac };
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   return {
@@ -97,8 +97,8 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressWish): 
   const named =
     'reason' in asked ? [] : [asked.v4, asked.v6, ...(asked.anyOf ?? []).flatMap(splitList)].filter((text) => text !== undefined);
   for (const subnet of subnets) {
-    const barred = barredFromAddress(world, namespace, subnet, named);
-    if (barred !== undefined) return { kind: 'waiting', ...barred, message: toldOf(nic, 'address', barred.message) };
+    const exclusion = excludedFromAddress(world, namespace, subnet, named);
+    if (exclusion !== undefined) return { kind: 'waiting', ...exclusion, message: podMessage(nic, 'address', exclusion.message) };
   }
   const [first] = subnets;
   const [refusal] = first === undefined ? [] : portRefusals(world, nic, first);

@@ -16,7 +16,7 @@ import { nodeExists } from '../node/node-view.ts';
 import type { EventOutput, Output, PatchOutput } from '../output.ts';
 import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
-import { toldOf } from './pod-asks.ts';
+import { podMessage } from './pod-asks.ts';
 import { writeRefusal } from '../write-refusal.ts';
 import { bindingOf } from './pod-binding.ts';
 import type { Binding } from './pod-binding.ts';
@@ -171,7 +171,7 @@ function isWordTaken({ nic, ip, bound }: Binding): boolean {
 function isRouted(world: World, binding: Binding): boolean {
   const { nic } = binding;
   if (!nic.isOvn || binding.bound?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
-  return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', nic.row));
+  return portGroupsOf(binding).every((group) => world.rows.hasMember(group, 'ports', nic.row));
 }
 
 /** Kube-OVN's keys, in its order. Of an interface for addresses only, what speaks of a port is taken away. */
@@ -229,7 +229,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
 function refusalOf(world: World, binding: Binding, message: string): string {
   const { nic } = binding;
   const ip = ipInsteadOfWords(world, binding);
-  if (ip === undefined) return toldOf(nic, 'address', message);
+  if (ip === undefined) return podMessage(nic, 'address', message);
   return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or ${commandText`kubectl delete ip ${ip}`}`;
 }
 
@@ -261,7 +261,7 @@ function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   const subnet = binding.nic.isOvn ? binding.bound?.subnet?.name : undefined;
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
   if (conflict === undefined || isCarried(world, binding)) return undefined;
-  return { reason: 'WaitingForSubnet', message: toldOf(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
+  return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -15,7 +15,7 @@ type Asked = 'subnet' | 'address';
 type AskedOf = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterface['pod'], 'annotations'> };
 
 /** `sentence` as it is said to the pod; one that names the pod already stays as it is. */
-export function toldOf(nic: PodInterface, asked: Asked, sentence: string): string {
+export function podMessage(nic: PodInterface, asked: Asked, sentence: string): string {
   const said = `Pod ${nic.pod.key}: `;
   if (sentence.startsWith(said)) return sentence;
   const words = isAllocated(nic) ? [] : asked === 'subnet' ? subnetWords(nic) : addressWords(nic);

@@ -12,10 +12,10 @@ function crowd(pods: number): PodScene {
 /** Computations that one change runs. */
 function runsOf(scene: PodScene, change: () => void): number {
   const { reactor } = scene.bench.world;
-  reactor.settle();
+  reactor.runDue();
   const before = reactor.runs;
   change();
-  reactor.settle();
+  reactor.runDue();
   return reactor.runs - before;
 }
 

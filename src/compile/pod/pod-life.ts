@@ -31,8 +31,8 @@ export function lostAt(pod: Pod): number | undefined {
   return asked + grace * 1000;
 }
 
-/** @param passed whether a moment (milliseconds since the epoch) has passed */
-export function isAlive(pod: Pod, passed: (moment: number) => boolean): boolean {
+/** @param passed whether a deadline (milliseconds since the epoch) has passed */
+export function isAlive(pod: Pod, passed: (deadline: number) => boolean): boolean {
   if (isFinished(pod)) return false;
   const lost = lostAt(pod);
   return lost === undefined || !passed(lost);

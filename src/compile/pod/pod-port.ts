@@ -9,7 +9,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { keptRow } from '../kept-row.ts';
+import { frozenRow } from '../kept-row.ts';
 import { machineOptions } from './machine.ts';
 import type { PortPlace } from './migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../output.ts';
@@ -56,7 +56,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
   const id = nic.row;
-  const kept = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
+  const kept = isOurs(world, id, podOwner(nic.pod)) ? frozenRow(world, id) : undefined;
   const bare = barePort(world, nic, addresses);
   const members = groupsLeft(world, nic, subnet).map((group): Output => ({
     kind: 'member',
@@ -78,7 +78,7 @@ function groupsLeft(world: World, { pod, row }: PodInterface, subnet: string): r
   const [ofNode, ofSubnet] = [nodePortGroup(pod.node), subnetNodePortGroup(subnet, pod.node)].map((group) =>
     rowId('Port_Group', group),
   ) as [RowId, RowId];
-  const isIn = (group: RowId): boolean => world.rows.holds(group, 'ports', row);
+  const isIn = (group: RowId): boolean => world.rows.hasMember(group, 'ports', row);
   const isDistributed = pod.node !== '' && isAnyOurs(world, ofSubnet);
   const isRouted = pod.node !== '' && (isDistributed || isAnyOurs(world, portId(switchToRouterPort(subnet, DEFAULT_VPC))));
   return [...(isRouted || isIn(ofNode) ? [ofNode] : []), ...((isDistributed && leavesByNode(pod)) || isIn(ofSubnet) ? [ofSubnet] : [])];

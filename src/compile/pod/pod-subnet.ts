@@ -8,7 +8,7 @@ import type { IP } from '../../api/ip.ts';
 import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { isReserved, isRetained, onlyAsks } from '../../world/claimants.ts';
+import { isReserved, isRetained, onlyRequests } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
 import { lacksFamily, namesOthers, ofAskedFamily, poolName } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
@@ -24,7 +24,7 @@ import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/judging/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/judging/subnet-view.ts';
-import { barredFromNetwork, barredFromPool, barredFromSubnet } from './tenancy.ts';
+import { excludedFromNetwork, excludedFromPool, excludedFromSubnet } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export type SubnetChoice =
@@ -54,7 +54,7 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
   if (isOwn && nic.pod.unproven.includes(nic.provider)) return true;
   const asked = askedSubnets(world, nic);
   // What a user made to ask for an address is answered meanwhile, and is not the pod's before.
-  return asked.kind === 'waiting' ? !onlyAsks(ip) : suits(world, nic, ip, asked.subnets);
+  return asked.kind === 'waiting' ? !onlyRequests(ip) : suits(world, nic, ip, asked.subnets);
 }
 
 /** A pod that asks for one family is given that half of what is there for it; what is its own already, or what a user reserves, stays whole. */
@@ -67,12 +67,12 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   const subnet = ip.spec.subnet ?? '';
   // One that a user made to ask for an address has none before that is answered.
   if (world.ask(subnetView, subnet)?.isJoin === true) return false;
-  if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
+  if ((ip.spec.ipAddress ?? '') === '' || onlyRequests(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
   // It is nobody new in a network only while its machine runs there.
-  if (barredFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
+  if (excludedFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
@@ -109,12 +109,12 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
 function admittedOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): Asked {
   const { namespace } = nic.pod;
   if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
-  const outside = barredFromNetwork(world, nic);
-  const barredPools = asked.pools.map((pool) => barredFromPool(world, namespace, pool));
-  const barred = asked.subnets.map((subnet) => barredFromSubnet(world, namespace, subnet));
-  const why = outside ?? barredPools.find((one) => one !== undefined) ?? (barred.includes(undefined) ? undefined : barred[0]);
+  const outside = excludedFromNetwork(world, nic);
+  const excludedPools = asked.pools.map((pool) => excludedFromPool(world, namespace, pool));
+  const exclusions = asked.subnets.map((subnet) => excludedFromSubnet(world, namespace, subnet));
+  const why = outside ?? excludedPools.find((one) => one !== undefined) ?? (exclusions.includes(undefined) ? undefined : exclusions[0]);
   if (why !== undefined) return { kind: 'waiting', ...why };
-  const subnets = asked.subnets.filter((_, i) => barred[i] === undefined);
+  const subnets = asked.subnets.filter((_, i) => exclusions[i] === undefined);
   return { ...asked, subnets, pools: asked.pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) };
 }
 

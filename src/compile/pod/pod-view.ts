@@ -69,7 +69,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     uid: metadata.uid,
     created: metadata.creationTimestamp,
     terminating: metadata.deletionTimestamp !== undefined,
-    alive: isAlive(pod, (moment) => world.deadlines.passed(moment)),
+    alive: isAlive(pod, (deadline) => world.deadlines.passed(deadline)),
     node: pod.spec.nodeName ?? '',
     statefulSet,
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,

@@ -7,8 +7,8 @@ import type { World } from '../../world/world.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { portRefusals } from './port-tenancy.ts';
-import type { Barred } from './tenancy.ts';
-import { barredFromNetwork, barredFromSubnet } from './tenancy.ts';
+import type { Exclusion } from './tenancy.ts';
+import { excludedFromNetwork, excludedFromSubnet } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export function outsideTenancy(
@@ -19,11 +19,11 @@ export function outsideTenancy(
   for (const { nic, bound } of bindings) {
     if (bound === undefined || nic.pod.terminating) continue;
     const { subnet } = bound.addresses;
-    const barred = barredFrom(world, nic, subnet);
-    if (barred !== undefined) {
+    const exclusion = excludedFrom(world, nic, subnet);
+    if (exclusion !== undefined) {
       const { namespace, name } = nic.pod;
-      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${barred.message}. It keeps what it has as long as it runs, and the pod after it is refused; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
-      return { reason: barred.reason, message };
+      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps what it has as long as it runs, and the pod after it is refused; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
+      return { reason: exclusion.reason, message };
     }
     const [refusal] = portRefusals(world, nic, subnet);
     if (refusal !== undefined)
@@ -35,6 +35,6 @@ export function outsideTenancy(
   return undefined;
 }
 
-function barredFrom(world: World, nic: PodInterface, subnet: string): Barred | undefined {
-  return barredFromSubnet(world, nic.pod.namespace, subnet) ?? barredFromNetwork(world, nic);
+function excludedFrom(world: World, nic: PodInterface, subnet: string): Exclusion | undefined {
+  return excludedFromSubnet(world, nic.pod.namespace, subnet) ?? excludedFromNetwork(world, nic);
 }

@@ -24,7 +24,7 @@ import { commandText, nameArgument } from '../../text/command-text.ts';
 const SHARED_NETWORKS = 'default';
 
 /** Why it may not be used. */
-export interface Barred {
+export interface Exclusion {
   readonly reason: Extract<Reason, 'NamespaceNotAdmitted'>;
   readonly message: string;
 }
@@ -65,14 +65,14 @@ const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission'
 });
 
 /** Why the pods of a namespace may not be in a Subnet; undefined where they may, and where there is no such Subnet. */
-export function barredFromSubnet(world: World, namespace: string, subnet: string): Barred | undefined {
+export function excludedFromSubnet(world: World, namespace: string, subnet: string): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;
   const admission = world.ask(admissionOf, subnet);
   if (admission === undefined) return undefined;
   const why = obstacleOf(admission, namespace, world.ask(namespaceFacts, namespace)?.labels ?? {});
   if (why === undefined) return undefined;
   const { problem, object, field } = why;
-  return barred(
+  return exclusion(
     `Subnet ${subnet} does not admit Namespace ${namespace}: ${problem}; name a Subnet of the namespace, or have an administrator add it to ${field}: ${commandText`kubectl edit ${object === '' ? ['subnet', nameArgument(subnet)] : ['vpc', nameArgument(object)]}`}`,
   );
 }
@@ -114,37 +114,37 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
  * Why a pod may not be attached to the network of an interface: it is another namespace's, it is not defined in `default`, and no Subnet that
  * gives its addresses admits the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
  */
-export function barredFromNetwork(world: World, { pod, provider, selection }: PodInterface): Barred | undefined {
+export function excludedFromNetwork(world: World, { pod, provider, selection }: PodInterface): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;
   const network = attachmentOfProvider(subnetProvider(provider));
   const homes = [network?.namespace ?? '', selection?.namespace ?? ''];
   if (homes.every((home) => home === '' || home === pod.namespace || home === SHARED_NETWORKS)) return undefined;
   const subnets = providerSubnets(world, subnetProvider(provider));
-  if (subnets.some((subnet) => barredFromSubnet(world, pod.namespace, subnet) === undefined)) return undefined;
+  if (subnets.some((subnet) => excludedFromSubnet(world, pod.namespace, subnet) === undefined)) return undefined;
   const [first] = subnets;
   const next = first === undefined ? 'kubectl get subnets' : commandText`kubectl edit subnet ${first}`;
   const name = selection === undefined ? provider : `${selection.namespace}/${selection.name}`;
-  return barred(
+  return exclusion(
     `network ${name} is of another namespace, and no Subnet of it admits Namespace ${pod.namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
   );
 }
 
 /** Why a pod may not take addresses of an IPPool. */
-export function barredFromPool(world: World, namespace: string, pool: string): Barred | undefined {
+export function excludedFromPool(world: World, namespace: string, pool: string): Exclusion | undefined {
   if (world.settings.tenancy === 'open' || !isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
-  return barred(
+  return exclusion(
     `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
   );
 }
 
 /** Why a pod may not ask for an address by name: an IPPool keeps it for other namespaces. */
-export function barredFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Barred | undefined {
+export function excludedFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Exclusion | undefined {
   if (world.settings.tenancy === 'open' || texts.length === 0) return undefined;
   for (const text of texts) {
     const address = parseAddress(text);
     const pool = address === undefined ? undefined : closedPoolOf(world, namespace, subnet, address);
     if (pool !== undefined)
-      return barred(
+      return exclusion(
         `address ${text} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
       );
   }
@@ -167,6 +167,6 @@ function isClosed(namespaces: readonly string[], namespace: string): boolean {
   return namespaces.length > 0 && !namespaces.includes(namespace);
 }
 
-function barred(message: string): Barred {
+function exclusion(message: string): Exclusion {
   return { reason: 'NamespaceNotAdmitted', message };
 }

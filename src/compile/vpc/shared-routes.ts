@@ -13,7 +13,7 @@ import { commandText } from '../../text/command-text.ts';
 /** @param field of the subject that asks for the route */
 export function sharedRoute(world: World, subject: Subject, field: string, router: string, route: Route): readonly Finding[] {
   const { table, policy, prefix, nexthop } = route;
-  const foreign = [...world.rows.besideRoute(staticRouteId(router, table, policy, prefix, nexthop))].filter(
+  const foreign = [...world.rows.ecmpRoutes(staticRouteId(router, table, policy, prefix, nexthop))].filter(
     (id) => world.rows.state(id)?.ownership.kind === 'foreign',
   );
   if (foreign.length === 0) return [];

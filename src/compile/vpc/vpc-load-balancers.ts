@@ -8,7 +8,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { statedVpc } from './vpc-state.ts';
+import { emittedVpc } from './vpc-state.ts';
 import { claimantOfVpc } from './vpc-view.ts';
 
 const RULE = 'vpc-load-balancers';
@@ -47,9 +47,9 @@ export const vpcLoadBalancers: Rule = {
   name: RULE,
   over: (world) => keysOf(world.vpcs),
   run: (world, vpc) => {
-    const stated = statedVpc(world, vpc);
-    if (stated === undefined) return [];
-    const owner = claimantOfVpc(stated.view);
+    const emitted = emittedVpc(world, vpc);
+    if (emitted === undefined) return [];
+    const owner = claimantOfVpc(emitted.view);
     return loadBalancersOf(world, vpc).map(({ name, protocol, session }) => ({
       kind: 'row',
       id: loadBalancerId(name),

@@ -86,7 +86,7 @@ function networksOf(world: World, name: string): readonly NetworkOf[] {
 function networksOfPorts(world: World, router: string): readonly Cidr[] {
   const ports = world.rows.column(routerId(router), 'ports');
   return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const id = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.id;
+    const id = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.id;
     const networks = id === undefined ? undefined : world.rows.column(id, 'networks');
     return [...(networks instanceof Set ? networks : [])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
   });

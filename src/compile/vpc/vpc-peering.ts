@@ -7,7 +7,7 @@ import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Rule } from '../compiler.ts';
-import { keptMac, macMark } from '../kept-mac.ts';
+import { keptMac, macExternalId } from '../kept-mac.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
@@ -43,7 +43,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
           options: {},
           peer: mayLink(world, rowId('Logical_Router_Port', peer), other, isLinked) ? peer : [],
         },
-        externalIds: { lr: view.router, ...macMark(id, mac) },
+        externalIds: { lr: view.router, ...macExternalId(id, mac) },
       },
     ];
   }),

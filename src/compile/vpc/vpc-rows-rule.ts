@@ -8,7 +8,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
-import { statedVpc, vpcFindings } from './vpc-state.ts';
+import { emittedVpc, vpcFindings } from './vpc-state.ts';
 import type { VpcView } from './vpc-view.ts';
 
 export interface StatedVpc {
@@ -25,10 +25,10 @@ export function vpcRowsRule(rule: string, rows: (vpc: StatedVpc) => readonly Out
     name: rule,
     over: (world) => keysOf(world.vpcs),
     run: (world, name) => {
-      const stated = statedVpc(world, name);
-      if (stated === undefined) return [];
+      const emitted = emittedVpc(world, name);
+      if (emitted === undefined) return [];
       const wrong = wrongFields(world.ask(vpcFindings, name));
-      return rows({ world, name, ...stated, isFaulty: (item) => wrong.has(item) });
+      return rows({ world, name, ...emitted, isFaulty: (item) => wrong.has(item) });
     },
   };
 }

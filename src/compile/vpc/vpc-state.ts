@@ -34,7 +34,7 @@ export const vpcReleased: Query<boolean> = defineQuery('vpc-released', (world, n
 });
 
 /** The view and spec of a Vpc whose rows Kiln is to state, else undefined. */
-export function statedVpc(world: World, name: string): { readonly view: VpcView; readonly spec: VpcSpec } | undefined {
+export function emittedVpc(world: World, name: string): { readonly view: VpcView; readonly spec: VpcSpec } | undefined {
   const view = world.ask(vpcView, name);
   const spec = world.ask(vpcSpec, name);
   if (view === undefined || spec === undefined || view.external) return undefined;

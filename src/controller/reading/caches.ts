@@ -49,10 +49,10 @@ import {
   trimNode,
   trimPod,
   trimStatefulSet,
-  trimTold,
+  trimReported,
 } from './trim.ts';
-import type { UnservedKind } from './unserved-kinds.ts';
-import { brokenRules, UNSERVED_KINDS } from './unserved-kinds.ts';
+import type { UnimplementedKind } from './unserved-kinds.ts';
+import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -142,7 +142,7 @@ export class Caches implements ObjectSource {
     this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
     this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
     this.#serve('virtualmachineinstancemigrations', world.machineMigrations, trimMigration, true);
-    for (const kind of UNSERVED_KINDS) this.#notice(kind);
+    for (const kind of UNIMPLEMENTED_KINDS) this.#notice(kind);
   }
 
   start(): void {
@@ -307,11 +307,11 @@ export class Caches implements ObjectSource {
     );
   }
 
-  #notice({ resource, feature, kind }: UnservedKind): void {
-    const { unserved } = this.#options.world;
+  #notice({ resource, feature, kind }: UnimplementedKind): void {
+    const { unimplemented } = this.#options.world;
     const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
     const trim = (object: Untrimmed): unknown => ({
-      ...(rules === undefined ? trimTold(object) : trimNatRule(object)),
+      ...(rules === undefined ? trimReported(object) : trimNatRule(object)),
       said: feature(object),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
@@ -320,10 +320,10 @@ export class Caches implements ObjectSource {
       trim,
       (key, object) => {
         const seen = object as (NatRule & { readonly said?: string; readonly broken?: readonly string[] }) | undefined;
-        if (seen?.said === undefined) unserved.delete(`${resource}/${key}`);
+        if (seen?.said === undefined) unimplemented.delete(`${resource}/${key}`);
         else {
           const { metadata, said, broken } = seen;
-          unserved.set(`${resource}/${key}`, {
+          unimplemented.set(`${resource}/${key}`, {
             resource,
             key,
             uid: metadata.uid,

@@ -125,7 +125,7 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
 }
 
 /** Of an object that is only told something: who it is, and what it was told. */
-export function trimTold(object: Untrimmed): Pick<Untrimmed, 'metadata' | 'status'> {
+export function trimReported(object: Untrimmed): Pick<Untrimmed, 'metadata' | 'status'> {
   const { conditions } = (object.status ?? {}) as { readonly conditions?: unknown };
   return {
     metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),

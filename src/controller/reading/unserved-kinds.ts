@@ -10,7 +10,7 @@ import { vpcEgressGatewayKind } from '../../api/vpc-egress-gateway.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { Untrimmed } from './trim.ts';
 
-export interface UnservedKind {
+export interface UnimplementedKind {
   readonly resource: ResourceName;
   /** What is not carried out for this object; undefined where it asks for nothing. */
   readonly feature: (object: Untrimmed) => string | undefined;
@@ -18,11 +18,11 @@ export interface UnservedKind {
   readonly kind?: Kind<unknown, unknown>;
 }
 
-function always(resource: ResourceName, feature: string): UnservedKind {
+function always(resource: ResourceName, feature: string): UnimplementedKind {
   return { resource, feature: () => feature };
 }
 
-export const UNSERVED_KINDS: readonly UnservedKind[] = [
+export const UNIMPLEMENTED_KINDS: readonly UnimplementedKind[] = [
   {
     resource: 'services',
     feature: (object) => {

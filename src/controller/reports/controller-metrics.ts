@@ -130,16 +130,16 @@ function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: M
     for (const { resource, type, reason, objects } of desired.conditionCounts)
       if (type === DELETION_BLOCKED && reason !== NEEDED_BY_CLUSTER) report({ kind: traitsOf(resource).kind }, objects);
   });
-  const podsTold = (wanted: Reason): number => {
+  const reportedPods = (wanted: Reason): number => {
     let pods = 0;
     for (const { reason, objects } of desired.conditionCounts) if (reason === wanted) pods += objects;
     return pods;
   };
-  metrics.read('kiln_misbound_pods', (report) => report({}, podsTold('Misbound')));
+  metrics.read('kiln_misbound_pods', (report) => report({}, reportedPods('Misbound')));
   metrics.read('kiln_ip_problems', (report) => {
     // Refused because another has it, and two that have it already, are one problem to whoever looks.
     for (const [problem, count] of refused.counts)
       report({ problem }, count + (problem === 'AddressConflict' ? world.addressConflicts.size : 0));
-    for (const problem of ['Misbound', 'IPRefused'] as const) report({ problem }, podsTold(problem));
+    for (const problem of ['Misbound', 'IPRefused'] as const) report({ problem }, reportedPods(problem));
   });
 }

@@ -63,7 +63,7 @@ test('rules run for the pods whose IP object is there, and for each once', () =>
   early.end();
   early.run(() => false);
   assert.equal(isWished('4'), false);
-  world.reactor.settle();
+  world.reactor.runDue();
   assert.equal(isWished('4'), true);
 });
 

@@ -9,7 +9,7 @@ import type { RowId } from '../../../nb/row-id.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import { hasLostMarks } from '../../../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Claimant } from '../../output.ts';
@@ -93,7 +93,7 @@ export function isRunning(world: World, name: string): boolean {
 
 function hasSwitch(world: World, name: string, owner: Claimant): boolean {
   const id = switchId(name);
-  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner });
+  return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner });
 }
 
 /** The Subnet as the owner of its rows. */

@@ -66,7 +66,7 @@ export const subnetStays: Query<Finding | undefined> = defineQuery('subnet-stays
   const subnet = world.ask(subnetIntent, name);
   if (view === undefined || subnet === undefined) return undefined;
   const { vpc, provider, isOvn } = view;
-  const said = world.subnetVpcs.said(subnet);
+  const said = world.subnetVpcs.requested(subnet);
   if (said !== vpc) return subnetVpcChanged(name, vpc, said);
   return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
 });

@@ -20,7 +20,7 @@ import { rowId } from '../../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../../world/address-objects.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import { hasLostMarks } from '../../../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namesText } from '../../left-out.ts';
@@ -166,7 +166,7 @@ function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
   const ownership = world.rows.state(port)?.ownership;
   const owner = { kind: 'subnet', namespace: '', name, uid };
   const isItsOwn =
-    ownership?.kind === 'ours' ? ownership.uid === uid : hasLostMarks(world.rows, { id: port, owner, externalIds: { lr: vpc } });
+    ownership?.kind === 'ours' ? ownership.uid === uid : hasLostOwnershipKeys(world.rows, { id: port, owner, externalIds: { lr: vpc } });
   if (!isItsOwn) return {};
   const networks = world.rows.column(port, 'networks');
   const texts = networks instanceof Set ? [...networks] : typeof networks === 'string' ? [networks] : [];

@@ -9,18 +9,18 @@ import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
 
-export type SubnetRows = 'stated' | 'kept' | 'none';
+export type SubnetRows = 'emitted' | 'frozen' | 'none';
 
 export const subnetRows: Query<SubnetRows> = defineQuery('subnet-rows', (world, name) => {
   const view = world.ask(subnetView, name);
   if (view === undefined || (view.terminating && blockersOf(world, 'subnets', name).count === 0)) return 'none';
   const { kind } = world.ask(subnetAcceptance, name);
-  return kind === 'accepted' ? 'stated' : kind === 'frozen' ? 'kept' : 'none';
+  return kind === 'accepted' ? 'emitted' : kind === 'frozen' ? 'frozen' : 'none';
 });
 
 /** The view of a Subnet whose rows rules are to state from its spec, else undefined. */
-export function statedSubnet(world: World, name: string): SubnetView | undefined {
-  return world.ask(subnetRows, name) === 'stated' ? world.ask(subnetView, name) : undefined;
+export function emittedSubnet(world: World, name: string): SubnetView | undefined {
+  return world.ask(subnetRows, name) === 'emitted' ? world.ask(subnetView, name) : undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ const isLeftBehind: Query<boolean> = defineQuery('subnet-left-behind', (world, n
   const view = world.ask(subnetView, name);
   if (view === undefined) return false;
   const rows = world.ask(subnetRows, name);
-  if (rows === 'kept' || (rows === 'stated' && view.isOvn)) return false;
+  if (rows === 'frozen' || (rows === 'emitted' && view.isOvn)) return false;
   if (view.terminating && blockersOf(world, 'subnets', name).count === 0) return false;
   const { owner, uid } = ownerOfSwitch(world, name);
   if (owner !== ownerText(claimantOfSubnet(view)) || uid === view.uid) return false;
@@ -51,7 +51,7 @@ function ownerOfSwitch(world: World, name: string): { readonly owner?: string; r
 function hasPortsOfOthers(world: World, name: string): boolean {
   const ports = world.rows.column(switchId(name), 'ports');
   return [...(ports instanceof Set ? ports : [])].some((uuid) => {
-    const ownership = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
+    const ownership = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.ownership;
     return ownership?.kind === 'ours' && !ownership.owner.startsWith('subnet//');
   });
 }

@@ -12,7 +12,7 @@ import { keysOf } from '../../../world/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptRows } from '../../kept-row.ts';
+import { frozenRows } from '../../kept-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
 import { subnetBasics } from '../judging/subnet-basics.ts';
@@ -20,11 +20,11 @@ import { subnetRows } from '../judging/subnet-state.ts';
 import { linkRow } from '../rows/subnet-switch.ts';
 import { switchId } from '../judging/subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';
-import { statedVpc } from '../../vpc/vpc-state.ts';
+import { emittedVpc } from '../../vpc/vpc-state.ts';
 
 /** A network of which nobody states anything: its rows as they are, under this owner text. */
 export function keptNetwork(world: World, subnet: string): readonly Output[] {
-  return [...linked(world, keptRows(world, `subnet//${subnet}`), subnet), ...keptBalancers(world, subnet)];
+  return [...linked(world, frozenRows(world, `subnet//${subnet}`), subnet), ...frozenBalancers(world, subnet)];
 }
 
 /**
@@ -51,21 +51,21 @@ function leadsAstray(world: World, { id, owner }: RowOutput): boolean {
  * What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. One that somebody takes
  * away as a row comes again with its Vpc, and to the switch where that has others of this Vpc: it has all of them or none.
  */
-export function keptBalancers(world: World, subnet: string): readonly Output[] {
+export function frozenBalancers(world: World, subnet: string): readonly Output[] {
   const row = switchId(subnet);
   const held = world.rows.column(row, 'load_balancer');
   if (!(held instanceof Set)) return [];
   const kept = new Set<RowId>();
   const vpcs = new Set<string>();
   for (const uuid of held) {
-    const balancer = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
+    const balancer = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0]);
     if (balancer?.ownership.kind !== 'ours') continue;
     kept.add(balancer.id);
     const [kind, , vpc = ''] = balancer.ownership.owner.split('/');
     if (kind === 'vpc') vpcs.add(vpc);
   }
   for (const vpc of vpcs) {
-    if (statedVpc(world, vpc) === undefined) continue;
+    if (emittedVpc(world, vpc) === undefined) continue;
     for (const { name } of loadBalancersOf(world, vpc)) kept.add(loadBalancerId(name));
   }
   return [...kept].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
@@ -82,7 +82,7 @@ export const vpcMissing: Rule = {
 
 /** The rows of a Vpc that is not there to state them. */
 function routerLeft(world: World, vpc: string): readonly Output[] {
-  return world.ask(isStated, vpc) ? [] : keptRows(world, `vpc//${vpc}`);
+  return world.ask(isEmitted, vpc) ? [] : frozenRows(world, `vpc//${vpc}`);
 }
 
 /**
@@ -91,14 +91,14 @@ function routerLeft(world: World, vpc: string): readonly Output[] {
  */
 export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
   const vpc = world.ask(vpcOfOrphanedNetwork, subnet);
-  if (vpc === '' || world.ask(isStated, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
+  if (vpc === '' || world.ask(isEmitted, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
   // As the Vpc sees it, which would wait for these if it were being deleted.
   const first = world.ask(orphanedNetworks, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
   return first === subnet ? routerLeft(world, vpc) : [];
 }
 
 /** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
-const isStated: Query<boolean> = defineQuery('vpc-stated', (world, vpc) => statedVpc(world, vpc) !== undefined);
+const isEmitted: Query<boolean> = defineQuery('vpc-emitted', (world, vpc) => emittedVpc(world, vpc) !== undefined);
 
 /** One Subnet speaks for all. A query, so that a Subnet which comes or goes does not run the rules of all others of its Vpc. */
 const firstWithRows: Query<string | undefined> = defineQuery('vpc-first-with-rows', (world, vpc) =>

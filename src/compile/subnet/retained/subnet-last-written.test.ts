@@ -126,7 +126,7 @@ const TAKEN: Readonly<Record<'whose they are' | 'all', IsTaken>> = {
   all: () => true,
 };
 
-function takeMarks({ bench }: PodScene, row: Readonly<Record<string, unknown>>, table: string, isTaken: IsTaken): void {
+function removeOwnershipKeys({ bench }: PodScene, row: Readonly<Record<string, unknown>>, table: string, isTaken: IsTaken): void {
   const left = [...(row['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => !isTaken(key));
   const change = { kind: 'update', table, uuid: row['_uuid'] as Uuid, row: { external_ids: Object.fromEntries(left) } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([change]));
@@ -150,7 +150,7 @@ for (const [whose, spec] of Object.entries(SUBNETS))
           // Without any, DHCP options are nobody's; and the name of its router port alone says in which Vpc such a Subnet is.
           if ((table === 'DHCP_Options' && what === 'all') || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
           const { writes } = made.bench;
-          takeMarks(made, row, table, isTaken);
+          removeOwnershipKeys(made, row, table, isTaken);
           made.bench.settle();
           assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], `${id}: ${what}`);
           // Nothing else was written for a moment.
@@ -177,7 +177,7 @@ test('so do those that were taken over from a Subnet that vanished, by their nam
   const named = Object.entries(before).filter(([id]) => /^(Logical_Switch|DHCP_Options)\//.test(id));
   assert.equal(named.length, 3);
   for (const [id, row] of named) {
-    takeMarks(made, row, tableOf(id as RowId), TAKEN['whose they are']);
+    removeOwnershipKeys(made, row, tableOf(id as RowId), TAKEN['whose they are']);
     made.bench.settle();
     assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], id);
   }

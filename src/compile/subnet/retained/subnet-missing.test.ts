@@ -444,13 +444,13 @@ for (const [what, spec] of [
   });
 
 /** By what another program leaves of the router's marks. */
-const MARKS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+const KEYS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'whose it is': [['vendor', 'kube-ovn']],
   'all of them': [],
   'and puts its own there': [['theirs', 'yes']],
 };
 
-for (const [what, marks] of Object.entries(MARKS_LEFT))
+for (const [what, marks] of Object.entries(KEYS_LEFT))
   test(`the network of a Subnet that vanished is in its router also while another program takes the marks of that: ${what}`, () => {
     const scene = setUp('blue');
     const { bench } = scene;

@@ -74,7 +74,7 @@ const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-s
   if (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const id = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.id;
+    const id = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.id;
     const ownership = id === undefined ? undefined : world.rows.state(id)?.ownership;
     return id !== undefined && ownership?.kind === 'ours' && lives(world, ownership) ? [id] : [];
   });

@@ -15,7 +15,7 @@ import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import type { ColumnValue, RowOutput } from '../../output.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
-import { statedSubnet } from '../judging/subnet-state.ts';
+import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, subnetView, switchId } from '../judging/subnet-view.ts';
 
@@ -39,7 +39,7 @@ export const subnetAcls: Rule = {
   name: RULE,
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     return view === undefined ? [] : aclRows(world, view);
   },
 };

@@ -7,13 +7,13 @@ import type { Mac } from '../../../net/mac.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
 import { keysOf } from '../../../world/domain.ts';
-import { hasLostMarks } from '../../../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Settings } from '../../../world/settings.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptMac, macMark } from '../../kept-mac.ts';
+import { keptMac, macExternalId } from '../../kept-mac.ts';
 import type { RowOutput } from '../../output.ts';
-import { statedSubnet, subnetRows } from '../judging/subnet-state.ts';
+import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetSpec } from '../judging/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
@@ -32,14 +32,14 @@ export type DhcpProtocol = 'IPv4' | 'IPv6';
 export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProtocol): RowId | undefined {
   const id = dhcpOptionsId(view.name, protocol);
   // Of one that cannot be carried out as it was edited, what is there counts, and not what its spec asks for.
-  if (world.ask(subnetRows, view.name) === 'kept') return isThere(world, view, protocol) ? id : undefined;
+  if (world.ask(subnetRows, view.name) === 'frozen') return isThere(world, view, protocol) ? id : undefined;
   return view.enableDHCP && (protocol === 'IPv4' ? view.v4 : view.v6) !== undefined ? id : undefined;
 }
 
 /** Also where somebody took our marks from it: ports do not lose it for the moment until they are back. */
 function isThere(world: World, view: SubnetView, protocol: DhcpProtocol): boolean {
   const [id, owner] = [dhcpOptionsId(view.name, protocol), claimantOfSubnet(view)];
-  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner, externalIds: marksOf(view.name, protocol) });
+  return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner, externalIds: marksOf(view.name, protocol) });
 }
 
 function marksOf(ls: string, protocol: DhcpProtocol): Readonly<Record<string, string>> {
@@ -50,7 +50,7 @@ export const subnetDhcp: Rule = {
   name: RULE,
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     return view === undefined ? [] : dhcpRows(world, view);
   },
 };
@@ -64,7 +64,7 @@ export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
   const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
     const id = dhcpOptionsId(name, protocol);
     const options = dhcpOptions(world, view, protocol, id, text);
-    const mark = macMark(id, serverMac(world, protocol, id));
+    const mark = macExternalId(id, serverMac(world, protocol, id));
     rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ...marksOf(name, protocol), ...mark } });
   };
   if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);

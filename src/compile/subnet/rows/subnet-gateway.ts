@@ -20,7 +20,7 @@ import { joinAddresses } from '../../node/node-join.ts';
 import { nodeView } from '../../node/node-view.ts';
 import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
-import { statedSubnet } from '../judging/subnet-state.ts';
+import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetNetworks, subnetSpec } from '../judging/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
@@ -43,7 +43,7 @@ const joinFamilies: Query<readonly Family[]> = defineQuery('join-families', (wor
 
 /** Networks of a Subnet of a family that the join Subnet lacks, so that no node is their gateway. None while there is no join Subnet. */
 export const networksWithoutGateway: Query<readonly string[]> = defineQuery('subnet-networks-without-gateway', (world, name) => {
-  const view = statedSubnet(world, name);
+  const view = emittedSubnet(world, name);
   if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin) return [];
   const joined = world.ask(joinFamilies, '');
   if (joined.length === 0) return [];
@@ -67,7 +67,7 @@ export const distributedGateway: Rule = {
   over: (world) => pairsOf(distributedSubnets(world), keysOf(world.nodes)),
   run: (world, pair) => {
     const [subnet, node] = splitPair(pair);
-    const view = statedSubnet(world, subnet);
+    const view = emittedSubnet(world, subnet);
     return view === undefined ? [] : distributedRows(world, view, node);
   },
 };
@@ -108,7 +108,7 @@ export interface CentralizedGateway {
 
 /** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
 export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
-  const view = statedSubnet(world, name);
+  const view = emittedSubnet(world, name);
   return view === undefined ? undefined : centralizedGatewayOf(world, view);
 });
 
@@ -143,7 +143,7 @@ export const subnetCentralizedGateway: Rule = {
   name: 'subnet-centralized-gateway',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     const gateway = world.ask(centralizedGateway, name);
     return view === undefined || gateway === undefined ? [] : centralizedRows(world, view, gateway);
   },

@@ -3,7 +3,7 @@
  */
 import { keysOf } from '../../../world/domain.ts';
 import type { Rule } from '../../compiler.ts';
-import { statedSubnet } from '../judging/subnet-state.ts';
+import { emittedSubnet } from '../judging/subnet-state.ts';
 import { subnetSpec, switchId } from '../judging/subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';
 
@@ -11,7 +11,7 @@ export const subnetLoadBalancers: Rule = {
   name: 'subnet-load-balancers',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     if (view === undefined || !view.isOvn || view.isJoin) return [];
     const enabled = world.ask(subnetSpec, name)?.enableLb ?? world.settings.enableLb;
     if (!enabled) return [];

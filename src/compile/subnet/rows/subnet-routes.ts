@@ -15,7 +15,7 @@ import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
-import { statedSubnet, subnetRows } from '../judging/subnet-state.ts';
+import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetView } from '../judging/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
@@ -30,7 +30,7 @@ export const subnetRoutes: Rule = {
   name: RULE,
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     return view === undefined ? [] : subnetRouteRows(view, world.ask(sourceRoutes, name));
   },
 };
@@ -51,7 +51,7 @@ export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): rea
 
 /** Of a Subnet that is stated. */
 export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
-  const view = statedSubnet(world, name);
+  const view = emittedSubnet(world, name);
   return view === undefined ? [] : sourceRoutesOf(world, view);
 });
 

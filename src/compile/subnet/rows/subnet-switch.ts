@@ -10,10 +10,10 @@ import { identityOf, rowId } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptMac, macMark } from '../../kept-mac.ts';
+import { keptMac, macExternalId } from '../../kept-mac.ts';
 import type { Claimant, ColumnValue, RowOutput } from '../../output.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
-import { statedSubnet } from '../judging/subnet-state.ts';
+import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, switchId } from '../judging/subnet-view.ts';
 import { isOurs, routerId } from '../../vpc/vpc-view.ts';
@@ -25,7 +25,7 @@ export const subnetSwitch: Rule = {
   name: RULE,
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const view = statedSubnet(world, name);
+    const view = emittedSubnet(world, name);
     if (view === undefined || !view.isOvn) return [];
     const owner = claimantOfSubnet(view);
     if (!hasRouterPort(view)) return [switchRow(view)];
@@ -61,7 +61,7 @@ export function routerPortRow(world: World, view: SubnetView): RowOutput {
       options: view.routeTable === '' ? {} : { route_table: view.routeTable },
       ...advertisement(world, view),
     },
-    externalIds: { lr: view.vpc, ...macMark(id, mac) },
+    externalIds: { lr: view.vpc, ...macExternalId(id, mac) },
   };
 }
 

@@ -5,7 +5,7 @@
 import { routerToSwitchPort } from '../../../api/names.ts';
 import { ownerText } from '../../../nb/ownership.ts';
 import { rowId, tableOf } from '../../../nb/row-id.ts';
-import { hasLostMarks } from '../../../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
 import type { Refusal } from '../judging/subnet-acceptance.ts';
 import type { SubnetBasics } from '../judging/subnet-basics.ts';
@@ -19,7 +19,7 @@ export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined 
   const { name, vpc } = basics;
   const port = routerToSwitchPort(vpc, name);
   const id = rowId('Logical_Router_Port', port);
-  if (hasLostMarks(world.rows, { id, owner, externalIds: { lr: vpc } })) return undefined;
+  if (hasLostOwnershipKeys(world.rows, { id, owner, externalIds: { lr: vpc } })) return undefined;
   const there = world.rows.state(id)?.ownership;
   const what = `Subnet ${name}: its network runs, and Logical_Router_Port ${port}, which links it to Vpc ${vpc},`;
   if (there === undefined)

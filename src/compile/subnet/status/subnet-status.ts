@@ -21,7 +21,7 @@ import { subnetFindings } from '../judging/subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
 import { natRulesInEffect } from './nat-rule-status.ts';
 import { networkInUse } from '../judging/subnet-networks.ts';
-import { statedSubnet } from '../judging/subnet-state.ts';
+import { emittedSubnet } from '../judging/subnet-state.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
@@ -139,7 +139,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (
     view.routed &&
     view.protocol !== 'Mac' &&
-    statedSubnet(world, view.name) !== undefined &&
+    emittedSubnet(world, view.name) !== undefined &&
     !isOurs(world, routerPortId(view), claimantOfSubnet(view))
   ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);

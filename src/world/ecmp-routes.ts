@@ -1,43 +1,43 @@
 /**
- * Static routes by their way: all of a route's identity but its next hop. OVN takes several routes of one way as one (ECMP), whoever
- * made them, and sends each connection by one of them.
+ * Static routes by ECMP group: the routes of all owners that differ in the next hop only. OVN takes them as one route and sends each
+ * connection by one of them.
  */
 import type { RowId } from '../nb/row-id.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor, Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
 
-export class RouteWays {
+export class EcmpRoutes {
   readonly #reactor: Reactor;
   readonly #routes = new Map<string, RowId | Set<RowId>>();
-  /** Of a way: which routes there are. */
+  /** By group: the source of its routes. */
   readonly #sources = new Map<string, Source>();
 
   constructor(reactor: Reactor) {
     this.#reactor = reactor;
   }
 
-  /** An identity that had no row has one. Of another table: nothing. */
+  /** An identity got its first row. Ignores other tables. */
   put(id: RowId): void {
     if (isRoute(id)) this.#file(id, putInto);
   }
 
-  /** The last row of an identity went. */
+  /** An identity lost its last row. */
   take(id: RowId): void {
     if (isRoute(id)) this.#file(id, takeOut);
   }
 
-  /** Routes of the way that this one is of, tracked. */
+  /** The group of a route, tracked. */
   of(route: RowId): ReadonlySet<RowId> {
-    const way = wayOf(route);
-    if (this.#reactor.tracking) this.#reactor.track(this.#sources.get(way) ?? new KeyedSource(this.#sources, way));
-    return bucketOf(this.#routes.get(way));
+    const group = groupOf(route);
+    if (this.#reactor.tracking) this.#reactor.track(this.#sources.get(group) ?? new KeyedSource(this.#sources, group));
+    return bucketOf(this.#routes.get(group));
   }
 
   #file(id: RowId, file: typeof putInto<RowId>): void {
-    const way = wayOf(id);
-    file(this.#routes, way, id);
-    const source = this.#sources.get(way);
+    const group = groupOf(id);
+    file(this.#routes, group, id);
+    const source = this.#sources.get(group);
     if (source !== undefined) this.#reactor.touch(source);
   }
 }
@@ -46,7 +46,7 @@ function isRoute(id: RowId): boolean {
   return id.startsWith('Logical_Router_Static_Route/');
 }
 
-/** The next hop comes last, and has no bar in it. */
-function wayOf(route: RowId): string {
+/** The identity without its last part, the next hop, which contains no `|`. */
+function groupOf(route: RowId): string {
   return route.slice(0, route.lastIndexOf('|'));
 }

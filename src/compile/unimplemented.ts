@@ -8,16 +8,16 @@ import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import type { Unserved } from '../world/world.ts';
+import type { UnimplementedObject } from '../world/world.ts';
 import type { ConditionOutput, PatchOutput } from './output.ts';
 
 const REASON = 'NotCarriedOut';
 
-export const unserved: Rule = {
-  name: 'unserved',
-  over: (world) => keysOf(world.unserved),
+export const unimplemented: Rule = {
+  name: 'unimplemented',
+  over: (world) => keysOf(world.unimplemented),
   run: (world, id) => {
-    const object = world.unserved.get(id);
+    const object = world.unimplemented.get(id);
     if (object === undefined) return [];
     const { resource, key, uid, feature, broken, terminating } = object;
     const { kind, conditions: kept } = traitsOf(resource);
@@ -30,7 +30,7 @@ export const unserved: Rule = {
 };
 
 /** Whoever carried it out before put a finalizer on it, which nobody else would take off. */
-function letGo({ resource, key }: Unserved): Pick<PatchOutput, 'finalizer' | 'event'> {
+function letGo({ resource, key }: UnimplementedObject): Pick<PatchOutput, 'finalizer' | 'event'> {
   const subject = `${traitsOf(resource).kind} ${key}`;
   const message = `${subject} goes, and what Kube-OVN made of it in OVN and on nodes stays: this version of Kiln does not carry it out; ovn-nbctl show, and remove by hand what is left of it`;
   return { finalizer: false, event: { type: 'Warning', reason: REASON, message } };
@@ -54,27 +54,28 @@ const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
 ];
 
 /** A pod that asks for what its port does not get: the rule is over those alone, and over those that say that they did. */
-export const podAnnotationUnserved: Rule = {
-  name: 'pod-annotation-unserved',
+export const podAnnotationUnimplemented: Rule = {
+  name: 'pod-annotation-unimplemented',
   over: (world) =>
     keysOf(
       world.pods,
-      (pod) => pod.spec.hostNetwork !== true && (unservedOf(pod).length > 0 || conditionOf('pods', pod, POD_NOT_CARRIED_OUT) !== undefined),
+      (pod) =>
+        pod.spec.hostNetwork !== true && (unimplementedIn(pod).length > 0 || conditionOf('pods', pod, POD_NOT_CARRIED_OUT) !== undefined),
     ),
   run: (world, key) => {
     const pod = world.pods.get(key);
     if (pod === undefined) return [];
     const patch = { kind: 'patch', resource: 'pods', key, uid: pod.metadata.uid } as const;
-    const unserved = unservedOf(pod);
-    if (unserved.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_CARRIED_OUT] }];
-    const message = unserved
+    const unimplemented = unimplementedIn(pod);
+    if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_CARRIED_OUT] }];
+    const message = unimplemented
       .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not carried out by this version of Kiln: ${consequence}`)
       .join('. ');
     return [{ ...patch, conditions: [{ type: POD_NOT_CARRIED_OUT, status: 'True', reason: REASON, message, event: 'Warning' }] }];
   },
 };
 
-function unservedOf({ metadata }: Pod): readonly (readonly [string, string])[] {
+function unimplementedIn({ metadata }: Pod): readonly (readonly [string, string])[] {
   const { annotations } = metadata;
   if (annotations === undefined) return [];
   return Object.keys(annotations).flatMap((key) => {

@@ -7,16 +7,16 @@ import { diffObject } from '../diff/object-diff.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { Unserved } from '../world/world.ts';
+import type { UnimplementedObject } from '../world/world.ts';
 import { objectId } from './output.ts';
 
 const NOW = '2026-01-02T03:04:05Z';
 
 /** What is written of such an object, as it stands. */
-function writes(scene: PodScene, said: Omit<Unserved, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
+function writes(scene: PodScene, said: Omit<UnimplementedObject, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
   const { resource, key } = said;
   const { world, compiler } = scene.bench;
-  world.unserved.set(`${resource}/${key}`, { ...said, uid: 'u1' });
+  world.unimplemented.set(`${resource}/${key}`, { ...said, uid: 'u1' });
   scene.bench.compile();
   const metadata = { name: key, uid: 'u1', resourceVersion: '7', generation: 1, ...held.metadata };
   return diffObject(resource, key, compiler.desired.object(objectId(resource, key)), { ...held, metadata }, NOW);

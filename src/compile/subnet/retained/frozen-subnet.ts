@@ -4,36 +4,36 @@
 import { ownerText } from '../../../nb/ownership.ts';
 import { tableOf } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
-import { hasLostMarks } from '../../../world/lost-marks.ts';
+import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptRows, remarkedRow } from '../../kept-row.ts';
+import { frozenRows, rowWithOwnershipKeys } from '../../kept-row.ts';
 import type { RowOutput } from '../../output.ts';
-import { keptBalancers, linked } from './kept-network.ts';
+import { frozenBalancers, linked } from './kept-network.ts';
 import type { LastWritten } from './subnet-last-written.ts';
 import { lastWritten } from './subnet-last-written.ts';
 import { subnetRows } from '../judging/subnet-state.ts';
 import { claimantOfSubnet, subnetView } from '../judging/subnet-view.ts';
 
-export const subnetKept: Rule = {
-  name: 'subnet-kept',
+export const frozenSubnet: Rule = {
+  name: 'frozen-subnet',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = world.ask(subnetView, name);
-    if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
+    if (view === undefined || world.ask(subnetRows, name) !== 'frozen') return [];
     // What an older Subnet of the name left, and this one did not take over, is none of its network.
-    const marked = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
+    const marked = frozenRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
     const written = lastWritten(world, name);
-    const rows = [...marked, ...withoutMarks(world, written)];
-    return [...linked(world, withLastWritten(written, rows), name), ...keptBalancers(world, name)];
+    const rows = [...marked, ...withoutOwnershipKeys(world, written)];
+    return [...linked(world, withLastWritten(written, rows), name), ...frozenBalancers(world, name)];
   },
 };
 
 /** Those of its rows that say no more whose they are. */
-function withoutMarks(world: World, written: LastWritten): readonly RowOutput[] {
+function withoutOwnershipKeys(world: World, written: LastWritten): readonly RowOutput[] {
   return [...written.values()].flatMap((asWritten) => {
-    const row = asWritten.find((one) => hasLostMarks(world.rows, one));
-    return row === undefined ? [] : [remarkedRow(world, row)];
+    const row = asWritten.find((one) => hasLostOwnershipKeys(world.rows, one));
+    return row === undefined ? [] : [rowWithOwnershipKeys(world, row)];
   });
 }
 

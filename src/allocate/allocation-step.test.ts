@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IP } from '../api/ip.ts';
-import type { Pod } from '../api/core.ts';
+import type { IP } from '../api/kinds/ip.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
 import { Desired } from '../compile/desired.ts';
 import type { Output, PoolOutput } from '../compile/output.ts';
 import { MemoryNorthbound } from '../testing/memory-northbound.ts';

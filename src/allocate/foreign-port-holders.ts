@@ -3,7 +3,7 @@
  * changes with the port, with the object that it is named after, and with whose the switch is that it is in.
  */
 import { portName } from '../api/names.ts';
-import type { Vip } from '../api/vip.ts';
+import type { Vip } from '../api/kinds/vip.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { RowId } from '../nb/row-id.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/core.ts';
-import type { IP } from '../api/ip.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { FINALIZER, kilnAnnotation } from '../api/well-known.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';

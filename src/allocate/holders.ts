@@ -3,8 +3,8 @@
  * annotations where they are proven, owned port rows, and ports of other programs in the switch of a Subnet.
  * Reservations are the allocation step's own.
  */
-import type { Pod } from '../api/core.ts';
-import type { IP } from '../api/ip.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { FINALIZER } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
-import type { IP } from '../api/ip.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { blockersOf } from './blockers.ts';
 
 function ip(name: string, subnet: string): IP {

@@ -2,8 +2,8 @@
  * The table of dependencies: which objects keep another from being deleted, and which merely depend on it. Deletion, its conditions, the
  * webhook and explanations read it. A new kind adds its lines here, with the way there and the way back.
  */
-import { vipNames } from '../api/annotation-limits.ts';
-import { launchedInstance } from '../api/virtual-machine.ts';
+import { vipNames } from '../api/pod/annotation-limits.ts';
+import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { subnetIntent } from '../world/intent.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';

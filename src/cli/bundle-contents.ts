@@ -5,8 +5,8 @@
  */
 import { POD_ANNOTATIONS } from '../api/annotations.ts';
 import { CONDITION_TYPES } from '../api/condition-types.ts';
-import { allKinds } from '../api/crds.ts';
-import type { SchemaNode } from '../api/schema.ts';
+import { allKinds } from '../api/kinds/crds.ts';
+import type { SchemaNode } from '../api/schema/schema.ts';
 import { annotationKey, CONTROLLER_LEASE, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL } from '../api/well-known.ts';
 import type { ColumnMode } from '../nb/tables.ts';
 import { redacted, redactedText } from '../runtime/redaction.ts';

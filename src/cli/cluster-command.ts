@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/values/duration.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';

@@ -2,8 +2,8 @@
  * Deletes every object of the given kinds, whatever its state, where nobody carries them out any more: Kiln's finalizers are taken off, those of
  * others stay. The kinds come from the same list as the definitions, so that none is forgotten.
  */
-import { allKinds } from '../api/crds.ts';
-import { GROUP, VERSION } from '../api/kind.ts';
+import { allKinds } from '../api/kinds/crds.ts';
+import { GROUP, VERSION } from '../api/schema/kind.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';

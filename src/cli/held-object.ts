@@ -1,10 +1,10 @@
 /**
  * Vips and EIPs as `kiln release` sees them: their address, and who has a use for it.
  */
-import type { IptablesEIP } from '../api/iptables-eip.ts';
-import type { Pod } from '../api/core.ts';
-import type { OvnEip } from '../api/ovn-eip.ts';
-import type { Vip } from '../api/vip.ts';
+import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import type { OvnEip } from '../api/kinds/ovn-eip.ts';
+import type { Vip } from '../api/kinds/vip.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { isFinished } from '../compile/pod/pod-life.ts';
 import { isKubeError } from '../kube/errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Who has a use for the address of an IP object, asked of the API server.
  */
-import type { Pod, StatefulSet } from '../api/core.ts';
-import type { IP } from '../api/ip.ts';
+import type { Pod, StatefulSet } from '../api/kubernetes/core.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { hasPodNetwork, isFinished, ordinalIn } from '../compile/pod/pod-life.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { PODS } from '../kube/resource.ts';

@@ -1,7 +1,7 @@
 /**
  * An address that an object keeps, as `kiln release` sees it: an IP object, a Vip or an EIP, who has a use for it, and how to have it back.
  */
-import type { IP } from '../api/ip.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/resource.ts';

@@ -1,6 +1,6 @@
 /** Names on the command line, refused at once where no API server has an object of that name. */
 import { InvalidArgumentError } from 'commander';
-import { isObjectName } from '../api/object-name.ts';
+import { isObjectName } from '../api/values/object-name.ts';
 
 export function objectName(text: string): string {
   if (!isObjectName(text))

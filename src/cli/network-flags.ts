@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { NIC_TYPES } from '../api/pod-port-validation.ts';
+import { NIC_TYPES } from '../api/pod/pod-port-validation.ts';
 import { formatAddress } from '../net/address.ts';
 import { cidrsOverlap, isUsable } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';

@@ -1,7 +1,7 @@
 /**
  * A reserved address as the commands see it: its IP object, whether the controller has filled it, and what it says meanwhile.
  */
-import type { IP } from '../api/ip.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { Resource } from '../kube/resource.ts';
 import { conditionOf } from '../world/conditions.ts';

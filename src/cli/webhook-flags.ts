@@ -1,7 +1,7 @@
 /** The admission webhook's flags, checked before anything starts, and what follows from them. */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/values/duration.ts';
 import type { Controller } from '../controller/controller.ts';
 import { UNIMPLEMENTED_KINDS } from '../controller/reading/unserved-kinds.ts';
 import type { Untrimmed } from '../controller/reading/trim.ts';

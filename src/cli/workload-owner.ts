@@ -1,7 +1,7 @@
 /**
  * Who makes pods: from the owner that a pod names up to the object that a person deletes or scales, and from there down again.
  */
-import type { OwnerReference } from '../api/meta.ts';
+import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { Workload as WorkloadTree } from '../explain/workload.ts';

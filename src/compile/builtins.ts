@@ -2,7 +2,7 @@
  * What every cluster has: the default Vpc, the default Subnet, the join Subnet, and the switches in NB_Global. They are made where
  * they are missing; those that exist are as their spec says, whatever the settings.
  */
-import { API_VERSION } from '../api/kind.ts';
+import { API_VERSION } from '../api/schema/kind.ts';
 import { DEFAULT_PROVIDER } from '../api/well-known.ts';
 import { firstUsable } from '../net/cidr.ts';
 import { formatDualAddress, mapDual, parseDualCidr } from '../net/dual.ts';

@@ -4,8 +4,8 @@
  * anew.
  */
 import type { ConditionType } from '../api/condition-types.ts';
-import { parseDuration } from '../api/duration.ts';
-import type { Condition, Labels } from '../api/meta.ts';
+import { parseDuration } from '../api/values/duration.ts';
+import type { Condition, Labels } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { parsedTime } from '../world/conditions.ts';

@@ -1,5 +1,5 @@
 /** What is wrong with an object, item by item: of one that is carried out without those items, and of one that is refused. */
-import type { Finding } from '../api/finding.ts';
+import type { Finding } from '../api/validation/finding.ts';
 import type { ConditionOutput } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 

@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ipPoolKind } from '../api/ip-pool.ts';
-import { ipKind } from '../api/ip.ts';
-import { iptablesEipKind } from '../api/iptables-eip.ts';
-import type { Kind } from '../api/kind.ts';
-import { ovnEipKind } from '../api/ovn-eip.ts';
-import { subnetKind } from '../api/subnet.ts';
-import { vipKind } from '../api/vip.ts';
-import { vpcKind } from '../api/vpc.ts';
+import { ipPoolKind } from '../api/kinds/ip-pool.ts';
+import { ipKind } from '../api/kinds/ip.ts';
+import { iptablesEipKind } from '../api/kinds/iptables-eip.ts';
+import type { Kind } from '../api/schema/kind.ts';
+import { ovnEipKind } from '../api/kinds/ovn-eip.ts';
+import { subnetKind } from '../api/kinds/subnet.ts';
+import { vipKind } from '../api/kinds/vip.ts';
+import { vpcKind } from '../api/kinds/vpc.ts';
 import { TABLES } from '../nb/tables.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { celFindings } from '../api/cel-checks.ts';
-import { vpcEgressGatewayKind } from '../api/vpc-egress-gateway.ts';
+import { celFindings } from '../api/cel/cel-checks.ts';
+import { vpcEgressGatewayKind } from '../api/kinds/vpc-egress-gateway.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';

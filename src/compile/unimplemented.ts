@@ -3,7 +3,7 @@
  * pods that ask for what their port does not get: silence about a NetworkPolicy that nobody enforces is unsafe.
  */
 import { annotationKey, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
-import type { Pod } from '../api/core.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
 import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';

@@ -1,8 +1,8 @@
 /**
  * What an object asks and Kiln does not carry out: said on the object, never passed over in silence.
  */
-import type { IPSpec } from '../api/ip.ts';
-import type { VipSpec } from '../api/vip.ts';
+import type { IPSpec } from '../api/kinds/ip.ts';
+import type { VipSpec } from '../api/kinds/vip.ts';
 import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';

@@ -2,11 +2,11 @@
  * What OVN takes and an object asks in vain, as things are: its rows are written, for the set, the network or the namespace may come yet, and
  * the object says so while it has not.
  */
-import type { Finding, Subject } from '../api/finding.ts';
-import { findingOf } from '../api/finding.ts';
-import { matchHostBits } from '../api/host-bits.ts';
-import { namesInMatch } from '../api/match-text.ts';
-import type { NamedInMatch } from '../api/match-text.ts';
+import type { Finding, Subject } from '../api/validation/finding.ts';
+import { findingOf } from '../api/validation/finding.ts';
+import { matchHostBits } from '../api/validation/host-bits.ts';
+import { namesInMatch } from '../api/values/match-text.ts';
+import type { NamedInMatch } from '../api/values/match-text.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import { findingsText } from './left-out.ts';

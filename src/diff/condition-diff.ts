@@ -1,7 +1,7 @@
 /**
  * Conditions: what rules say against what the object shows. Times are stamped only where something changed.
  */
-import type { Condition } from '../api/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import type { ConditionOutput } from '../compile/output.ts';
 import { conditionMessage } from '../text/visible-text.ts';
 import { parsedTime } from '../world/conditions.ts';

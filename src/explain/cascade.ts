@@ -1,7 +1,7 @@
 /**
  * What would go with an object, in the order in which it can go: from the leaves. And what that does to workloads.
  */
-import type { OwnerReference } from '../api/meta.ts';
+import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
 import { madeAgain } from '../blockers/sentences.ts';
 import type { ResourceName } from '../world/resources.ts';

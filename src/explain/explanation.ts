@@ -4,7 +4,7 @@
 import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
-import type { OwnerReference } from '../api/meta.ts';
+import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';

@@ -1,7 +1,7 @@
 /**
  * The kinds under every name that kubectl takes for them: kind, plural, singular, short names, with or without the group.
  */
-import { allKinds } from '../api/crds.ts';
+import { allKinds } from '../api/kinds/crds.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 

@@ -1,7 +1,7 @@
 /**
  * An object in the three words of a tree: whether it is ready, for what reason, and since when it is there.
  */
-import type { Condition, ObjectMeta } from '../api/meta.ts';
+import type { Condition, ObjectMeta } from '../api/kubernetes/meta.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';

@@ -3,9 +3,9 @@
  * out under it, the network runs on; in one
  * that was made again with another CIDR the pod keeps its address, and is told.
  */
-import type { CoreCondition } from '../api/core.ts';
+import type { CoreCondition } from '../api/kubernetes/core.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
-import { launchedInstance } from '../api/virtual-machine.ts';
+import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
 import { parseCidr, cidrContains } from '../net/cidr.ts';
 import { parseAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';

@@ -1,7 +1,7 @@
 /**
  * I3: every owned row has its owner, in this incarnation, and is what a rule wants.
  */
-import type { Condition } from '../api/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { isOvnProvider } from '../api/names.ts';
 import { labelKey } from '../api/well-known.ts';
 import type { Verdict } from '../diff/edits.ts';

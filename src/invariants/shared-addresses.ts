@@ -1,7 +1,7 @@
 /**
  * I6: two interfaces hold one address only where both say so; else each carries a conflict.
  */
-import type { Condition } from '../api/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
 import { cidrContains, parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';

@@ -1,7 +1,7 @@
 /**
  * I1 and I2: what a Subnet's status says of its addresses follows from who names them and from its spec.
  */
-import type { Subnet } from '../api/subnet.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Address, Family } from '../net/address.ts';
 import { parseCidr } from '../net/cidr.ts';

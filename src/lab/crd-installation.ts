@@ -2,8 +2,8 @@
  * Puts Kube-OVN's CRDs, and that of network attachments, into an API server and waits until they are served.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Crd } from '../api/crds.ts';
-import { allCrds } from '../api/crds.ts';
+import type { Crd } from '../api/kinds/crds.ts';
+import { allCrds } from '../api/kinds/crds.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { DEFINITIONS } from '../kube/definition-watch.ts';
 import { isKubeError } from '../kube/errors.ts';

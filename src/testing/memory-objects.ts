@@ -2,7 +2,7 @@
  * Kubernetes objects in the tables of a World, changed as the API server would: uid, generation, finalizers and deletion,
  * patches, conditions with the Events they make.
  */
-import type { Condition } from '../api/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
 import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { diffConditions } from '../diff/condition-diff.ts';

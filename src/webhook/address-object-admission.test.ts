@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ObjectMeta } from '../api/meta.ts';
-import type { OvnEip } from '../api/ovn-eip.ts';
-import type { IptablesEIP } from '../api/iptables-eip.ts';
-import type { Vip } from '../api/vip.ts';
+import type { ObjectMeta } from '../api/kubernetes/meta.ts';
+import type { OvnEip } from '../api/kinds/ovn-eip.ts';
+import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import type { Vip } from '../api/kinds/vip.ts';
 import { FINALIZER } from '../api/well-known.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import {

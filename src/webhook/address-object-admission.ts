@@ -1,9 +1,9 @@
 /** A Vip or an EIP that is made or changed. A Subnet that is not there yet is waited for. */
-import type { Finding } from '../api/finding.ts';
-import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/address-request-validation.ts';
-import type { IptablesEIP } from '../api/iptables-eip.ts';
-import type { OvnEip } from '../api/ovn-eip.ts';
-import type { Vip } from '../api/vip.ts';
+import type { Finding } from '../api/validation/finding.ts';
+import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/validation/address-request-validation.ts';
+import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import type { OvnEip } from '../api/kinds/ovn-eip.ts';
+import type { Vip } from '../api/kinds/vip.ts';
 import { addressWish, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';

@@ -1,6 +1,6 @@
 /** An IP object that somebody makes or changes: one that asks for an address, or has one from a backup. */
-import { ipFindings, ipUpdateFindings } from '../api/ip-validation.ts';
-import type { IP } from '../api/ip.ts';
+import { ipFindings, ipUpdateFindings } from '../api/validation/ip-validation.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
 import { requestProblem, requestWish, saidOfIpAddresses, saidOfIpSubnet } from '../compile/ip/ip-request.ts';

@@ -1,8 +1,8 @@
 /** An IPPool that is made or changed. A Subnet that is not there yet is waited for. */
-import type { Finding } from '../api/finding.ts';
-import type { IPPool } from '../api/ip-pool.ts';
-import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
-import { PoolRanges } from '../api/pool-ranges.ts';
+import type { Finding } from '../api/validation/finding.ts';
+import type { IPPool } from '../api/kinds/ip-pool.ts';
+import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/validation/ip-pool-validation.ts';
+import { PoolRanges } from '../api/validation/pool-ranges.ts';
 import { poolSubnet, soundPools } from '../compile/ip/ip-pool-findings.ts';
 import { poolTooLate } from '../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';

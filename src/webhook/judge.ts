@@ -2,20 +2,20 @@
  * Who judges a write, and what is let through whoever asks: what cannot be judged, what nobody may be kept from (status, finalizers, an
  * object on its way out), and what Kiln itself writes.
  */
-import { celFindings } from '../api/cel-checks.ts';
-import type { Pod } from '../api/core.ts';
-import { dnsNameResolverKind } from '../api/dns-name-resolver.ts';
-import { ipKind } from '../api/ip.ts';
-import { ipPoolKind } from '../api/ip-pool.ts';
-import { iptablesEipKind } from '../api/iptables-eip.ts';
-import type { Kind } from '../api/kind.ts';
-import { complete as completed } from '../api/kind.ts';
-import type { KubeObject } from '../api/meta.ts';
-import { ovnEipKind } from '../api/ovn-eip.ts';
-import { subnetKind } from '../api/subnet.ts';
-import { vipKind } from '../api/vip.ts';
-import { vpcEgressGatewayKind } from '../api/vpc-egress-gateway.ts';
-import { vpcKind } from '../api/vpc.ts';
+import { celFindings } from '../api/cel/cel-checks.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import { dnsNameResolverKind } from '../api/kinds/dns-name-resolver.ts';
+import { ipKind } from '../api/kinds/ip.ts';
+import { ipPoolKind } from '../api/kinds/ip-pool.ts';
+import { iptablesEipKind } from '../api/kinds/iptables-eip.ts';
+import type { Kind } from '../api/schema/kind.ts';
+import { complete as completed } from '../api/schema/kind.ts';
+import type { KubeObject } from '../api/kubernetes/meta.ts';
+import { ovnEipKind } from '../api/kinds/ovn-eip.ts';
+import { subnetKind } from '../api/kinds/subnet.ts';
+import { vipKind } from '../api/kinds/vip.ts';
+import { vpcEgressGatewayKind } from '../api/kinds/vpc-egress-gateway.ts';
+import { vpcKind } from '../api/kinds/vpc.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { equal } from '../world/equal.ts';

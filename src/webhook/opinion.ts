@@ -1,7 +1,7 @@
 /** What the judge of a kind thinks of a write. */
 import type { Reason } from '../api/reasons.ts';
 import type { WishRefusal } from '../allocate/allocation-step.ts';
-import type { Finding } from '../api/finding.ts';
+import type { Finding } from '../api/validation/finding.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 

@@ -1,8 +1,8 @@
 /** A pod that is made, or whose annotations change: what they ask must be readable, and possible. */
 import type { Reason } from '../api/reasons.ts';
-import type { Pod } from '../api/core.ts';
-import type { Finding } from '../api/finding.ts';
-import { podNetworkFindings } from '../api/pod-network-validation.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import type { Finding } from '../api/validation/finding.ts';
+import { podNetworkFindings } from '../api/pod/pod-network-validation.ts';
 import { podAnnotation } from '../api/well-known.ts';
 import { bindingOf } from '../compile/pod/pod-binding.ts';
 import { nameTaken } from '../compile/pod/pod-address.ts';

@@ -1,15 +1,15 @@
 /** A Subnet that is made or changed. A Vpc that is not there yet is waited for, as without the webhook: manifests come in any order. */
-import type { Finding } from '../api/finding.ts';
+import type { Finding } from '../api/validation/finding.ts';
 import { isOvnProvider } from '../api/names.ts';
-import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
-import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/subnet-conflicts.ts';
-import type { NamedSubnet } from '../api/subnet-defaults.ts';
-import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
+import type { SubnetSurroundings } from '../api/validation/subnet-conflicts.ts';
+import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/validation/subnet-conflicts.ts';
+import type { NamedSubnet } from '../api/defaults/subnet-defaults.ts';
+import { effectiveProvider, effectiveVpc } from '../api/defaults/subnet-defaults.ts';
 import { takesNoSubnet } from '../blockers/vpc-subnets.ts';
-import { allowedHostBits, hostBitsFinding } from '../api/host-bits.ts';
-import { servicesOverlap } from '../api/service-network.ts';
-import { subnetFindings } from '../api/subnet-validation.ts';
-import type { Subnet } from '../api/subnet.ts';
+import { allowedHostBits, hostBitsFinding } from '../api/validation/host-bits.ts';
+import { servicesOverlap } from '../api/validation/service-network.ts';
+import { subnetFindings } from '../api/validation/subnet-validation.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/judging/subnet-acceptance.ts';
 import { isRunning, subnetBasics } from '../compile/subnet/judging/subnet-basics.ts';

@@ -1,7 +1,7 @@
 /** A Vpc that is made or changed. */
-import { routeHostBits } from '../api/host-bits.ts';
-import type { Vpc } from '../api/vpc.ts';
-import { vpcFindings, vpcNamedAsSubnet } from '../api/vpc-validation.ts';
+import { routeHostBits } from '../api/validation/host-bits.ts';
+import type { Vpc } from '../api/kinds/vpc.ts';
+import { vpcFindings, vpcNamedAsSubnet } from '../api/validation/vpc-validation.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { peeringOverlaps } from '../compile/vpc/peering-overlaps.ts';
 import { unsupportedVpcFields } from '../compile/vpc/vpc-lifecycle.ts';

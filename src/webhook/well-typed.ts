@@ -2,9 +2,9 @@
  * Whether an object has the types that its kind promises to the rules. An API server compares objects with their schemas before it asks a
  * webhook; another client sends what it likes. Values, required fields and unknown ones are not looked at. Pure.
  */
-import type { Kind } from '../api/kind.ts';
-import type { SchemaNode } from '../api/schema.ts';
-import { boolean, integer, list, map, object, string } from '../api/schema.ts';
+import type { Kind } from '../api/schema/kind.ts';
+import type { SchemaNode } from '../api/schema/schema.ts';
+import { boolean, integer, list, map, object, string } from '../api/schema/schema.ts';
 import type { ReviewedObject } from './admission-review.ts';
 
 const METADATA = object('', {
@@ -31,7 +31,7 @@ const CONTAINERS = list(
 );
 const CONDITIONS = list('', object('', { type: string(), status: string(), reason: string(), message: string() }));
 
-/** Of a pod, what `api/core.ts` reads. */
+/** Of a pod, what `api/kubernetes/core.ts` reads. */
 const POD = {
   spec: object('', {
     nodeName: string(),

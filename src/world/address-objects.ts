@@ -2,10 +2,10 @@
  * Vips and EIPs: objects that have addresses themselves, not through an interface. One form for all kinds, which the ledger, the allocator
  * and the checks read alike.
  */
-import type { IptablesEIP } from '../api/iptables-eip.ts';
-import type { Condition, Labels, ObjectMeta } from '../api/meta.ts';
-import type { OvnEip } from '../api/ovn-eip.ts';
-import type { Vip } from '../api/vip.ts';
+import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import type { Condition, Labels, ObjectMeta } from '../api/kubernetes/meta.ts';
+import type { OvnEip } from '../api/kinds/ovn-eip.ts';
+import type { Vip } from '../api/kinds/vip.ts';
 import { FINALIZER, labelKey, LEGACY_FINALIZERS, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
 import { givenIn } from './given-addresses.ts';
 import type { Settings } from './settings.ts';

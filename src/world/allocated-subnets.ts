@@ -1,7 +1,7 @@
 /** The Subnets of a pod's addresses, as its annotations claim. An index for look-ups; a tenant writes annotations, so it proves nothing. */
-import { MOST_CLAIMS } from '../api/annotation-limits.ts';
-import type { Pod } from '../api/core.ts';
-import type { Labels } from '../api/meta.ts';
+import { MOST_CLAIMS } from '../api/pod/annotation-limits.ts';
+import type { Pod } from '../api/kubernetes/core.ts';
+import type { Labels } from '../api/kubernetes/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import { pairOf } from './domain.ts';
 

@@ -4,7 +4,7 @@
  * Kube-OVN made have no uid: there the pod's IP object and the port row of its name are a proof together, if both have the same addresses.
  * The IP object holds these meanwhile, so the allocator gives them to no other claimant.
  */
-import type { IP } from '../api/ip.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { portName } from '../api/names.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';

@@ -3,7 +3,7 @@
  * address together and never conflict with each other.
  */
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
-import type { IP } from '../api/ip.ts';
+import type { IP } from '../api/kinds/ip.ts';
 import { isSubnetOwnedIp } from '../api/names.ts';
 import { splitList } from '../net/dual.ts';
 import { vipShare } from './address-objects.ts';

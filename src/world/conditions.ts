@@ -1,5 +1,5 @@
 /** The conditions of an observed object: in its status, or as JSON in an annotation where its kind has none. */
-import type { Condition } from '../api/meta.ts';
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ResourceName } from './resources.ts';
 import { traitsOf } from './resources.ts';

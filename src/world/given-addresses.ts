@@ -3,7 +3,7 @@
  * `kubectl edit`): the spec requests, the status reports, and the annotation alone is believed. It has the uid of its object, so a copy or a
  * restored object does not claim the addresses of the first one.
  */
-import type { Labels } from '../api/meta.ts';
+import type { Labels } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 
 /** Each text is empty for none. */

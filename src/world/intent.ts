@@ -2,10 +2,10 @@
  * A Subnet or a Vpc without its status: what users write, and the identity of the object. The status changes with every pod; a rule that reads
  * the intent does not run again for that.
  */
-import { appliedFields } from '../api/applied-fields.ts';
-import type { KubeObject, ObjectMeta } from '../api/meta.ts';
-import type { Subnet } from '../api/subnet.ts';
-import type { Vpc } from '../api/vpc.ts';
+import { appliedFields } from '../api/kubernetes/applied-fields.ts';
+import type { KubeObject, ObjectMeta } from '../api/kubernetes/meta.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
+import type { Vpc } from '../api/kinds/vpc.ts';
 import type { Query } from './world.ts';
 import { defineQuery } from './world.ts';
 

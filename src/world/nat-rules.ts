@@ -1,5 +1,5 @@
 /** NAT rules: objects that use an EIP. Its address stays booked as long as one of them names it, also after the EIP is gone. */
-import type { Condition, KubeObject } from '../api/meta.ts';
+import type { Condition, KubeObject } from '../api/kubernetes/meta.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allKinds } from '../api/crds.ts';
-import { GROUP } from '../api/kind.ts';
+import { allKinds } from '../api/kinds/crds.ts';
+import { GROUP } from '../api/schema/kind.ts';
 import { RESOURCES } from './resources.ts';
 import type { ResourceTraits } from './resources.ts';
 

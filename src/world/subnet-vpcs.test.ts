@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Subnet } from '../api/subnet.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ObservedRows, RowsListener } from './observed-rows.ts';

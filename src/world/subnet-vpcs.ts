@@ -3,7 +3,7 @@
  * (Kube-OVN permits a change from empty to the default Vpc only).
  */
 import { routerToSwitchPort } from '../api/names.ts';
-import type { Subnet } from '../api/subnet.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { Domain } from './domain.ts';

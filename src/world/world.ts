@@ -2,18 +2,18 @@
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step and the writers fill. A controller that restarts fills the World and continues where the last one stopped.
  */
-import { vipNames } from '../api/annotation-limits.ts';
-import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
-import type { IPPool } from '../api/ip-pool.ts';
-import type { IP } from '../api/ip.ts';
-import type { IptablesEIP } from '../api/iptables-eip.ts';
-import type { ObjectMeta } from '../api/meta.ts';
-import type { OvnEip } from '../api/ovn-eip.ts';
-import type { Subnet } from '../api/subnet.ts';
-import type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/virtual-machine.ts';
-import { launchedInstance } from '../api/virtual-machine.ts';
-import type { Vip } from '../api/vip.ts';
-import type { Vpc } from '../api/vpc.ts';
+import { vipNames } from '../api/pod/annotation-limits.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/kubernetes/core.ts';
+import type { IPPool } from '../api/kinds/ip-pool.ts';
+import type { IP } from '../api/kinds/ip.ts';
+import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
+import type { ObjectMeta } from '../api/kubernetes/meta.ts';
+import type { OvnEip } from '../api/kinds/ovn-eip.ts';
+import type { Subnet } from '../api/kinds/subnet.ts';
+import type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/kubernetes/virtual-machine.ts';
+import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
+import type { Vip } from '../api/kinds/vip.ts';
+import type { Vpc } from '../api/kinds/vpc.ts';
 import { groupName } from '../api/names.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';

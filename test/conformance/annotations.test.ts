@@ -21,7 +21,7 @@ function source(...patterns: readonly string[]): string {
 
 const product = source('src/**/*.ts');
 /** Where a word in quotes is an annotation of a pod. */
-const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod-*.ts');
+const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod/pod-*.ts');
 const writing = source('src/compile/pod/pod-annotations.ts');
 
 test('of pods: what is listed as read or written is, and nothing else', () => {

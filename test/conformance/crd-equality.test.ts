@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
-import { allCrds } from '../../src/api/crds.ts';
+import { allCrds } from '../../src/api/kinds/crds.ts';
 import type { Environment } from '../../src/lab/apiserver/environment.ts';
 import { systemEnvironment } from '../../src/lab/apiserver/environment.ts';
 import type { Json, JsonObject } from '../../src/lab/apiserver/json.ts';

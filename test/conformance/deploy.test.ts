@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { crdYaml } from '../../src/api/crds.ts';
+import { crdYaml } from '../../src/api/kinds/crds.ts';
 import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/account-policy.ts';

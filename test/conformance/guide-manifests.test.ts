@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
-import { crdYaml } from '../../src/api/crds.ts';
+import { crdYaml } from '../../src/api/kinds/crds.ts';
 import { LabApiServer } from '../../src/lab/apiserver/server.ts';
 import { networkAttachmentCrd } from '../../src/lab/network-attachment-crd.ts';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';

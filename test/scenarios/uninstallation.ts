@@ -1,6 +1,6 @@
 /** Kiln is taken off a cluster, in the order in which `helm uninstall` goes about it: who would let go of the objects is gone first. */
 import assert from 'node:assert/strict';
-import { allKinds } from '../../src/api/crds.ts';
+import { allKinds } from '../../src/api/kinds/crds.ts';
 import { foreignRows } from '../../src/invariants/foreign-rows.ts';
 import { installCrds } from '../../src/lab/crd-installation.ts';
 import { entries } from '../../src/testing/northbound-dump.ts';

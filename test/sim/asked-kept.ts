@@ -2,7 +2,7 @@
  * What a person asks to have kept (an IP object made to reserve an address, a Vip, an EIP) stays until somebody takes it away, or its lease ends: no
  * controller deletes it. Read from writes of the API server, by no rule.
  */
-import type { IP } from '../../src/api/ip.ts';
+import type { IP } from '../../src/api/kinds/ip.ts';
 import { FINALIZER, kilnAnnotation, labelKey } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';

@@ -2,7 +2,7 @@
  * What the cluster stands on serves, whoever deletes it: while there are nodes the default Vpc and its two Subnets are there, the Vpc takes
  * new Subnets, and each node has an address or is told why not. Read from objects alone, by no rule.
  */
-import type { Condition } from '../../src/api/meta.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, FINALIZER, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';

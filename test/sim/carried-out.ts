@@ -3,9 +3,9 @@
  * plans nothing. This reads specs and rows, and asks no rule.
  */
 import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } from '../../src/api/names.ts';
-import type { Condition } from '../../src/api/meta.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { DEFAULT_VPC, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
 import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../src/net/cidr.ts';

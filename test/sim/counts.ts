@@ -2,7 +2,7 @@
  * What a Subnet says of its addresses: what is free, what is in use and what is kept back are apart, and together they are its network. Held
  * against its own spec and status, by no rule and without the ledger.
  */
-import type { Subnet } from '../../src/api/subnet.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';

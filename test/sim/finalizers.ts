@@ -2,7 +2,7 @@
  * What can be in use has Kiln's finalizer as long as nobody asks it to go: without it, it would be gone at once when somebody does. Read from
  * objects alone, by no rule.
  */
-import type { ObjectMeta } from '../../src/api/meta.ts';
+import type { ObjectMeta } from '../../src/api/kubernetes/meta.ts';
 import { FINALIZER, kilnAnnotation } from '../../src/api/well-known.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';

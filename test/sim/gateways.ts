@@ -3,9 +3,9 @@
  * Held against specs and the rest before, by no rule.
  */
 import { isOvnProvider } from '../../src/api/names.ts';
-import { selectorMatches } from '../../src/api/label-selector.ts';
-import type { Condition } from '../../src/api/meta.ts';
-import type { SubnetSpec } from '../../src/api/subnet.ts';
+import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import type { SubnetSpec } from '../../src/api/kinds/subnet.ts';
 import { DEFAULT_VPC, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';

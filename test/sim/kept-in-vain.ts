@@ -2,7 +2,7 @@
  * What is kept although it is of no use, or let go although it is used: an address of a Subnet that is being deleted, for a pod that is away; the lease of a Vip that
  * somebody uses; a lease that nobody can read, and of which nothing is said. Read from objects, by no rule.
  */
-import { parseDuration } from '../../src/api/duration.ts';
+import { parseDuration } from '../../src/api/values/duration.ts';
 import { FINALIZER, kilnAnnotation, labelKey } from '../../src/api/well-known.ts';
 import { addressObjects } from '../../src/invariants/address-holders.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';

@@ -15,7 +15,7 @@ import type { Dependency } from '../../src/blockers/dependency.ts';
 import { DEPENDENCIES } from '../../src/blockers/dependencies.ts';
 import { Holding } from '../../src/ipam/holding.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
-import type { IP } from '../../src/api/ip.ts';
+import type { IP } from '../../src/api/kinds/ip.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { World } from '../../src/world/world.ts';
 import { LIES } from './draw-lies.ts';

@@ -11,7 +11,7 @@ import {
   labelKey,
   podAnnotation,
 } from '../../src/api/well-known.ts';
-import type { Condition } from '../../src/api/meta.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import type { Finding } from './judge.ts';

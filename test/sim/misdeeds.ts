@@ -2,8 +2,8 @@
  * What a process must not ask of the API server or of the database, whatever it believes: to write while another one leads, to delete what
  * people made, to take a pod away otherwise than by an eviction that its namespace asked for.
  */
-import type { IP } from '../../src/api/ip.ts';
-import type { IPPoolSpec } from '../../src/api/ip-pool.ts';
+import type { IP } from '../../src/api/kinds/ip.ts';
+import type { IPPoolSpec } from '../../src/api/kinds/ip-pool.ts';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../src/api/well-known.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import { parseTarget } from '../../src/lab/apiserver/request.ts';

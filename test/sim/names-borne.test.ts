@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { podAnnotation } from '../../src/api/well-known.ts';
 import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import { World } from '../../src/world/world.ts';

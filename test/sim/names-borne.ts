@@ -2,8 +2,8 @@
  * Names that decide what is whose: the interfaces of a virtual machine bear its name and have its addresses, whichever of its pods runs it; and of a Subnet and a Vpc with one
  * name one alone is in effect, since ports between them are named after both. Read from objects, by no rule.
  */
-import { launchedInstance } from '../../src/api/virtual-machine.ts';
-import type { Pod } from '../../src/api/core.ts';
+import { launchedInstance } from '../../src/api/kubernetes/virtual-machine.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
 import { annotationKey, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { World } from '../../src/world/world.ts';
 import { RESTORED } from './draw-broad.ts';

@@ -1,5 +1,5 @@
 /** Which Subnets name a Namespace, in declared order, read from specs alone. */
-import { selectorMatches } from '../../src/api/label-selector.ts';
+import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, kilnAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import type { World } from '../../src/world/world.ts';

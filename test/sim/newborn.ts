@@ -2,7 +2,7 @@
  * What every cluster begins with: the namespaces that are always there, and all CRDs, established. It is made once in a process; lives
  * share it, since objects in the store are never changed in place.
  */
-import { allCrds } from '../../src/api/crds.ts';
+import { allCrds } from '../../src/api/kinds/crds.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
 import type { ResourceDefinition } from '../../src/lab/apiserver/resource.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';

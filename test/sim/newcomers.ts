@@ -2,9 +2,9 @@
  * Pods that come right after all was quiet, while nobody changes what their network follows from: each is given what it asks for, in a
  * Subnet that its Namespace or itself names. Read from specs alone, by no rule.
  */
-import { selectorMatches } from '../../src/api/label-selector.ts';
-import type { Condition } from '../../src/api/meta.ts';
-import type { SubnetSpec } from '../../src/api/subnet.ts';
+import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import type { SubnetSpec } from '../../src/api/kinds/subnet.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';

@@ -2,13 +2,13 @@
  * What Kiln writes on objects about themselves: IP objects and the pods that they are for, what nodes and Namespaces are told, counts of IPPools,
  * what Vips, EIPs and Vpcs have. Each is held against specs and against each other; as `spec-fields.ts` this asks no rule.
  */
-import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
-import type { IP } from '../../src/api/ip.ts';
-import type { IPPool } from '../../src/api/ip-pool.ts';
-import { isLabelValue } from '../../src/api/label-value.ts';
+import type { Condition, ObjectMeta } from '../../src/api/kubernetes/meta.ts';
+import type { IP } from '../../src/api/kinds/ip.ts';
+import type { IPPool } from '../../src/api/kinds/ip-pool.ts';
+import { isLabelValue } from '../../src/api/values/label-value.ts';
 import { nodePortName, routerToSwitchPort } from '../../src/api/names.ts';
-import type { Node } from '../../src/api/core.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Node } from '../../src/api/kubernetes/core.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import {
   addressLabelValue,
   annotationKey,

@@ -2,7 +2,7 @@
  * Who names its Subnet, its pool or its address is where it asked to be: nobody tells it that its Namespace would have it elsewhere. Read from
  * what pods said when they came, by no rule.
  */
-import type { Condition } from '../../src/api/meta.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
 import { annotationKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';

@@ -3,8 +3,8 @@
  * As `spec-fields.ts` this asks no rule.
  */
 import { portName } from '../../src/api/names.ts';
-import type { Pod } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
 import { annotationKey, kilnAnnotation, labelKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { addressHolders } from '../../src/invariants/address-holders.ts';
 import { parseAddress } from '../../src/net/address.ts';

@@ -2,7 +2,7 @@
  * IPPools of one Subnet that have addresses in common: one of them is in effect, the one that was made first. Read from what they say of themselves, by no
  * rule.
  */
-import type { IPPool } from '../../src/api/ip-pool.ts';
+import type { IPPool } from '../../src/api/kinds/ip-pool.ts';
 import { parseRangeOrCidr } from '../../src/net/range.ts';
 import type { AddressRange } from '../../src/net/range.ts';
 import type { World } from '../../src/world/world.ts';

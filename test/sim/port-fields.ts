@@ -3,10 +3,10 @@
  * to, that it has it. As `spec-fields.ts` this asks no rule.
  */
 import { attachmentProvider, nodePortGroup, portName, subnetNodePortGroup } from '../../src/api/names.ts';
-import { parseNetworkSelections } from '../../src/api/network-selection.ts';
-import type { Pod } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import { launchedInstance } from '../../src/api/virtual-machine.ts';
+import { parseNetworkSelections } from '../../src/api/pod/network-selection.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import { launchedInstance } from '../../src/api/kubernetes/virtual-machine.ts';
 import {
   annotationKey,
   DEFAULT_VPC,

@@ -1,7 +1,7 @@
 /** Rows and objects as a judge reads them: what is Kiln's, what is said to be in place. No rule is asked. */
 import { isOvnProvider } from '../../src/api/names.ts';
-import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
+import type { Condition, ObjectMeta } from '../../src/api/kubernetes/meta.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
 import { FINALIZER, podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { OWNER_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { POD_CONDITION } from '../../src/api/well-known.ts';
 import { NETWORK_RULES } from '../../src/compile/rules.ts';
 import { RuleBench } from '../../src/testing/rule-bench.ts';

@@ -3,8 +3,8 @@
  * too much says so to everybody, and a fresh process agrees. Read from objects and rows, by no rule.
  */
 import { isOvnProvider } from '../../src/api/names.ts';
-import type { Condition } from '../../src/api/meta.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
 import { DEFAULT_VPC, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { Cidr } from '../../src/net/cidr.ts';
 import { cidrContains, cidrsOverlap, parseCidr, parseInterfaceAddress } from '../../src/net/cidr.ts';

@@ -2,8 +2,8 @@
  * The pod of a StatefulSet that is made again has the address and the MAC that it had when all was quiet, where nobody changed meanwhile what that follows
  * from. Read from objects alone, by no rule.
  */
-import type { Condition } from '../../src/api/meta.ts';
-import type { SubnetSpec } from '../../src/api/subnet.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import type { SubnetSpec } from '../../src/api/kinds/subnet.ts';
 import { kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';

@@ -3,9 +3,9 @@
  * both sides of a link, load balancers. As `spec-fields.ts` this reads specs and rows, and asks no rule.
  */
 import { portGroupAddressSet, routerToSwitchPort, subnetNodePortGroup, switchToRouterPort } from '../../src/api/names.ts';
-import type { Node } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Node } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { DEFAULT_VPC, JOIN_SUBNET } from '../../src/api/well-known.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
 import { formatCidr, parseCidr } from '../../src/net/cidr.ts';

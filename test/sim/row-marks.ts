@@ -13,9 +13,9 @@ import {
   subnetNodePortGroup,
   switchToRouterPort,
 } from '../../src/api/names.ts';
-import type { Pod } from '../../src/api/core.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Pod } from '../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { DEFAULT_VPC, JOIN_SUBNET, POD_CONDITION } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { RULE_KEY, OWNER_KEY } from '../../src/nb/ownership.ts';

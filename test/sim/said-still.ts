@@ -2,10 +2,10 @@
  * What an object says against itself is so: who says that it shares an address shares it, who was refused is refused still, who waits has
  * nothing yet. Read from objects and rows, by no rule.
  */
-import type { Condition } from '../../src/api/meta.ts';
-import { selectorMatches } from '../../src/api/label-selector.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
 import { nodePortName } from '../../src/api/names.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
 import { FINALIZER, JOIN_SUBNET, labelKey, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { HoldersBySubnet } from '../../src/invariants/address-holders.ts';
 import { addressHolders, addressObjects } from '../../src/invariants/address-holders.ts';

@@ -4,7 +4,7 @@
  * the API server, by no rule.
  */
 import { annotationKey, DEFAULT_SUBNET, JOIN_SUBNET, labelKey, podAnnotation } from '../../src/api/well-known.ts';
-import { launchedInstance } from '../../src/api/virtual-machine.ts';
+import { launchedInstance } from '../../src/api/kubernetes/virtual-machine.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { parseAddress } from '../../src/net/address.ts';

@@ -11,10 +11,10 @@ import {
   routerToSwitchPort,
   subnetNodePortGroup,
 } from '../../src/api/names.ts';
-import type { Namespace } from '../../src/api/core.ts';
-import type { IPPool } from '../../src/api/ip-pool.ts';
-import type { Subnet } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import type { Namespace } from '../../src/api/kubernetes/core.ts';
+import type { IPPool } from '../../src/api/kinds/ip-pool.ts';
+import type { Subnet } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { annotationKey, DEFAULT_VPC, JOIN_SUBNET } from '../../src/api/well-known.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { cidrContains, formatCidr, parseCidr } from '../../src/net/cidr.ts';

@@ -2,8 +2,8 @@
  * What stands, and what ends by itself: a Subnet that is in effect does not make way for another one of its network, and an address that
  * nobody uses has its lease, no longer and no less. Read from what was said of the objects before and now, by no rule.
  */
-import type { Condition } from '../../src/api/meta.ts';
-import { parseDuration } from '../../src/api/duration.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
+import { parseDuration } from '../../src/api/values/duration.ts';
 import { kilnAnnotation, labelKey } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';

@@ -2,7 +2,7 @@
  * With `tenancy: namespaced` no pod has a port in a Subnet that never admitted its namespace, and every port of a pod sends from its own
  * addresses. Read from objects and rows, by no rule: whom a Subnet admits is derived anew from specs with every change.
  */
-import type { Condition } from '../../src/api/meta.ts';
+import type { Condition } from '../../src/api/kubernetes/meta.ts';
 import { DEFAULT_VPC, kilnAnnotation, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';

@@ -4,9 +4,9 @@
  * or its switch and its port on the router, is there. Read from what was written when, by no rule.
  */
 import { attachmentProvider, isOvnProvider, nodePortGroup } from '../../src/api/names.ts';
-import { parseNetworkSelections } from '../../src/api/network-selection.ts';
-import type { Subnet, SubnetSpec } from '../../src/api/subnet.ts';
-import type { Vpc } from '../../src/api/vpc.ts';
+import { parseNetworkSelections } from '../../src/api/pod/network-selection.ts';
+import type { Subnet, SubnetSpec } from '../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../src/api/kinds/vpc.ts';
 import { annotationKey, DEFAULT_VPC, JOIN_SUBNET, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';

@@ -3,7 +3,7 @@
  * its annotations, by no rule.
  */
 import { parseProvider } from '../../src/api/names.ts';
-import { parseNetworkSelections } from '../../src/api/network-selection.ts';
+import { parseNetworkSelections } from '../../src/api/pod/network-selection.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';

@@ -2,7 +2,7 @@
  * The allocation step alone, between outputs that a test says and IP objects that it puts into the World.
  */
 import assert from 'node:assert/strict';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { Desired } from '../../compile/desired.ts';
 import type { Output, PoolOutput } from '../../compile/output.ts';

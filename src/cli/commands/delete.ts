@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { parseDuration } from '../../api/duration.ts';
+import { parseDuration } from '../../api/values/duration.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { madeAgain, refusedDeletionSentence } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/reading/observation.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { PLAIN } from '../../explain/tree-text.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromKubeconfig } from '../../kube/connection.ts';

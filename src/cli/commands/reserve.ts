@@ -3,17 +3,17 @@
  * (and for other network plugins, always) it is held by an IP object that the controller completes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_VERSION } from '../../api/kind.ts';
-import type { IP } from '../../api/ip.ts';
+import { API_VERSION } from '../../api/schema/kind.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { portName } from '../../api/names.ts';
-import type { Subnet } from '../../api/subnet.ts';
+import type { Subnet } from '../../api/kinds/subnet.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { formatAddress } from '../../net/address.ts';
 import { parseDualAddress } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
-import { parseDuration } from '../../api/duration.ts';
+import { parseDuration } from '../../api/values/duration.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
 import { patienceMs } from '../cluster-command.ts';

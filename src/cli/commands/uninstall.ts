@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { parseDuration } from '../../api/duration.ts';
+import { parseDuration } from '../../api/values/duration.ts';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import { RowRemoval } from '../../controller/row-removal.ts';
 import { DEFINITIONS } from '../../kube/definition-watch.ts';

@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { allKinds } from '../../api/crds.ts';
+import { allKinds } from '../../api/kinds/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { firstRead, toOvsdbError } from '../../ovsdb/index.ts';
 import { VERSION } from '../../runtime/version.ts';

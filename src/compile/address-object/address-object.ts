@@ -3,7 +3,7 @@
  * holds it, until it is gone. What it has never changes; a spec that asks for something else later is told so.
  */
 import type { Reason } from '../../api/reasons.ts';
-import type { Finding } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
 import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { joinDual } from '../../net/dual.ts';

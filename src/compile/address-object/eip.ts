@@ -2,8 +2,8 @@
  * OvnEip and IptablesEIP: addresses of external networks. They are booked here; what translates by them is not carried out, nor is the
  * router port of an OvnEip of type `lrp`, and each object says so.
  */
-import { iptablesEipFindings, ovnEipFindings } from '../../api/address-request-validation.ts';
-import { isLabelValue } from '../../api/label-value.ts';
+import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
+import { isLabelValue } from '../../api/values/label-value.ts';
 import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';

@@ -4,7 +4,7 @@
  * being deleted is told so and gets none. So that this can be told from one that named it before, also after a time without a controller, the
  * mark names the EIP that the rule names before there is such an EIP, and is empty while the rule is refused.
  */
-import { findingOf } from '../../api/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
 import { isTooLateForEip } from '../../blockers/late-dependents.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';

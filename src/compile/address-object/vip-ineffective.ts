@@ -1,8 +1,8 @@
 /** What the spec of a Vip asks in vain, for the time being or for good. */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
-import { labelFinding } from '../../api/impossible-labels.ts';
-import type { VipSpec } from '../../api/vip.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import { labelFinding } from '../../api/validation/impossible-labels.ts';
+import type { VipSpec } from '../../api/kinds/vip.ts';
 import { hasRouterMac } from '../../world/address-objects.ts';
 import type { World } from '../../world/world.ts';
 import { namespaceFindingsOf } from '../namespace/listed-namespaces.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { annotationKey, kilnAnnotation } from '../../api/well-known.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';

@@ -1,9 +1,9 @@
 /**
  * What of a Vip matters to pods and to its ports, and which pods use it.
  */
-import { vipNames } from '../../api/annotation-limits.ts';
-import type { IP } from '../../api/ip.ts';
-import type { Labels } from '../../api/meta.ts';
+import { vipNames } from '../../api/pod/annotation-limits.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
 import { vipAddresses, vipShare } from '../../world/address-objects.ts';

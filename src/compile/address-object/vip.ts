@@ -2,8 +2,8 @@
  * Vip: an address that no single pod owns. Depending on its type it has a port of its own, a port that moves between the pods which declare
  * it, or nothing in OVN; a pod may also be given its address as its own.
  */
-import { vipFindings } from '../../api/address-request-validation.ts';
-import { cutToLabel } from '../../api/label-value.ts';
+import { vipFindings } from '../../api/validation/address-request-validation.ts';
+import { cutToLabel } from '../../api/values/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { routerToSwitchPort } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';

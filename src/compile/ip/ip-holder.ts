@@ -1,8 +1,8 @@
 /**
  * For whom an IP object is there. One that is there for nobody is released.
  */
-import type { IP } from '../../api/ip.ts';
-import type { Labels } from '../../api/meta.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { ipUser } from '../../blockers/rule-queries.ts';
 import { isOfSubnet, isRequest, isReserved } from '../../world/claimants.ts';

@@ -1,7 +1,7 @@
 /**
  * The lease of an IP object: a pod or a node uses its address; a user's reservation and a StatefulSet only keep one.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { World } from '../../world/world.ts';
 import type { Lease } from '../lease.ts';

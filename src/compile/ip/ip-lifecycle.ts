@@ -3,7 +3,7 @@
  * finalizer, and the address is free. One that somebody deletes under a running pod waits for the pod, and says so.
  */
 import type { ConditionType } from '../../api/condition-types.ts';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';

@@ -1,10 +1,10 @@
 /**
  * IP objects as they are made and kept: Kube-OVN's fields, labels and finalizer, for a pod's interface, a node, a reservation.
  */
-import { API_VERSION } from '../../api/kind.ts';
-import type { IP } from '../../api/ip.ts';
+import { API_VERSION } from '../../api/schema/kind.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { FINALIZER, labelKey } from '../../api/well-known.ts';
-import { isLabelValue } from '../../api/label-value.ts';
+import { isLabelValue } from '../../api/values/label-value.ts';
 import { joinDual } from '../../net/dual.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { CreateOutput, Json, PatchOutput } from '../output.ts';

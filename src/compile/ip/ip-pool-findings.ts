@@ -2,12 +2,12 @@
  * What is wrong with an IPPool, by itself and beside the others of its Subnet. Of two that overlap, the older is right; of two that were made
  * within one second, the first by name. One that is refused is in nobody's way.
  */
-import { isTerminating } from '../../api/meta.ts';
-import type { Finding } from '../../api/finding.ts';
-import type { IPPoolSpec } from '../../api/ip-pool.ts';
-import type { PoolSubnet } from '../../api/ip-pool-validation.ts';
-import { ipPoolFindings, ipPoolOverlaps } from '../../api/ip-pool-validation.ts';
-import { PoolRanges } from '../../api/pool-ranges.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import type { IPPoolSpec } from '../../api/kinds/ip-pool.ts';
+import type { PoolSubnet } from '../../api/validation/ip-pool-validation.ts';
+import { ipPoolFindings, ipPoolOverlaps } from '../../api/validation/ip-pool-validation.ts';
+import { PoolRanges } from '../../api/validation/pool-ranges.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { subnetSpec } from '../subnet/judging/subnet-basics.ts';

@@ -1,6 +1,6 @@
-import { isTerminating } from '../../api/meta.ts';
-import type { PoolAddresses } from '../../api/pool-ranges.ts';
-import { poolAddresses } from '../../api/pool-ranges.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
+import type { PoolAddresses } from '../../api/validation/pool-ranges.ts';
+import { poolAddresses } from '../../api/validation/pool-ranges.ts';
 import { formatRange } from '../../net/range.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

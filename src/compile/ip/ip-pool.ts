@@ -2,11 +2,11 @@
  * IPPool: its usage and conditions, the address set it may keep, and how it goes. Its addresses are told to the allocator with
  * those of its Subnet.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
-import { poolHostBits } from '../../api/host-bits.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import { poolHostBits } from '../../api/validation/host-bits.ts';
 import { ipPoolAddressSet, ipPoolAddressSetV6 } from '../../api/names.ts';
-import type { PoolAddresses } from '../../api/pool-ranges.ts';
+import type { PoolAddresses } from '../../api/validation/pool-ranges.ts';
 import { cidrCover } from '../../net/cidr-cover.ts';
 import type { Family } from '../../net/address.ts';
 import { bitsOf, formatAddress } from '../../net/address.ts';

@@ -2,7 +2,7 @@
  * An IP object that the API server refused to make, or to complete. Its address is nobody's until it is tried again: a reservation is for
  * the time between an answer and the IP object that follows from it, and none follows.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import type { World } from '../../world/world.ts';
 import { writeRefusal } from '../write-refusal.ts';
 

@@ -2,8 +2,8 @@
  * What an IP object that a user made asks for, and what is wrong with it whoever else there is.
  */
 import type { Reason } from '../../api/reasons.ts';
-import type { IP } from '../../api/ip.ts';
-import { ipTextFindings } from '../../api/ip-validation.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import { ipTextFindings } from '../../api/validation/ip-validation.ts';
 import { portName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';

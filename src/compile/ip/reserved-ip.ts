@@ -2,7 +2,7 @@
  * An IP object that a user makes to have an address kept: it is completed with an address of its Subnet, the one it names or any, and
  * from then on it holds it, until the user deletes it. A pod of its name gets the address.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { isRequest, isReserved, onlyRequests } from '../../world/claimants.ts';

@@ -1,7 +1,7 @@
 /** Namespaces that a spec names: those that can never be, those that are not there yet, and those that another Vpc has. */
-import type { Finding, Subject } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
-import { namespaceFinding } from '../../api/namespace-names.ts';
+import type { Finding, Subject } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import { namespaceFinding } from '../../api/validation/namespace-names.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';

@@ -2,10 +2,10 @@
  * What a Namespace says of the Subnets its pods use: Kube-OVN's annotations, written for people and agents. Nothing is decided by
  * them. Its lists run in step: the n-th network is the n-th Subnet's.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
-import { isObjectName } from '../../api/object-name.ts';
-import { withSubnetDefaults } from '../../api/subnet-defaults.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import { isObjectName } from '../../api/values/object-name.ts';
+import { withSubnetDefaults } from '../../api/defaults/subnet-defaults.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { parseDualCidr, splitList } from '../../net/dual.ts';

@@ -6,8 +6,8 @@
  * that list it, then Subnets that select it by label; each group by name. Only where nothing claims the namespace does the
  * cluster's default Subnet serve it: a Vpc that claims it without a Subnet for it yet is a reason to wait, not to fall back.
  */
-import { selectorMatches } from '../../api/label-selector.ts';
-import type { Labels, LabelSelector } from '../../api/meta.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
+import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';

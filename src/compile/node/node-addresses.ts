@@ -2,8 +2,8 @@
  * InternalIPs of a node that are no address, or another node's as well, and a name that OVN cannot tell from another's: the node is told, in an annotation of it, since the conditions in
  * its status are its kubelet's.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import { addressProblem, canonicalAddress } from '../../net/address.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';

@@ -1,8 +1,8 @@
 /**
  * Nodes whose names OVN cannot tell apart: port groups have no `-`, so that `a-b` and `a.b` are one group there.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import { groupName } from '../../api/names.ts';
 import type { World } from '../../world/world.ts';
 import type { NodeView } from './node-view.ts';

@@ -3,7 +3,7 @@
  * node's agent sets up its interface. The same order of writes as for pods.
  */
 import { nodePortName } from '../../api/names.ts';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, DEFAULT_PROVIDER, POD_CONDITION, podAnnotation } from '../../api/well-known.ts';
 import { ownerText } from '../../nb/ownership.ts';

@@ -1,7 +1,7 @@
 /**
  * What of a node matters to the network: kubelets write its status every few seconds, rules read this projection.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { nodePortName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';

@@ -1,7 +1,7 @@
 /** Every list that a tenant writes on a pod has a limit, in both tenancies: what is longer is refused whole, and is in no row. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podNetworkFindings } from '../../api/pod-network-validation.ts';
+import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';

@@ -2,7 +2,7 @@
  * The addresses and the MAC that a pod names for an interface, and whether an IP object has them. What is kept for a StatefulSet or a
  * virtual machine is given up when the next pod names others.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { addressProblem, canonicalAddress, parseAddress } from '../../net/address.ts';

@@ -2,7 +2,7 @@
  * What an interface that is bound has. Its IP object and its port row prove it. Its pod's annotations, which a user of the namespace writes,
  * prove nothing: where the two differ, because somebody edited one of them, they say which of them Kiln told the pod.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { podSubnets } from '../../blockers/rule-queries.ts';
 import { subnetOfIp } from '../../blockers/subnet-dependents.ts';
 import { parseAddress } from '../../net/address.ts';

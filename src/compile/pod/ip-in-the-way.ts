@@ -2,8 +2,8 @@
  * The IP object of an interface has the name of its port. An object of that name which is not what the interface needs is in its way:
  * nothing is taken for the interface before that one is completed or gone, and where it stays, the pod is told of it.
  */
-import type { IP } from '../../api/ip.ts';
-import { isTerminating } from '../../api/meta.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { FINALIZER } from '../../api/well-known.ts';
 import { claimantOfIp, isRequest, isReserved } from '../../world/claimants.ts';

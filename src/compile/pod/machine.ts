@@ -2,10 +2,10 @@
  * Virtual machines: their interfaces bear the machine's name and outlive its pods. In a live migration two pods run one machine and
  * share its interfaces: one of them leads and has the rows, the other one is told the same addresses.
  */
-import { parseNetworkSelections } from '../../api/network-selection.ts';
-import type { NetworkSelection } from '../../api/network-selection.ts';
-import type { Labels } from '../../api/meta.ts';
-import type { MachineNetwork } from '../../api/virtual-machine.ts';
+import { parseNetworkSelections } from '../../api/pod/network-selection.ts';
+import type { NetworkSelection } from '../../api/pod/network-selection.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
+import type { MachineNetwork } from '../../api/kubernetes/virtual-machine.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { PortPlace } from './migration.ts';

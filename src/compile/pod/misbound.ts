@@ -2,7 +2,7 @@
  * Pods that are bound to another Subnet than the one their namespace has now, or outside of its IPPools: a Subnet came later and claimed it,
  * or pools were bound to it. They run on where they are and are told; what else is done about them is a policy of the cluster, which a namespace may change for itself.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';

@@ -2,10 +2,10 @@
  * What carries the network of a NetworkAttachmentDefinition, and what is said of one that nobody can read: it has no status, so its
  * condition is kept in an annotation.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
-import type { AttachmentKind } from '../../api/network-attachment.ts';
-import { attachmentBreaches, attachmentKind } from '../../api/network-attachment.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
+import type { AttachmentKind } from '../../api/pod/network-attachment.ts';
+import { attachmentBreaches, attachmentKind } from '../../api/pod/network-attachment.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

@@ -3,7 +3,7 @@
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { podNetworkFindings } from '../../api/pod-network-validation.ts';
+import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';

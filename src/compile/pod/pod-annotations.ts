@@ -3,7 +3,7 @@
  * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { podPortFindings } from '../../api/pod-network-validation.ts';
+import { podPortFindings } from '../../api/pod/pod-network-validation.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { WrittenPodAnnotation } from '../../api/annotations.ts';
 import { ownerText } from '../../nb/ownership.ts';

@@ -1,5 +1,5 @@
 /** Which word of a pod asks for something, so that what is wrong with it is told of the pod, the annotation and its value. */
-import { readable } from '../../api/annotation-limits.ts';
+import { readable } from '../../api/pod/annotation-limits.ts';
 import { annotationKey, interfaceAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';

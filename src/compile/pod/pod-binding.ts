@@ -2,7 +2,7 @@
  * One interface of a pod on its way: what it asks for, what it was given, what it has, and what its port is to be. Derived once a run;
  * the features read it.
  */
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { claimantOfPort } from '../../world/claimants.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';

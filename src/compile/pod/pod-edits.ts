@@ -2,8 +2,8 @@
  * Annotations of a pod that has its address, edited since: those that say it are put right, those that ask for another one count for the
  * pod after it. An address was given to a process that runs with it, and is not taken from under it.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, podAnnotation } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';

@@ -2,12 +2,12 @@
  * One interface of a pod, a unit of its own: its provider names its annotations, its port and its IP object. Everything about an
  * interface (Subnet, address, IP object, port, annotations) is derived one interface at a time.
  */
-import { readable } from '../../api/annotation-limits.ts';
+import { readable } from '../../api/pod/annotation-limits.ts';
 import { portName } from '../../api/names.ts';
-import type { NetworkSelection } from '../../api/network-selection.ts';
+import type { NetworkSelection } from '../../api/pod/network-selection.ts';
 import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { isReserved } from '../../world/claimants.ts';

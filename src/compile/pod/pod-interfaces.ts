@@ -4,10 +4,10 @@
  * second attachment of its network, does not take a running interface away.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { shown } from '../../api/finding.ts';
-import type { NetworkSelection, NetworkSelections } from '../../api/network-selection.ts';
-import { MOST_NETWORKS } from '../../api/annotation-limits.ts';
-import { parseNetworkSelections, tooMany } from '../../api/network-selection.ts';
+import { shown } from '../../api/validation/finding.ts';
+import type { NetworkSelection, NetworkSelections } from '../../api/pod/network-selection.ts';
+import { MOST_NETWORKS } from '../../api/pod/annotation-limits.ts';
+import { parseNetworkSelections, tooMany } from '../../api/pod/network-selection.ts';
 import { attachmentProvider, parseProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { Query, World } from '../../world/world.ts';

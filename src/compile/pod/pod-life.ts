@@ -2,8 +2,8 @@
  * Whether a pod still uses its network, and who keeps its addresses when it is gone: predicates over a Pod alone.
  * The rules of Kube-OVN's `isPodAlive`, `isStatefulSetPod` and `isVMPod`.
  */
-import type { Pod } from '../../api/core.ts';
-import { launchedInstance } from '../../api/virtual-machine.ts';
+import type { Pod } from '../../api/kubernetes/core.ts';
+import { launchedInstance } from '../../api/kubernetes/virtual-machine.ts';
 import type { Settings } from '../../world/settings.ts';
 
 /** Kubernetes' own default, for a pod that says nothing. */

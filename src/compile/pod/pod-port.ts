@@ -2,7 +2,7 @@
  * The switch port of an interface, and its membership in the port groups by which nodes and gateways find it.
  */
 import { nodePortGroup, subnetNodePortGroup, switchToRouterPort } from '../../api/names.ts';
-import { securityGroupsIn } from '../../api/pod-port-validation.ts';
+import { securityGroupsIn } from '../../api/pod/pod-port-validation.ts';
 import { annotationKey, DEFAULT_VPC } from '../../api/well-known.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';

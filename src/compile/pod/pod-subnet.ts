@@ -4,9 +4,9 @@
  * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
  */
 import type { Reason } from '../../api/reasons.ts';
-import type { IP } from '../../api/ip.ts';
+import type { IP } from '../../api/kinds/ip.ts';
 import { subnetProvider } from '../../api/names.ts';
-import type { NetworkSelection } from '../../api/network-selection.ts';
+import type { NetworkSelection } from '../../api/pod/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { isReserved, isRetained, onlyRequests } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';

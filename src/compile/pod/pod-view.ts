@@ -2,11 +2,11 @@
  * What of a pod matters to its ports. Kubelets write a pod's status many times; rules read this projection, so that only a
  * change that concerns the network runs them.
  */
-import { MOST_CLAIMS } from '../../api/annotation-limits.ts';
-import type { Pod } from '../../api/core.ts';
-import type { Labels } from '../../api/meta.ts';
+import { MOST_CLAIMS } from '../../api/pod/annotation-limits.ts';
+import type { Pod } from '../../api/kubernetes/core.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { attachmentProvider, portName } from '../../api/names.ts';
-import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { parseNetworkSelections } from '../../api/pod/network-selection.ts';
 import { annotationKey, DEFAULT_PROVIDER, MIGRATION_JOB_LABEL, podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import { READ_POD_ANNOTATIONS } from '../../api/annotations.ts';

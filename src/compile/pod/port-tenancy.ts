@@ -4,7 +4,7 @@
  * pod runs (its row says so) and is told; an address that is another's never does.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { portVipsIn } from '../../api/pod-port-validation.ts';
+import { portVipsIn } from '../../api/pod/pod-port-validation.ts';
 import { kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
 import { subnetIntent } from '../../world/intent.ts';

@@ -2,9 +2,9 @@
  * Of the addresses that a pod lists in annotation `port_vips`, those that its port may send from where the setting `tenancy` is `namespaced`:
  * addresses of its Subnet that nobody else has.
  */
-import type { PoolAddresses } from '../../api/pool-ranges.ts';
-import { poolAddresses } from '../../api/pool-ranges.ts';
-import { portVipsIn } from '../../api/pod-port-validation.ts';
+import type { PoolAddresses } from '../../api/validation/pool-ranges.ts';
+import { poolAddresses } from '../../api/validation/pool-ranges.ts';
+import { portVipsIn } from '../../api/pod/pod-port-validation.ts';
 import type { Address } from '../../net/address.ts';
 import { canonicalAddress, formatAddress, parseAddress } from '../../net/address.ts';
 import { cidrContains, isUsable, parseCidr } from '../../net/cidr.ts';

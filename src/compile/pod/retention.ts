@@ -2,10 +2,10 @@
  * Whether an address that is kept while no pod is there would be of use to the next one: its Subnet stays and has it, and the next pod
  * would be given an interface in that Subnet.
  */
-import type { IP } from '../../api/ip.ts';
-import type { Labels } from '../../api/meta.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { parseProvider, portName, subnetProvider } from '../../api/names.ts';
-import type { NetworkSelection } from '../../api/network-selection.ts';
+import type { NetworkSelection } from '../../api/pod/network-selection.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';

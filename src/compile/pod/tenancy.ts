@@ -2,8 +2,8 @@
  * Which Subnets, IPPools and attached networks the pods of a namespace may use where the setting `tenancy` is `namespaced`. What a tenant
  * writes (a pod, its labels, a definition of a network) never widens it: only Subnets and Vpcs say whom they admit.
  */
-import { selectorMatches } from '../../api/label-selector.ts';
-import type { Labels, LabelSelector } from '../../api/meta.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
+import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
 import { attachmentOfProvider, subnetProvider } from '../../api/names.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';

@@ -1,7 +1,7 @@
 /** Subnets that a client owns by server-side apply: what it applied is not written over where nothing is lost by that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ManagedFields } from '../../api/applied-fields.ts';
+import type { ManagedFields } from '../../api/kubernetes/applied-fields.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 
 const applied = (...fields: readonly string[]): readonly ManagedFields[] => [

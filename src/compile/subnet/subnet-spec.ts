@@ -2,11 +2,11 @@
  * What a Subnet's spec gets by default, and what of it is not carried out.
  */
 import type { ConditionType } from '../../api/condition-types.ts';
-import { isTerminating } from '../../api/meta.ts';
-import { subnetDefaults } from '../../api/subnet-defaults.ts';
-import { correctedFields } from '../../api/subnet-corrections.ts';
-import { hostBitsFinding } from '../../api/host-bits.ts';
-import type { SubnetSpec } from '../../api/subnet.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
+import { subnetDefaults } from '../../api/defaults/subnet-defaults.ts';
+import { correctedFields } from '../../api/validation/subnet-corrections.ts';
+import { hostBitsFinding } from '../../api/validation/host-bits.ts';
+import type { SubnetSpec } from '../../api/kinds/subnet.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import { keysOf } from '../../world/domain.ts';
 import { subnetIntent } from '../../world/intent.ts';

@@ -2,8 +2,8 @@
  * The two ends of a peering: whether packets can pass between them, and which routes lead over it to a network that the remote Vpc
  * does not have.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf, wrongFields } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { cidrContains, cidrsOverlap, formatCidr, parseCidr, parseInterfaceAddress, sameCidr } from '../../net/cidr.ts';

@@ -2,9 +2,9 @@
  * Links to other Vpcs whose own network is that of a Subnet or of another link as well: the router has it at two ports, and sends what goes
  * there by one of them.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf, wrongFields } from '../../api/finding.ts';
-import type { VpcSpec } from '../../api/vpc.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf, wrongFields } from '../../api/validation/finding.ts';
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { formatCidr, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';

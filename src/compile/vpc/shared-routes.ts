@@ -2,8 +2,8 @@
  * Routes that share their traffic with another program's: OVN takes routes of one prefix, side and route table in one router as one, and
  * sends each connection by one of them. Theirs is left alone, and ours would carry only a part without a word.
  */
-import type { Finding, Subject } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import type { Finding, Subject } from '../../api/validation/finding.ts';
+import { findingOf } from '../../api/validation/finding.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';

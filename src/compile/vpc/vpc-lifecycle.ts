@@ -1,8 +1,8 @@
 /**
  * How a Vpc goes: while a Subnet is in it, it stays with all its rows and says who is in the way. Also what its spec gets by default, and what of it is not carried out.
  */
-import { vpcDefaults } from '../../api/vpc-defaults.ts';
-import type { VpcSpec } from '../../api/vpc.ts';
+import { vpcDefaults } from '../../api/defaults/vpc-defaults.ts';
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { keysOf } from '../../world/domain.ts';
 import { vpcIntent } from '../../world/intent.ts';

@@ -1,8 +1,8 @@
 /**
  * Next hops of a Vpc's routes that lie in no network of its router: ovn-northd finds no port towards them and leaves the route out.
  */
-import type { Finding } from '../../api/finding.ts';
-import { findingOf, wrongFields } from '../../api/finding.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';

@@ -2,8 +2,8 @@
  * What every rule for the rows of a Vpc begins with: only a Vpc whose rows Kiln states has any, and an item of its spec that is
  * wrong is left out while the others are carried out.
  */
-import { wrongFields } from '../../api/finding.ts';
-import type { VpcSpec } from '../../api/vpc.ts';
+import { wrongFields } from '../../api/validation/finding.ts';
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';

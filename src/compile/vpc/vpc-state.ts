@@ -2,9 +2,9 @@
  * What becomes of a Vpc's rows: stated while it lives or something is still in it, then no more.
  */
 import { blockersOf } from '../../blockers/blockers.ts';
-import type { Finding } from '../../api/finding.ts';
-import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/vpc-validation.ts';
-import type { VpcSpec } from '../../api/vpc.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';

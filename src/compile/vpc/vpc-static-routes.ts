@@ -2,7 +2,7 @@
  * Static routes of a Vpc: those of its spec, and in the default Vpc the default routes through the join Subnet's gateway, one
  * for each route table in use. Each next hop is a row of its own, so several for one prefix share the traffic.
  */
-import type { StaticRoute } from '../../api/vpc.ts';
+import type { StaticRoute } from '../../api/kinds/vpc.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { formatCidr, parseCidr } from '../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';

@@ -1,10 +1,10 @@
 /**
  * Vpc.status: that it stands by, and by which names its parts go.
  */
-import type { Finding } from '../../api/finding.ts';
-import { wrongFields } from '../../api/finding.ts';
-import { routeHostBits } from '../../api/host-bits.ts';
-import type { VpcSpec } from '../../api/vpc.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { wrongFields } from '../../api/validation/finding.ts';
+import { routeHostBits } from '../../api/validation/host-bits.ts';
+import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';

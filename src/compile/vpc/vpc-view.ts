@@ -3,8 +3,8 @@
  * with each of its Subnets.
  */
 import { labelKey } from '../../api/well-known.ts';
-import { isTerminating } from '../../api/meta.ts';
-import type { Vpc } from '../../api/vpc.ts';
+import { isTerminating } from '../../api/kubernetes/meta.ts';
+import type { Vpc } from '../../api/kinds/vpc.ts';
 import type { Owner } from '../../nb/ownership.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';

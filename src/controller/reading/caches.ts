@@ -1,21 +1,21 @@
 /**
  * The caches: one list-watch for each resource, feeding a table of the World.
  */
-import type { IPPool } from '../../api/ip-pool.ts';
-import { ipPoolKind } from '../../api/ip-pool.ts';
-import type { IP } from '../../api/ip.ts';
-import { ipKind } from '../../api/ip.ts';
-import type { IptablesEIP } from '../../api/iptables-eip.ts';
-import { iptablesEipKind } from '../../api/iptables-eip.ts';
-import { complete } from '../../api/kind.ts';
-import type { OvnEip } from '../../api/ovn-eip.ts';
-import { ovnEipKind } from '../../api/ovn-eip.ts';
-import type { Subnet } from '../../api/subnet.ts';
-import { subnetKind } from '../../api/subnet.ts';
-import type { Vip } from '../../api/vip.ts';
-import { vipKind } from '../../api/vip.ts';
-import type { Vpc } from '../../api/vpc.ts';
-import { vpcKind } from '../../api/vpc.ts';
+import type { IPPool } from '../../api/kinds/ip-pool.ts';
+import { ipPoolKind } from '../../api/kinds/ip-pool.ts';
+import type { IP } from '../../api/kinds/ip.ts';
+import { ipKind } from '../../api/kinds/ip.ts';
+import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
+import { iptablesEipKind } from '../../api/kinds/iptables-eip.ts';
+import { complete } from '../../api/schema/kind.ts';
+import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
+import { ovnEipKind } from '../../api/kinds/ovn-eip.ts';
+import type { Subnet } from '../../api/kinds/subnet.ts';
+import { subnetKind } from '../../api/kinds/subnet.ts';
+import type { Vip } from '../../api/kinds/vip.ts';
+import { vipKind } from '../../api/kinds/vip.ts';
+import type { Vpc } from '../../api/kinds/vpc.ts';
+import { vpcKind } from '../../api/kinds/vpc.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import type { AnyObject } from '../../diff/object-diff.ts';
 import type { KubeClient } from '../../kube/client.ts';

@@ -2,7 +2,7 @@
  * Very many IP objects are asked for in parts, by the label of their node: the API server puts all of an answer into words before it sends the
  * first, for seconds. So the pods of one part are looked at while the server is at the next.
  */
-import { isLabelValue } from '../../api/label-value.ts';
+import { isLabelValue } from '../../api/values/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
 
 /** Each costs the server a look at the labels of all. */

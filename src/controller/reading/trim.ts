@@ -1,13 +1,18 @@
 /**
  * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
-import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../../api/core.ts';
-import type { MachineNetwork, VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../../api/virtual-machine.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../../api/kubernetes/core.ts';
+import type {
+  MachineNetwork,
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from '../../api/kubernetes/virtual-machine.ts';
 import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_CARRIED_OUT } from '../../api/well-known.ts';
-import { API_VERSION } from '../../api/kind.ts';
-import { keptManagedFields } from '../../api/applied-fields.ts';
-import type { ObjectMeta } from '../../api/meta.ts';
-import type { Subnet } from '../../api/subnet.ts';
+import { API_VERSION } from '../../api/schema/kind.ts';
+import { keptManagedFields } from '../../api/kubernetes/applied-fields.ts';
+import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
+import type { Subnet } from '../../api/kinds/subnet.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 
 /** An object as it comes from the API server. */

@@ -2,11 +2,11 @@
  * Kinds that people apply and Kiln does not carry out yet: each such object is told so, because silence about an unenforced
  * policy is unsafe.
  */
-import { celFindings } from '../../api/cel-checks.ts';
-import type { Service } from '../../api/core.ts';
-import { dnsNameResolverKind } from '../../api/dns-name-resolver.ts';
-import type { Kind } from '../../api/kind.ts';
-import { vpcEgressGatewayKind } from '../../api/vpc-egress-gateway.ts';
+import { celFindings } from '../../api/cel/cel-checks.ts';
+import type { Service } from '../../api/kubernetes/core.ts';
+import { dnsNameResolverKind } from '../../api/kinds/dns-name-resolver.ts';
+import type { Kind } from '../../api/schema/kind.ts';
+import { vpcEgressGatewayKind } from '../../api/kinds/vpc-egress-gateway.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { Untrimmed } from './trim.ts';
 

@@ -1,5 +1,5 @@
 /** What scheduler and kubelet do next about a pod: pure, and the whole behaviour of the stand-in. */
-import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { parseNetworkSelections } from '../../api/pod/network-selection.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import type { LabNode } from './lab-node.ts';
 import type { ObservedPod } from './observed-pod.ts';

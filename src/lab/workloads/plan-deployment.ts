@@ -1,4 +1,4 @@
-import type { Labels } from '../../api/meta.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { type Condition, isTerminating, type Plan, podOf, REPLICA_FAILURE, type Status, templateHash, type Workload } from './workload.ts';
 
 const HASH = 'pod-template-hash';

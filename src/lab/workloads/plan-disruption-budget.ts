@@ -1,5 +1,5 @@
 /** What a PodDisruptionBudget allows now, as kube-controller-manager counts it. */
-import type { KubeObject, LabelSelector } from '../../api/meta.ts';
+import type { KubeObject, LabelSelector } from '../../api/kubernetes/meta.ts';
 import { type ChildPod, isReady, isTerminating } from './workload.ts';
 
 type Amount = number | string;

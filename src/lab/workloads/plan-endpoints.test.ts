@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service, ServiceSpec } from '../../api/core.ts';
+import type { Service, ServiceSpec } from '../../api/kubernetes/core.ts';
 import { planEndpoints } from './plan-endpoints.ts';
 import type { ChildPod } from './workload.ts';
 

@@ -1,6 +1,6 @@
 /** Where a Service leads: its Endpoints and EndpointSlices, as kube-controller-manager makes them of the pods that it selects. */
 import { isIPv6 } from 'node:net';
-import type { Service, ServicePort } from '../../api/core.ts';
+import type { Service, ServicePort } from '../../api/kubernetes/core.ts';
 import { type ChildPod, isActive, isReady, isTerminating } from './workload.ts';
 
 export interface PlannedPort {

@@ -1,5 +1,5 @@
 /** ControllerRevisions: each template that a StatefulSet or a DaemonSet has had, for `kubectl rollout history` and `undo`. */
-import { selectorMatches } from '../../api/label-selector.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import { ownerReference, type PodTemplate, type Workload } from './workload.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts';
-import { selectorMatches } from '../../api/label-selector.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, type Resource } from '../../kube/resource.ts';
 import { KeyQueue } from './key-queue.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { selectorMatches } from '../../api/label-selector.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError, type KubeError } from '../../kube/errors.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';

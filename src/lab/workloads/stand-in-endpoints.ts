@@ -1,5 +1,5 @@
-import type { Service } from '../../api/core.ts';
-import { selectorMatches } from '../../api/label-selector.ts';
+import type { Service } from '../../api/kubernetes/core.ts';
+import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';

@@ -1,6 +1,6 @@
 /** Workloads and their children as far as the stand-in looks at them, and what a plan is made of. */
 import { createHash } from 'node:crypto';
-import type { KubeObject, Labels, LabelSelector, OwnerReference } from '../../api/meta.ts';
+import type { KubeObject, Labels, LabelSelector, OwnerReference } from '../../api/kubernetes/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 
 export interface PodTemplate {

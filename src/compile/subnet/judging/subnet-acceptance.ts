@@ -2,12 +2,12 @@
  * Whether a Subnet is carried out as its spec asks.
  */
 import type { Reason } from '../../../api/reasons.ts';
-import type { Finding } from '../../../api/finding.ts';
-import { findingOf } from '../../../api/finding.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import { findingOf } from '../../../api/validation/finding.ts';
 import { subnetTooLate } from '../../../blockers/rule-queries.ts';
 import { isSettled } from '../../../blockers/subnet-switch.ts';
 import { takesNoSubnet } from '../../../blockers/vpc-subnets.ts';
-import { isLeftOut } from '../../../api/subnet-validation.ts';
+import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';

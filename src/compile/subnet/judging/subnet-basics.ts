@@ -1,9 +1,9 @@
 /**
  * What a Subnet says of itself that no other object can change: its fields after defaults, but for its networks.
  */
-import { isTerminating } from '../../../api/meta.ts';
+import { isTerminating } from '../../../api/kubernetes/meta.ts';
 import { isOvnProvider } from '../../../api/names.ts';
-import type { SubnetSpec } from '../../../api/subnet.ts';
+import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
 import { DEFAULT_PROVIDER } from '../../../api/well-known.ts';
 import type { RowId } from '../../../nb/row-id.ts';
 import { rowId } from '../../../nb/row-id.ts';

@@ -12,8 +12,8 @@ import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
-import type { Finding } from '../../../api/finding.ts';
-import { isLeftOut } from '../../../api/subnet-validation.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import {
   subnetHoldsNode,
   subnetNamedAsVpc,
@@ -21,7 +21,7 @@ import {
   subnetProviderChanged,
   subnetVpcChanged,
   vanished,
-} from '../../../api/subnet-conflicts.ts';
+} from '../../../api/validation/subnet-conflicts.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { nodeView } from '../../node/node-view.ts';

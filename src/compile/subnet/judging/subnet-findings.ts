@@ -1,8 +1,8 @@
 /**
  * What is wrong with a Subnet on its own, whatever else there is.
  */
-import type { Finding } from '../../../api/finding.ts';
-import { subnetFindings as judge } from '../../../api/subnet-validation.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import { subnetFindings as judge } from '../../../api/validation/subnet-validation.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { subnetSpec } from './subnet-basics.ts';

@@ -8,8 +8,8 @@
  * mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
-import type { Finding } from '../../../api/finding.ts';
-import type { IP } from '../../../api/ip.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import type { IP } from '../../../api/kinds/ip.ts';
 import type { Address, AddressText, Family } from '../../../net/address.ts';
 import { formatAddress, parseAddress, sameAddress } from '../../../net/address.ts';
 import type { Cidr, CidrText } from '../../../net/cidr.ts';

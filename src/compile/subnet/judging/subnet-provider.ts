@@ -1,6 +1,6 @@
 /** A Subnet for attached networks whose network is not there, or is one that asks for another provider: no pod is ever given its addresses. */
-import type { Finding } from '../../../api/finding.ts';
-import { findingOf } from '../../../api/finding.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import { findingOf } from '../../../api/validation/finding.ts';
 import { attachmentOfProvider } from '../../../api/names.ts';
 import type { World } from '../../../world/world.ts';
 import { attachment } from '../../pod/network-attachment.ts';

@@ -3,8 +3,8 @@
  *
  * Private: everything is dropped but traffic within the Subnet, to and from allowSubnets, and from the nodes.
  */
-import { wrongFields } from '../../../api/finding.ts';
-import type { SubnetSpec } from '../../../api/subnet.ts';
+import { wrongFields } from '../../../api/validation/finding.ts';
+import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
 import type { Family } from '../../../net/address.ts';
 import { formatCidr, parseCidr } from '../../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';

@@ -1,7 +1,7 @@
 /**
  * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
  */
-import { parseOptions } from '../../../api/option-text.ts';
+import { parseOptions } from '../../../api/values/option-text.ts';
 import { parseMac } from '../../../net/mac.ts';
 import type { Mac } from '../../../net/mac.ts';
 import type { RowId } from '../../../nb/row-id.ts';

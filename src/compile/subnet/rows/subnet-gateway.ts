@@ -2,9 +2,9 @@
  * How traffic of a Subnet of the default Vpc leaves the cluster: through each pod's own node (distributed), or through chosen
  * nodes (centralized). Policies at 29000 send it to the nodes' addresses in the join Subnet.
  */
-import { selectorMatches } from '../../../api/label-selector.ts';
+import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import { portGroupAddressSet, subnetNodePortGroup } from '../../../api/names.ts';
-import type { Subnet } from '../../../api/subnet.ts';
+import type { Subnet } from '../../../api/kinds/subnet.ts';
 import { isOvnProvider } from '../../../api/names.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
 import type { Dual } from '../../../net/dual.ts';

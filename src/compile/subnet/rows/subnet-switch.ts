@@ -2,7 +2,7 @@
  * The Logical_Switch of a Subnet and its link to the router of its Vpc: a port of type router on the switch, a port with the
  * gateway's addresses on the router.
  */
-import { parseOptions } from '../../../api/option-text.ts';
+import { parseOptions } from '../../../api/values/option-text.ts';
 import { routerToSwitchPort, switchToRouterPort } from '../../../api/names.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import type { RowId } from '../../../nb/row-id.ts';

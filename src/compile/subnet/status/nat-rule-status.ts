@@ -3,7 +3,7 @@
  * and chains have on nodes.
  */
 import { createHash } from 'node:crypto';
-import type { SubnetSpec } from '../../../api/subnet.ts';
+import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
 import type { Json } from '../../output.ts';
 
 /** Kube-OVN's NatPolicyRuleIDLength. */

@@ -2,8 +2,8 @@
  * Items of `spec.excludeIps` that lie in no network of their Subnet: they keep nothing back, and are mistyped, or left from a CIDR that
  * was edited.
  */
-import type { Finding } from '../../../api/finding.ts';
-import { findingOf } from '../../../api/finding.ts';
+import type { Finding } from '../../../api/validation/finding.ts';
+import { findingOf } from '../../../api/validation/finding.ts';
 import { lastAddress, networkAddress, parseCidr } from '../../../net/cidr.ts';
 import { ofFamily } from '../../../net/dual.ts';
 import { parseRange } from '../../../net/range.ts';

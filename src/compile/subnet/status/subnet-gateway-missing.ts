@@ -1,7 +1,7 @@
 /**
  * What a Subnet with a centralized gateway says while no node is it: which node is kept from it by what.
  */
-import { findingOf } from '../../../api/finding.ts';
+import { findingOf } from '../../../api/validation/finding.ts';
 import type { World } from '../../../world/world.ts';
 import { namesText } from '../../left-out.ts';
 import type { GatewayCandidate } from '../rows/subnet-gateway.ts';

@@ -1,10 +1,10 @@
 /** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
-import type { Finding, Subject } from '../../../api/finding.ts';
-import { findingOf, wrongFields } from '../../../api/finding.ts';
-import { allowedHostBits } from '../../../api/host-bits.ts';
-import { providerFinding, selectorFindings } from '../../../api/impossible-labels.ts';
-import { servicesOverlap } from '../../../api/service-network.ts';
-import { subnetIdleFields } from '../../../api/subnet-idle-fields.ts';
+import type { Finding, Subject } from '../../../api/validation/finding.ts';
+import { findingOf, wrongFields } from '../../../api/validation/finding.ts';
+import { allowedHostBits } from '../../../api/validation/host-bits.ts';
+import { providerFinding, selectorFindings } from '../../../api/validation/impossible-labels.ts';
+import { servicesOverlap } from '../../../api/validation/service-network.ts';
+import { subnetIdleFields } from '../../../api/validation/subnet-idle-fields.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
 import { subnetIntent } from '../../../world/intent.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CEL_CHECKS, celFindings } from '../../../api/cel-checks.ts';
-import { allKinds } from '../../../api/crds.ts';
-import { vpcEgressGatewayKind } from '../../../api/vpc-egress-gateway.ts';
+import { CEL_CHECKS, celFindings } from '../../../api/cel/cel-checks.ts';
+import { allKinds } from '../../../api/kinds/crds.ts';
+import { vpcEgressGatewayKind } from '../../../api/kinds/vpc-egress-gateway.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
 import { compileRule, needsOldValue } from './cel.ts';

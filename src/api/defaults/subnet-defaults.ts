@@ -1,0 +1,144 @@
+/**
+ * What Kube-OVN's controller puts into a Subnet's spec (its `formatSubnet`), as printer columns and node agents read
+ * it: canonical networks, gateway, protocol, provider, Vpc, kind of gateway and excluded addresses.
+ */
+
+import { compareAddresses, formatAddress } from '../../net/address.ts';
+import { cidrContains, firstUsable } from '../../net/cidr.ts';
+import { formatDualAddress, formatDualCidr, mapDual, ofFamily, parseDualAddress, parseDualCidr, protocolOf } from '../../net/dual.ts';
+import type { Dual } from '../../net/dual.ts';
+import type { Address } from '../../net/address.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { parseRange } from '../../net/range.ts';
+import type { AddressRange } from '../../net/range.ts';
+import { isOvnProvider } from '../names.ts';
+import type { SubnetSpec } from '../kinds/subnet.ts';
+import { DEFAULT_PROVIDER, DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET } from '../well-known.ts';
+
+/** What the cluster's settings decide about Subnets. */
+export interface SubnetSettings {
+  readonly defaultVpc: string;
+  readonly defaultSubnet: string;
+  readonly joinSubnet: string;
+  readonly enableLb: boolean;
+}
+
+export const defaultSubnetSettings: SubnetSettings = {
+  defaultVpc: DEFAULT_VPC,
+  defaultSubnet: DEFAULT_SUBNET,
+  joinSubnet: JOIN_SUBNET,
+  enableLb: true,
+};
+
+/** The name and spec of a Subnet. */
+export interface NamedSubnet {
+  readonly name: string;
+  readonly spec: SubnetSpec;
+}
+
+/** Fields to change; null takes a field away, as in a merge patch. */
+export type SubnetDefaults = { readonly [K in keyof SubnetSpec]?: SubnetSpec[K] | null };
+
+/** True for an underlay Subnet without addresses: its ports have a MAC only. */
+export const isMacOnly = (spec: SubnetSpec): boolean => (spec.vlan ?? '') !== '' && (spec.cidrBlock ?? '').trim() === '';
+
+/** The provider that a Subnet has, said or not. */
+export const effectiveProvider = (spec: SubnetSpec): string => spec.provider || DEFAULT_PROVIDER;
+
+/** The Vpc that a Subnet is in, said or not; empty for one that OVN does not serve. */
+export const effectiveVpc = (spec: SubnetSpec, settings: Pick<SubnetSettings, 'defaultVpc'>): string =>
+  spec.vpc || (isOvnProvider(effectiveProvider(spec)) ? settings.defaultVpc : '');
+
+/** The networks of a Subnet; neither family when its text is no network. */
+export const subnetCidrs = (spec: SubnetSpec): Dual<Cidr> => dualOf(parseDualCidr(spec.cidrBlock ?? ''));
+
+const dualOf = <T>(result: ({ readonly ok: true } & Dual<T>) | { readonly ok: false }): Dual<T> =>
+  result.ok ? mapDual(result, (value) => value) : {};
+
+/** The gateways as given, and the first usable address where a family has none; undefined when one is unsound. */
+const gatewaysOf = (spec: SubnetSpec, cidrs: Dual<Cidr>): Dual<Address> | undefined => {
+  const text = (spec.gateway ?? '').trim();
+  const given = text === '' ? { ok: true as const } : parseDualAddress(text);
+  if (!given.ok) return undefined;
+  for (const gateway of [given.v4, given.v6]) {
+    if (gateway === undefined) continue;
+    const cidr = ofFamily(cidrs, gateway.family);
+    if (cidr === undefined || !cidrContains(cidr, gateway)) return undefined;
+  }
+  return { ...mapDual(cidrs, firstUsable), ...dualOf(given) };
+};
+
+const overlaps = (a: AddressRange, b: AddressRange): boolean => a.family === b.family && a.first <= b.last && b.first <= a.last;
+
+/** Kube-OVN's spelling in `excludeIps`. */
+const rangeText = ({ family, first, last }: AddressRange): string => {
+  const text = formatAddress({ family, value: first });
+  return first === last ? text : `${text}..${formatAddress({ family, value: last })}`;
+};
+
+/** Sorted, with those that share an address joined; neighbours stay apart, as users wrote them. */
+const merged = (ranges: readonly AddressRange[]): AddressRange[] => {
+  const sorted = ranges.toSorted((a, b) => compareAddresses({ family: a.family, value: a.first }, { family: b.family, value: b.first }));
+  const out: AddressRange[] = [];
+  for (const range of sorted) {
+    const previous = out.at(-1);
+    if (previous !== undefined && overlaps(previous, range))
+      out[out.length - 1] = { ...previous, last: range.last > previous.last ? range.last : previous.last };
+    else out.push(range);
+  }
+  return out;
+};
+
+/**
+ * `excludeIps` with the gateways in it, or undefined when it can stay as it is: every gateway excluded, no address
+ * twice, every item canonical, in whatever order. A list with an item that is no range is left to validation.
+ */
+const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonly string[] | undefined => {
+  const ranges: AddressRange[] = [];
+  for (const item of given) {
+    const range = parseRange(item);
+    if (range === undefined) return undefined;
+    ranges.push(range);
+  }
+  for (const gateway of [gateways.v4, gateways.v6])
+    if (gateway !== undefined) ranges.push({ family: gateway.family, first: gateway.value, last: gateway.value });
+  const wanted = merged(ranges).map(rangeText);
+  const have = new Set(given);
+  return have.size === given.length && wanted.length === given.length && wanted.every((item) => have.has(item)) ? undefined : wanted;
+};
+
+/**
+ * The fields of a Subnet's spec that are empty or not canonical, as they should be; empty when the spec is canonical.
+ *
+ * @param applied fields of the spec that a client owns by server-side apply: of these `excludeIps` stays as it is, or the client's next apply
+ * would be refused. The gateway is given to nobody, listed there or not. The others are read by node agents, which take them as they are.
+ */
+export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSettings, applied: readonly string[] = []): SubnetDefaults => {
+  const cidrs = subnetCidrs(spec);
+  const protocol = isMacOnly(spec) ? 'Mac' : protocolOf(cidrs);
+  const provider = effectiveProvider(spec);
+  const vpc = effectiveVpc(spec, settings);
+  const isJoin = name === settings.joinSubnet;
+  const gateways = protocol === undefined || protocol === 'Mac' ? undefined : gatewaysOf(spec, cidrs);
+  const excluded = gateways && !applied.includes('excludeIps') ? excludedIps(spec.excludeIps ?? [], gateways) : undefined;
+
+  const wanted: SubnetDefaults = {
+    ...(protocol !== undefined && { protocol }),
+    ...(protocol !== undefined && protocol !== 'Mac' && { cidrBlock: formatDualCidr(cidrs) }),
+    ...(gateways && { gateway: formatDualAddress(gateways) }),
+    ...(excluded && { excludeIps: excluded }),
+    provider,
+    ...(vpc !== '' && { vpc }),
+    ...(vpc === settings.defaultVpc && !isJoin && (spec.gatewayType ?? '') === '' && { gatewayType: 'distributed' }),
+    ...(spec.default === true && (name !== settings.defaultSubnet || vpc !== settings.defaultVpc) && { default: false }),
+    ...(!isJoin && spec.enableLb === undefined && { enableLb: settings.enableLb }),
+    ...(isJoin && spec.enableLb !== undefined && { enableLb: null }),
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([field, value]) => (spec as Readonly<Record<string, unknown>>)[field] !== value),
+  );
+};
+
+/** The spec with what `subnetDefaults` changes of it. */
+export const withSubnetDefaults = (subnet: NamedSubnet, settings: SubnetSettings): SubnetSpec =>
+  Object.fromEntries(Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings) }).filter(([, value]) => value !== null));

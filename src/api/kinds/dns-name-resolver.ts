@@ -1,0 +1,64 @@
+/** DNSNameResolver: addresses of a DNS name that a policy mentions, kept up by the DNS server. */
+
+import { defineKind } from '../schema/kind.ts';
+import type { ObjectOf } from '../schema/kind.ts';
+import { integer, list, object, required, string, time } from '../schema/schema.ts';
+import type { TypeOf } from '../schema/schema.ts';
+
+/** A fully qualified name of at least two labels, the first of which may be `*`. */
+const FQDN = String.raw`^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.){2,}$`;
+const REASON = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
+const QUALIFIED_NAME = String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`;
+
+const spec = object('Which name to resolve', {
+  name: required(
+    string('The name, fully qualified with its final dot; its first label may be *', {
+      maxLength: 254,
+      pattern: FQDN,
+      rules: [{ rule: 'self == oldSelf', message: 'the name of a DNSNameResolver cannot change: make another object' }],
+    }),
+  ),
+});
+
+const condition = object('', {
+  lastTransitionTime: required(time('When the status last changed')),
+  message: required(string('A sentence for people', { maxLength: 32_768 })),
+  observedGeneration: integer('Generation of the object that was judged', { format: 'int64', minimum: 0 }),
+  reason: required(string('One word in CamelCase that says why', { minLength: 1, maxLength: 1024, pattern: REASON })),
+  status: required(string('Whether it holds', { enum: ['True', 'False', 'Unknown'] })),
+  type: required(string('What the condition is about', { maxLength: 316, pattern: QUALIFIED_NAME })),
+});
+
+const resolvedAddress = object('', {
+  ip: required(string('The address')),
+  lastLookupTime: required(time('When it was last looked up')),
+  ttlSeconds: required(integer('How long it is good for', { format: 'int32' })),
+});
+
+const resolvedName = object('', {
+  conditions: list('Outcome of the lookups', condition, { listType: 'map', keys: ['type'] }),
+  dnsName: required(string('The name; one that a wildcard stands for is listed on its own', { maxLength: 254, pattern: FQDN })),
+  resolutionFailures: integer('Failed lookups in a row', { format: 'int32' }),
+  resolvedAddresses: required(list('Its addresses', resolvedAddress, { listType: 'map', keys: ['ip'] })),
+});
+
+const status = object('What was found', {
+  resolvedNames: list('Names and their addresses', resolvedName, { listType: 'map', keys: ['dnsName'] }),
+});
+
+export const dnsNameResolverKind = defineKind({
+  kind: 'DNSNameResolver',
+  plural: 'dnsnameresolvers',
+  singular: 'dnsnameresolver',
+  shortNames: ['dnr'],
+  scope: 'Cluster',
+  description: 'Addresses of a DNS name that a policy mentions',
+  subresources: { status: {} },
+  spec,
+  specRequired: true,
+  status,
+});
+
+export type DNSNameResolver = ObjectOf<typeof dnsNameResolverKind>;
+export type DNSNameResolverSpec = TypeOf<typeof spec>;
+export type DNSNameResolverStatus = TypeOf<typeof status>;

@@ -1,0 +1,19 @@
+/** One network annotation of a pod under judgement. */
+
+import type { Reason } from '../reasons.ts';
+import type { Findings } from '../validation/finding.ts';
+import type { Labels } from '../kubernetes/meta.ts';
+
+export interface Annotation {
+  readonly findings: Findings;
+  /** All of the pod's. */
+  readonly annotations: Labels;
+  readonly provider: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+export type AnnotationRule = (annotation: Annotation) => void;
+
+export const breach = ({ findings, key, value }: Annotation, code: Reason, problem: string, rule: string): void =>
+  findings.add({ code, field: `metadata.annotations[${key}]`, value, problem, rule });

@@ -1,0 +1,90 @@
+/** Shapes that several kinds share. */
+
+import type { Condition } from '../kubernetes/meta.ts';
+import { boolean, integer, list, map, object, required, string, time } from './schema.ts';
+import type { CelRule, Schema } from './schema.ts';
+
+const conditionFields = {
+  lastTransitionTime: time('When the status last changed'),
+  lastUpdateTime: time('When any part of the condition last changed'),
+  message: string('A sentence for people'),
+  observedGeneration: integer('Generation of the object that was judged', { format: 'int64' }),
+  reason: string('One word in CamelCase that says why'),
+  status: string('True, False or Unknown'),
+  type: string('What the condition is about'),
+};
+
+/** Conditions of a kind. The server takes any text as status and type; readers get the narrow type that Kiln writes. */
+export const conditions: Schema<readonly Condition[]> = list(
+  'What is known of the object now',
+  object('', conditionFields) as Schema<Condition>,
+);
+
+/** Conditions of a ProviderNetwork, each about one node. */
+export const nodeConditions: Schema<readonly (Condition & { readonly node: string })[]> = list(
+  'What is known of each node',
+  object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<Condition & { readonly node: string }>,
+);
+
+export const strings = (description: string): Schema<readonly string[]> => list(description, string());
+
+/** Names or addresses of which each may stand once. */
+export const stringSet = (description: string, limits: { readonly maxItems?: number } = {}): Schema<readonly string[]> =>
+  list(description, string(), { listType: 'set', ...limits });
+
+/** One requirement of a selector. */
+export const selectorRequirement = (description: string) =>
+  object(description, {
+    key: required(string('Key of the label or field')),
+    operator: required(string('In, NotIn, Exists, DoesNotExist; for nodes also Gt, Lt')),
+    values: list('Values that In and NotIn compare with', string(), { listType: 'atomic' }),
+  });
+
+const labelSelectorFields = {
+  matchExpressions: list('Requirements that must all hold', selectorRequirement(''), { listType: 'atomic' }),
+  matchLabels: map('Labels that must all be equal', string()),
+};
+
+/** A selector over labels; empty selects everything. */
+export const labelSelector = (description: string, rules?: readonly CelRule[]) =>
+  object(description, labelSelectorFields, { atomic: true, ...(rules !== undefined && { rules }) });
+
+/** The workload that does an object's work, as its status names it. */
+export const workload = object('Workload that does the work', {
+  apiVersion: string('API version of the workload'),
+  kind: string('Kind of the workload'),
+  name: string('Name of the workload'),
+  nodes: strings('Nodes its pods run on'),
+});
+
+/** How a gateway is watched with BFD. */
+export const bfdSettings = (multiplierMaximum: number) =>
+  object('Whether and how BFD watches the gateway', {
+    enabled: boolean('Whether it does', { default: false }),
+    minRX: integer('Shortest interval of reception in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
+    minTX: integer('Shortest interval of sending in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
+    multiplier: integer('Missed packets until the peer counts as down', {
+      format: 'int32',
+      minimum: 1,
+      maximum: multiplierMaximum,
+      default: 3,
+    }),
+  });
+
+/** What the statuses of all rules of a VpcNatGateway say. */
+export const iptablesRuleStatus = {
+  conditions,
+  natGwDp: string('VpcNatGateway that translates'),
+  ready: boolean('Whether it is in effect'),
+  redo: string('When it was last applied'),
+  v4ip: string('External IPv4 address'),
+  v6ip: string('External IPv6 address'),
+} as const;
+
+/** A port of a load balancer. */
+export const lbRulePort = object('', {
+  name: string('Name of the port'),
+  port: integer('Port outside', { format: 'int32' }),
+  protocol: string('TCP, UDP or SCTP'),
+  targetPort: integer('Port of the pods', { format: 'int32' }),
+});

@@ -1,0 +1,57 @@
+/**
+ * Fields of a Subnet that say something only together with something else that is not so: they do nothing, and whoever sets them expects
+ * more. Those that are not carried out at all are told as such, and not here.
+ */
+import type { Finding } from './finding.ts';
+import { findingOf } from './finding.ts';
+import { isOvnProvider } from '../names.ts';
+import type { NamedSubnet, SubnetSettings } from '../defaults/subnet-defaults.ts';
+import { effectiveProvider, effectiveVpc, isMacOnly, subnetCidrs } from '../defaults/subnet-defaults.ts';
+
+interface Need {
+  readonly what: string;
+  readonly met: boolean;
+}
+
+/** One for each field that is set and does nothing, with the first of its needs that is not met. */
+export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
+  const { dhcpV4Options = '', dhcpV6Options = '', ipv6RAConfigs = '', allowSubnets = [], acls = [], routeTable = '' } = spec;
+  const { gatewayType = '', gatewayNode = '', gatewayNodeSelectors = [], vlan = '' } = spec;
+  const { v4, v6 } = subnetCidrs(spec);
+  const mac = isMacOnly(spec);
+  const ovn = { what: 'a network that OVN carries, and spec.provider names another', met: isOvnProvider(effectiveProvider(spec)) };
+  const ipv4 = { what: 'an IPv4 network in spec.cidrBlock', met: v4 !== undefined || mac };
+  const ipv6 = { what: 'an IPv6 network in spec.cidrBlock', met: v6 !== undefined || mac };
+  const dhcp = { what: 'spec.enableDHCP true', met: spec.enableDHCP === true };
+  const inDefault = { what: `the default Vpc, ${settings.defaultVpc}`, met: effectiveVpc(spec, settings) === settings.defaultVpc };
+  const centralized = { what: 'spec.gatewayType centralized', met: gatewayType === 'centralized' };
+  const set: readonly (readonly [field: string, value: string, needs: readonly Need[]])[] = [
+    ['enableDHCP', spec.enableDHCP === true ? 'true' : '', [ovn]],
+    ['dhcpV4Options', dhcpV4Options, [ovn, dhcp, ipv4]],
+    ['dhcpV6Options', dhcpV6Options, [ovn, dhcp, ipv6]],
+    ['enableIPv6RA', spec.enableIPv6RA === true ? 'true' : '', [ovn, ipv6]],
+    ['ipv6RAConfigs', ipv6RAConfigs, [ovn, { what: 'spec.enableIPv6RA true', met: spec.enableIPv6RA === true }, ipv6]],
+    ['private', spec.private === true ? 'true' : '', [ovn]],
+    ['allowSubnets', allowSubnets.join(','), [ovn, { what: 'spec.private true', met: spec.private === true }]],
+    ['acls', acls.length === 0 ? '' : JSON.stringify(acls), [ovn]],
+    ['allowEWTraffic', spec.allowEWTraffic === true ? 'true' : '', [ovn, { what: 'spec.acls', met: acls.length > 0 }]],
+    ['routeTable', routeTable, [ovn]],
+    ['gatewayType', centralized.met ? gatewayType : '', [ovn, inDefault]],
+    ['gatewayNode', gatewayNode, [ovn, inDefault, centralized]],
+    ['gatewayNodeSelectors', gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],
+    ['enableEcmp', spec.enableEcmp === true ? 'true' : '', [ovn, inDefault, centralized]],
+    ['logicalGateway', spec.logicalGateway === true ? 'true' : '', [{ what: 'spec.vlan', met: vlan !== '' }]],
+  ];
+  return set.flatMap(([field, value, needs]) => {
+    if (value === '') return [];
+    const missing = needs.find(({ met }) => !met);
+    if (missing === undefined) return [];
+    const rule = `it takes effect together with ${missing.what}`;
+    return [
+      findingOf(
+        { kind: 'Subnet', name },
+        { code: 'NeedsAnotherField', field: `spec.${field}`, value, problem: 'does nothing as it is', rule },
+      ),
+    ];
+  });
+};

@@ -8,8 +8,8 @@ import { MemoryNorthbound } from '../testing/memory-northbound.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { AllocationStep } from './allocation-step.ts';
-import { ip as ipObject, wish } from './testing/allocation-bench.ts';
-import { derivedMac } from './wish-request.ts';
+import { ip as ipObject, request } from './testing/allocation-bench.ts';
+import { derivedMac } from './ledger-request.ts';
 
 class Bench {
   readonly world = new World(DEFAULT_SETTINGS);
@@ -44,8 +44,8 @@ function ip(name: string, address: string, podUid: string | undefined, uid = `ip
 
 const small = pool('s1', '10.0.0.0/29');
 
-test('wishes are granted in order of age, one address each, and a MAC that the claimant alone decides', () => {
-  const bench = new Bench().say(small, wish('b#2', { since: '2026-01-02T00:00:00Z' }), wish('a#1'));
+test('requests are granted in order of age, one address each, and a MAC that the claimant alone decides', () => {
+  const bench = new Bench().say(small, request('b#2', { since: '2026-01-02T00:00:00Z' }), request('a#1'));
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
   assert.equal(bench.answer('b#2'), 's1 10.0.0.3');
   const granted = bench.world.reservations.peek('a#1');
@@ -55,13 +55,13 @@ test('wishes are granted in order of age, one address each, and a MAC that the c
 test('a restart finds the same address: what an IP object holds decides', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.5', 'uid-a'));
-  bench.say(small, wish('a.ns#uid-a'), wish('b.ns#uid-b'));
+  bench.say(small, request('a.ns#uid-a'), request('b.ns#uid-b'));
   assert.equal(bench.answer('a.ns#uid-a'), 's1 10.0.0.5');
   assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.2');
 });
 
 test('what is only reserved makes way for who has it: the leader before this one gave it to another, as its last act', () => {
-  const bench = new Bench().say(small, wish('a.ns#uid-a'), wish('b.ns#uid-b'));
+  const bench = new Bench().say(small, request('a.ns#uid-a'), request('b.ns#uid-b'));
   assert.deepEqual([bench.answer('a.ns#uid-a'), bench.answer('b.ns#uid-b')], ['s1 10.0.0.2', 's1 10.0.0.3']);
   bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.2', 'uid-b'));
   bench.step.run();
@@ -73,7 +73,7 @@ test('a full Subnet refuses, and one freed address serves one waiter, the oldest
   const tiny = pool('s1', '10.0.0.0/30');
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.2', 'uid-a'));
-  bench.say(tiny, wish('young#1', { since: '2026-01-03T00:00:00Z' }), wish('old#1', { since: '2026-01-02T00:00:00Z' }));
+  bench.say(tiny, request('young#1', { since: '2026-01-03T00:00:00Z' }), request('old#1', { since: '2026-01-02T00:00:00Z' }));
   assert.equal(bench.answer('old#1'), 'NoAvailableAddress');
   bench.world.ips.delete('a.ns');
   bench.step.run();
@@ -81,8 +81,8 @@ test('a full Subnet refuses, and one freed address serves one waiter, the oldest
   assert.equal(bench.answer('young#1'), 'NoAvailableAddress');
 });
 
-test('a wish that ends gives its address back', () => {
-  const bench = new Bench().say(small, wish('a#1'));
+test('a request that ends gives its address back', () => {
+  const bench = new Bench().say(small, request('a#1'));
   bench.say(small);
   assert.equal(bench.answer('a#1'), undefined);
   assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
@@ -110,23 +110,23 @@ test("a live pod's annotation keeps its address beside others that have it while
   const holds = (): number => bench.step.ledger.bindings('pod', 'uid-a/ovn').size;
   bench.world.pods.set('ns/a', pod);
   bench.world.ips.set('a.ns', { ...ip('a.ns', '10.0.0.2', 'uid-a'), spec: { ...ip('a.ns', '10.0.0.2', 'uid-a').spec, podName: 'a' } });
-  bench.say(small, wish('b.ns#uid-b'));
+  bench.say(small, request('b.ns#uid-b'));
   assert.deepEqual([bench.answer('b.ns#uid-b'), holds()], ['s1 10.0.0.3', 1]);
   bench.world.pods.set('ns/a', { ...pod, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } });
-  bench.say(small, wish('c.ns#uid-c'));
+  bench.say(small, request('c.ns#uid-c'));
   assert.equal(holds(), 0);
   bench.world.pods.set('ns/a', pod);
   bench.world.ips.delete('a.ns');
-  bench.say(small, wish('c.ns#uid-c', { v4: '10.0.0.2' }));
+  bench.say(small, request('c.ns#uid-c', { v4: '10.0.0.2' }));
   assert.deepEqual([bench.answer('c.ns#uid-c'), holds()], ['s1 10.0.0.2', 0]);
 });
 
-test('of the join Subnet nodes alone are given an address, whatever else a wish says', () => {
+test('of the join Subnet nodes alone are given an address, whatever else a request says', () => {
   const bench = new Bench().say(
     pool('join', '100.64.0.0/16'),
-    wish('a.ns#uid-a', { subnets: ['join'] }),
-    wish('b.ns#uid-b', { subnets: ['join'], v4: '100.64.0.2' }),
-    wish('node-n1', { subnets: ['join'], ofNode: true }),
+    request('a.ns#uid-a', { subnets: ['join'] }),
+    request('b.ns#uid-b', { subnets: ['join'], v4: '100.64.0.2' }),
+    request('node-n1', { subnets: ['join'], ofNode: true }),
   );
   assert.equal(bench.answer('a.ns#uid-a'), 'NodesOnly');
   assert.equal(bench.answer('b.ns#uid-b'), 'NodesOnly');
@@ -136,7 +136,7 @@ test('of the join Subnet nodes alone are given an address, whatever else a wish 
 test('a static address that is taken is refused with who has it, and given when it is free', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
-  bench.say(small, wish('b#1', { v4: '10.0.0.4' }));
+  bench.say(small, request('b#1', { v4: '10.0.0.4' }));
   assert.equal(bench.answer('b#1'), 'AddressConflict');
   bench.world.ips.delete('a.ns');
   bench.step.run();
@@ -144,9 +144,9 @@ test('a static address that is taken is refused with who has it, and given when 
 });
 
 test('Subnets are tried in their order, and a pool that appears later wakes who waits for it', () => {
-  const bench = new Bench().say(wish('a#1', { subnets: ['s0', 's1'] }));
+  const bench = new Bench().say(request('a#1', { subnets: ['s0', 's1'] }));
   assert.equal(bench.answer('a#1'), 'NoSubnet');
-  bench.say(small, wish('a#1', { subnets: ['s0', 's1'] }));
+  bench.say(small, request('a#1', { subnets: ['s0', 's1'] }));
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
 });
 
@@ -167,7 +167,7 @@ test('usage is published at once, then at most once in the interval', () => {
   const bench = new Bench().say(small);
   assert.equal(bench.step.usage.publish(0, 1_000), undefined);
   assert.equal(bench.world.usage.peek('s1')?.v4.available, 5n);
-  bench.say(small, wish('a#1'));
+  bench.say(small, request('a#1'));
   assert.equal(bench.step.usage.publish(400, 1_000), 600);
   assert.equal(bench.world.usage.peek('s1')?.v4.available, 5n);
   assert.equal(bench.step.usage.publish(1_000, 1_000), undefined);
@@ -180,7 +180,7 @@ test('usage is published at once, then at most once in the interval', () => {
 });
 
 test('an address that cannot be read is refused, and the others go on', () => {
-  const bench = new Bench().say(small, wish('a#1', { v4: 'junk' }), wish('b#1', { anyOf: ['junk', '10.0.0.4'] }), wish('c#1'));
+  const bench = new Bench().say(small, request('a#1', { v4: 'junk' }), request('b#1', { anyOf: ['junk', '10.0.0.4'] }), request('c#1'));
   assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
   assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
   assert.equal(bench.answer('c#1'), 's1 10.0.0.2');

@@ -1,5 +1,5 @@
 /**
- * Between rounds of compile: wishes in, reservations out. The only code that gives addresses away.
+ * Between rounds of compile: requests in, reservations out. The only code that gives addresses away.
  */
 import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -9,7 +9,7 @@ import type { Allocation, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
 import { parseSubnetFields, refusesTheSame } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
-import type { AddressWish, Reservation } from '../world/reservations.ts';
+import type { AddressRequest, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { Holders } from './holders.ts';
@@ -18,11 +18,11 @@ import { PresumedReservations } from './presumed-reservations.ts';
 import { forNodes, refusedWith, said, unreadable } from './refusal.ts';
 import type { Failure } from './refusal.ts';
 import { UsagePublisher } from './usage-publisher.ts';
-import type { Place } from './wish-request.ts';
-import { choices, derivedMac, isStatic, kindOf, request, without } from './wish-request.ts';
+import type { AllocationTarget } from './ledger-request.ts';
+import { choices, derivedMac, isStatic, kindOf, ledgerRequest, without } from './ledger-request.ts';
 
-/** Why a wish cannot be met. */
-export interface WishRefusal {
+/** Why a request cannot be met. */
+export interface RequestFailure {
   readonly code: Reason;
   readonly message: string;
   /** Who has what was asked for. */
@@ -34,11 +34,11 @@ export class AllocationStep {
   readonly usage: UsagePublisher;
   readonly #world: World;
   readonly #desired: Desired;
-  /** All wishes. */
+  /** All requests. */
   readonly #asking = new ClaimantsBySubnet();
-  /** Wishes that are refused. */
+  /** Requests that are refused. */
   readonly #waiting = new ClaimantsBySubnet();
-  /** Wishes that could be met, beside others of their group that are refused, and refused ones of which something could be had. */
+  /** Requests that could be met, beside others of their group that are refused, and refused ones of which something could be had. */
   readonly #spared = new ClaimantsBySubnet();
   readonly #holders: Holders;
   /** Subnets where something can be had that could not be before. */
@@ -46,9 +46,9 @@ export class AllocationStep {
   /** To be answered, the oldest first, from `#next` on. */
   #open: readonly Group[] = [];
   #next = 0;
-  /** Claimants whose wish is new and not answered yet. */
+  /** Claimants whose request is new and not answered yet. */
   readonly #asked = new Set<string>();
-  /** What was answered to those who had waited, by the kind of their wishes, while `#open` is answered. */
+  /** What was answered to those who had waited, by the kind of their requests, while `#open` is answered. */
   readonly #hopeless = new Map<string, Answers>();
   /** Claimants of one address: which of them goes first may be another one than before. */
   readonly #contested = new Set<string>();
@@ -83,8 +83,8 @@ export class AllocationStep {
   }
 
   get #nothingNew(): boolean {
-    const { dirtyPools, dirtyWishes } = this.#desired;
-    const news = dirtyPools.size + dirtyWishes.size + this.#freed.size + this.#contested.size + this.#unsettled.size;
+    const { dirtyPools, dirtyRequests } = this.#desired;
+    const news = dirtyPools.size + dirtyRequests.size + this.#freed.size + this.#contested.size + this.#unsettled.size;
     return news === 0 && this.#stirred().length === 0;
   }
 
@@ -110,11 +110,11 @@ export class AllocationStep {
       if (enough()) return;
       this.#next++;
       // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
-      const again = group.every((wish) => !this.#asked.has(wish.claimant) && !isStatic(wish));
+      const again = group.every((request) => !this.#asked.has(request.claimant) && !isStatic(request));
       for (const { claimant } of group) this.#asked.delete(claimant);
       const kind = again ? group.map(kindOf).join('; ') : undefined;
       const known = kind === undefined ? undefined : this.#hopeless.get(kind);
-      if (known !== undefined && !group.some((wish) => this.#holdsSome(wish))) {
+      if (known !== undefined && !group.some((request) => this.#holdsSome(request))) {
         const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
         if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#settle(group, same);
         continue;
@@ -131,21 +131,21 @@ export class AllocationStep {
    * @returns false where `enough()` said to yield before all was known that is asked for: nobody is answered before
    */
   #gather(enough: () => boolean): boolean {
-    for (const claimant of this.#desired.dirtyWishes) {
+    for (const claimant of this.#desired.dirtyRequests) {
       if (enough()) return false;
-      this.#desired.dirtyWishes.delete(claimant);
-      const wish = this.#desired.wish(claimant);
-      if (wish === undefined) {
+      this.#desired.dirtyRequests.delete(claimant);
+      const request = this.#desired.request(claimant);
+      if (request === undefined) {
         this.#drop(claimant);
         this.#asked.delete(claimant);
       } else {
         this.#asked.add(claimant);
-        this.#presumed.wished(claimant);
-        this.#asking.put(claimant, wish.subnets);
+        this.#presumed.requested(claimant);
+        this.#asking.put(claimant, request.subnets);
       }
     }
     if (this.#presumed.state !== 'over') this.#presumed.takeBack();
-    // At a start both this and the order of all wishes take a tenth of a second among 50,000: each has a turn.
+    // At a start both this and the order of all requests take a tenth of a second among 50,000: each has a turn.
     if (this.#desired.dirtyPools.size > 0) {
       this.#takePools();
       if (enough()) return false;
@@ -194,14 +194,14 @@ export class AllocationStep {
     this.#desired.dirtyPools.clear();
   }
 
-  /** Wishes that are answered together, each group once, the oldest first. */
+  /** Requests that are answered together, each group once, the oldest first. */
   #groups(due: ReadonlySet<string>): readonly Group[] {
     const groups: Group[] = [];
     const seen = new Set<string>();
     for (const claimant of due) {
-      const wish = this.#desired.wish(claimant);
-      if (wish === undefined || seen.has(claimant)) continue;
-      const group = wish.together === undefined ? [wish] : wish.together.flatMap((one) => this.#desired.wish(one) ?? []);
+      const request = this.#desired.request(claimant);
+      if (request === undefined || seen.has(claimant)) continue;
+      const group = request.together === undefined ? [request] : request.together.flatMap((one) => this.#desired.request(one) ?? []);
       if (group.length > 1) for (const one of group) seen.add(one.claimant);
       groups.push(group);
     }
@@ -228,29 +228,29 @@ export class AllocationStep {
     this.usage.mark(subnet);
   }
 
-  #holdsSome(wish: AddressWish): boolean {
-    return wish.subnets.some((subnet) => this.ledger.has(subnet, wish.claimant));
+  #holdsSome(request: AddressRequest): boolean {
+    return request.subnets.some((subnet) => this.ledger.has(subnet, request.claimant));
   }
 
   #answer(group: Group): Answers {
     const [only, second] = group;
     if (only !== undefined && second === undefined) return [this.#reserve(only)];
-    const refused = group.map((wish): Reservation | undefined => {
-      const refusals = this.#refusals(wish);
-      return refusals === undefined ? undefined : refusedWith(wish, refusals);
+    const refused = group.map((request): Reservation | undefined => {
+      const refusals = this.#refusals(request);
+      return refusals === undefined ? undefined : refusedWith(request, refusals);
     });
     if (refused.some((answer) => answer !== undefined)) return refused;
     const before = new Map(group.flatMap(({ subnets }) => subnets.map((subnet) => [subnet, this.#markOf(subnet)])));
     const given: Reservation[] = [];
-    for (const wish of group) {
-      const answer = this.#reserve(wish);
+    for (const request of group) {
+      const answer = this.#reserve(request);
       if (answer.kind === 'granted') {
         given.push(answer);
         continue;
       }
       // Two of them want the last address of one Subnet.
       this.#undo(given, before);
-      return group.map((one) => (one === wish ? answer : undefined));
+      return group.map((one) => (one === request ? answer : undefined));
     }
     return given;
   }
@@ -280,26 +280,26 @@ export class AllocationStep {
   }
 
   /**
-   * Why a wish for addresses by name would be refused now, in the words of its answer, and who has them; undefined where it would not be,
-   * and for a wish for any address. Nothing is taken.
+   * Why a request for addresses by name would be refused now, in the words of its answer, and who has them; undefined where it would not be,
+   * and for a request for any address. Nothing is taken.
    */
-  refusal(wish: AddressWish): WishRefusal | undefined {
-    if (!isStatic(wish)) return undefined;
+  refusal(request: AddressRequest): RequestFailure | undefined {
+    if (!isStatic(request)) return undefined;
     this.#holders.settle();
-    const refusals = this.#refusals(wish);
+    const refusals = this.#refusals(request);
     const [first] = refusals ?? [];
     if (refusals === undefined || first === undefined) return undefined;
     return { code: first.code, message: said(refusals), holders: refusals.flatMap(({ holders }) => holders) };
   }
 
-  /** What is in the way of a wish, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
-  #refusals(wish: AddressWish): readonly Failure[] | undefined {
+  /** What is in the way of a request, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
+  #refusals(request: AddressRequest): readonly Failure[] | undefined {
     const refusals: Failure[] = [];
-    for (const place of this.#places(wish)) {
-      for (const asked of choices(wish)) {
+    for (const target of this.#targets(request)) {
+      for (const asked of choices(request)) {
         const failure =
-          forNodes(this.#world.settings.joinSubnet, place, wish) ??
-          (typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(place.subnet, request(place, wish, asked)));
+          forNodes(this.#world.settings.joinSubnet, target, request) ??
+          (typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(target.subnet, ledgerRequest(target, request, asked)));
         if (failure === undefined) return undefined;
         refusals.push(failure);
       }
@@ -307,18 +307,18 @@ export class AllocationStep {
     return refusals;
   }
 
-  #reserve(wish: AddressWish): Reservation {
+  #reserve(request: AddressRequest): Reservation {
     const refusals: Failure[] = [];
-    for (const place of this.#places(wish)) {
-      const { subnet } = place;
-      for (const asked of choices(wish)) {
+    for (const target of this.#targets(request)) {
+      const { subnet } = target;
+      for (const asked of choices(request)) {
         const given =
-          forNodes(this.#world.settings.joinSubnet, place, wish) ??
-          (typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, wish, request(place, wish, asked)));
+          forNodes(this.#world.settings.joinSubnet, target, request) ??
+          (typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, request, ledgerRequest(target, request, asked)));
         if (given.ok) {
           return {
             kind: 'granted',
-            claimant: wish.claimant,
+            claimant: request.claimant,
             subnet,
             v4: given.v4 === undefined ? '' : formatAddress(given.v4),
             v6: given.v6 === undefined ? '' : formatAddress(given.v6),
@@ -328,25 +328,25 @@ export class AllocationStep {
         refusals.push(given);
       }
     }
-    return refusedWith(wish, refusals);
+    return refusedWith(request, refusals);
   }
 
-  /** Exactly what is asked for; for a wish that yields, another one of each that somebody has who goes first. */
-  #allocate(subnet: string, wish: AddressWish, asked: AllocationRequest): Allocation {
+  /** Exactly what is asked for; for a request that yields, another one of each that somebody has who goes first. */
+  #allocate(subnet: string, request: AddressRequest, asked: AllocationRequest): Allocation {
     let given = this.ledger.allocate(subnet, asked);
     let instead = asked;
-    for (let attempt = 1; attempt <= 4 && wish.yields === true && !given.ok && given.code === 'AddressConflict'; attempt++) {
-      instead = without(instead, given.subject, derivedMac(wish.claimant, attempt));
+    for (let attempt = 1; attempt <= 4 && request.yields === true && !given.ok && given.code === 'AddressConflict'; attempt++) {
+      instead = without(instead, given.subject, derivedMac(request.claimant, attempt));
       given = this.ledger.allocate(subnet, instead);
     }
     return given;
   }
 
-  /** Where a wish may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
-  #places(wish: AddressWish): readonly Place[] {
-    const { subnets, pools } = wish;
-    const holds = subnets.map((subnet) => this.ledger.has(subnet, wish.claimant));
-    const held = subnets.filter((_, i) => holds[i]).map((subnet): Place => ({ subnet, ...(pools !== undefined && { pools }) }));
+  /** Where a request may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
+  #targets(request: AddressRequest): readonly AllocationTarget[] {
+    const { subnets, pools } = request;
+    const holds = subnets.map((subnet) => this.ledger.has(subnet, request.claimant));
+    const held = subnets.filter((_, i) => holds[i]).map((subnet): AllocationTarget => ({ subnet, ...(pools !== undefined && { pools }) }));
     if (pools === undefined) return [...held, ...subnets.filter((_, i) => !holds[i]).map((subnet) => ({ subnet }))];
     const inOrder: { readonly subnet: string; readonly pools: string[] }[] = [];
     for (const pool of pools) {
@@ -361,10 +361,10 @@ export class AllocationStep {
   }
 }
 
-/** Wishes that are met together or not at all, mostly one. */
-type Group = readonly AddressWish[];
+/** Requests that are met together or not at all, mostly one. */
+type Group = readonly AddressRequest[];
 
-/** One for each wish of a group; undefined for one that could be met, while another could not. */
+/** One for each request of a group; undefined for one that could be met, while another could not. */
 type Answers = readonly (Reservation | undefined)[];
 
 function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {

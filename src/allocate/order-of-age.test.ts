@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import { inOrderOfAge } from './order-of-age.ts';
 
 test('the oldest comes first, of one second the first by name, whatever the order was', () => {
-  const wish = fc.record({
+  const request = fc.record({
     since: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z', '2025-01-01T00:00:00Z'),
     claimant: fc.string(),
   });
   fc.assert(
-    fc.property(fc.uniqueArray(wish, { selector: ({ claimant }) => claimant }), (wishes) => {
-      const groups = wishes.map((one) => [one as AddressWish, { since: '', claimant: 'another of the pod' } as AddressWish]);
+    fc.property(fc.uniqueArray(request, { selector: ({ claimant }) => claimant }), (requests) => {
+      const groups = requests.map((one) => [one as AddressRequest, { since: '', claimant: 'another of the pod' } as AddressRequest]);
       const found = inOrderOfAge(groups).map(([first]) => `${first?.since} ${first?.claimant}`);
-      const wanted = wishes.map(({ since, claimant }) => `${since} ${claimant}`).toSorted((a, b) => (a < b ? -1 : 1));
+      const wanted = requests.map(({ since, claimant }) => `${since} ${claimant}`).toSorted((a, b) => (a < b ? -1 : 1));
       assert.deepEqual(found, wanted);
     }),
   );

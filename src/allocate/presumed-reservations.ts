@@ -1,6 +1,6 @@
 /**
- * At a start most interfaces have their addresses already: each is expected to wish for them and to be given them, before rules run first.
- * So the rule of a pod runs once, not once to wish and once with the answer. The wish is answered like any other, and what nobody wished
+ * At a start most interfaces have their addresses already: each is expected to request them and to be given them, before rules run first.
+ * So the rule of a pod runs once, not once to request and once with the answer. The request is answered like any other, and what nobody requested
  * for is taken back.
  */
 import type { Address } from '../net/address.ts';
@@ -11,9 +11,9 @@ import type { Table } from '../world/table.ts';
 
 export class PresumedReservations {
   readonly #reservations: Table<Reservation>;
-  /** Claimants that have not wished yet. */
+  /** Claimants that have not requested anything yet. */
   readonly #expected = new Set<string>();
-  /** `coming`: rules have not run yet; `over`: all wishes of the start are known. */
+  /** `coming`: rules have not run yet; `over`: all requests of the start are known. */
   #state: 'coming' | 'there' | 'over' = 'coming';
 
   constructor(reservations: Table<Reservation>) {
@@ -35,12 +35,12 @@ export class PresumedReservations {
     this.#state = 'there';
   }
 
-  /** It has wished, and is answered like any other. */
-  wished(claimant: string): void {
+  /** It has requested its addresses, and is answered like any other. */
+  requested(claimant: string): void {
     this.#expected.delete(claimant);
   }
 
-  /** Those of who has not wished by now. */
+  /** Those of claimants without a request by now. */
   takeBack(): void {
     this.#state = 'over';
     for (const claimant of this.#expected) this.#reservations.delete(claimant);

@@ -1,14 +1,14 @@
-/** Why a wish is refused, in the words of its answer. */
+/** Why a request is refused, in the words of its answer. */
 import type { Reason } from '../api/reasons.ts';
 import type { AllocationFailure } from '../ipam/allocation.ts';
-import type { AddressWish, Reservation } from '../world/reservations.ts';
-import type { Place } from './wish-request.ts';
+import type { AddressRequest, Reservation } from '../world/reservations.ts';
+import type { AllocationTarget } from './ledger-request.ts';
 
-/** Why a place gives nothing: the ledger's word, or that of who may have addresses there. */
+/** Why a target gives nothing: the ledger's word, or that of who may have addresses there. */
 export type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
 
 /** Nodes reach the network by the addresses of the join Subnet, and are reached by them: nobody else is given one, whatever it was told before. */
-export function forNodes(join: string, { subnet }: Place, { ofNode }: AddressWish): Failure | undefined {
+export function forNodes(join: string, { subnet }: AllocationTarget, { ofNode }: AddressRequest): Failure | undefined {
   if (ofNode === true || subnet !== join) return undefined;
   return {
     ok: false,
@@ -23,7 +23,7 @@ export function unreadable(message: string): AllocationFailure {
   return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };
 }
 
-export function refusedWith({ claimant }: AddressWish, refusals: readonly Failure[]): Reservation {
+export function refusedWith({ claimant }: AddressRequest, refusals: readonly Failure[]): Reservation {
   const [first] = refusals;
   if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
   const late = refusals.some((refusal) => refusal.late === true);

@@ -4,7 +4,7 @@
  */
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
-import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
+import type { AnyObject, PlannedEvent, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
@@ -46,7 +46,7 @@ export interface ObjectWriterOptions {
   /** Likewise, and it never goes back: the date that moments pass by. */
   readonly date: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
-  readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: EventWish) => void;
+  readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: PlannedEvent) => void;
   /** An object could not be compared, which is a bug: the others go on, and it is compared again later. */
   readonly onFailure: (id: ObjectId, error: unknown) => void;
   readonly later: (ms: number, run: () => void) => void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
-import type { Claimant, PatchOutput, RowOutput, WishOutput } from './output.ts';
+import type { Claimant, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
 
 const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 
@@ -37,10 +37,10 @@ test('of several claims to one identity every process carries out the same, in w
   }
 });
 
-test('of several wishes of one claimant each stands while its rule wishes, and every process answers the same', () => {
-  const wish = (v4: string): WishOutput => ({
-    kind: 'wish',
-    wish: { claimant: 'web.shop', subnets: ['red'], families: 'subnet', v4, since: '2026-01-01T00:00:00Z' },
+test('of several requests of one claimant each stands while its rule emits it, and every process answers the same', () => {
+  const request = (v4: string): AddressRequestOutput => ({
+    kind: 'address-request',
+    request: { claimant: 'web.shop', subnets: ['red'], families: 'subnet', v4, since: '2026-01-01T00:00:00Z' },
   });
   for (const [first, second] of [
     ['10.0.0.5', '10.0.0.6'],
@@ -48,15 +48,15 @@ test('of several wishes of one claimant each stands while its rule wishes, and e
   ] as const) {
     for (const leaving of [0, 1] as const) {
       const desired = new Desired();
-      const held = [desired.replace([], [wish(first)]), desired.replace([], [wish(second)])] as const;
-      assert.equal(desired.wish('web.shop')?.v4, '10.0.0.5');
-      desired.dirtyWishes.clear();
+      const held = [desired.replace([], [request(first)]), desired.replace([], [request(second)])] as const;
+      assert.equal(desired.request('web.shop')?.v4, '10.0.0.5');
+      desired.dirtyRequests.clear();
       desired.replace(held[leaving], []);
-      assert.deepEqual([desired.wish('web.shop')?.v4, [...desired.dirtyWishes]], [leaving === 0 ? second : first, ['web.shop']]);
-      const other = desired.replace(held[1 - leaving] ?? [], [wish('10.0.0.7')]);
-      assert.equal(desired.wish('web.shop')?.v4, '10.0.0.7');
+      assert.deepEqual([desired.request('web.shop')?.v4, [...desired.dirtyRequests]], [leaving === 0 ? second : first, ['web.shop']]);
+      const other = desired.replace(held[1 - leaving] ?? [], [request('10.0.0.7')]);
+      assert.equal(desired.request('web.shop')?.v4, '10.0.0.7');
       desired.replace(other, []);
-      assert.equal(desired.wishes.size, 0);
+      assert.equal(desired.requests.size, 0);
     }
   }
 });

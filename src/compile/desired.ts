@@ -2,7 +2,7 @@
  * All outputs of all rules, gathered by what they speak of, with the identities that changed since they were last taken.
  */
 import { equal } from '../world/equal.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
 import type {
@@ -54,9 +54,9 @@ export interface ConditionCount extends Pick<ConditionOutput, 'type' | 'status' 
 export class Desired {
   readonly #rows = new Map<RowId, MutableSlot>();
   readonly #objects = new Map<ObjectId, readonly ObjectOutput[]>();
-  readonly #wishes = new Map<string, AddressWish>();
-  /** Of claimants for whom several rules wish at once, all that they wish: when one withdraws, the other's stays. */
-  readonly #rivals = new Map<string, readonly AddressWish[]>();
+  readonly #requests = new Map<string, AddressRequest>();
+  /** Of claimants with requests of several rules at once, all of these: when one rule withdraws its request, the other's stays. */
+  readonly #rivals = new Map<string, readonly AddressRequest[]>();
   readonly #pools = new Map<string, PoolOutput>();
   readonly #rowCounts = new Map<string, number>();
   readonly #conditionCounts = new Map<string, ConditionCount>();
@@ -64,8 +64,8 @@ export class Desired {
   /** Single members that changed, of rows that need no look otherwise. */
   readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
   readonly dirtyObjects = new Set<ObjectId>();
-  /** Claimants whose wish appeared, changed or went. */
-  readonly dirtyWishes = new Set<string>();
+  /** Claimants whose request appeared, changed or went. */
+  readonly dirtyRequests = new Set<string>();
   readonly dirtyPools = new Set<string>();
   readonly notices = new Set<NoticeOutput>();
   /** Those that nobody took yet. */
@@ -88,12 +88,12 @@ export class Desired {
     return this.#pools.get(subnet);
   }
 
-  wish(claimant: string): AddressWish | undefined {
-    return this.#wishes.get(claimant);
+  request(claimant: string): AddressRequest | undefined {
+    return this.#requests.get(claimant);
   }
 
-  get wishes(): ReadonlyMap<string, AddressWish> {
-    return this.#wishes;
+  get requests(): ReadonlyMap<string, AddressRequest> {
+    return this.#requests;
   }
 
   /** Rows that are wanted, by table. */
@@ -164,10 +164,10 @@ export class Desired {
         slot.members.set(key, { output, said: (present?.said ?? 0) + 1 });
         return;
       }
-      case 'wish': {
-        const first = this.#wishes.get(output.wish.claimant);
-        if (first === undefined) this.#wishes.set(output.wish.claimant, output.wish);
-        else this.#choose([...(this.#rivals.get(output.wish.claimant) ?? [first]), output.wish]);
+      case 'address-request': {
+        const first = this.#requests.get(output.request.claimant);
+        if (first === undefined) this.#requests.set(output.request.claimant, output.request);
+        else this.#choose([...(this.#rivals.get(output.request.claimant) ?? [first]), output.request]);
         return;
       }
       case 'pool':
@@ -207,10 +207,10 @@ export class Desired {
         this.#tidy(output.row, slot);
         return;
       }
-      case 'wish': {
-        const rivals = this.#rivals.get(output.wish.claimant);
-        if (rivals === undefined) this.#wishes.delete(output.wish.claimant);
-        else this.#choose(without(rivals, output.wish));
+      case 'address-request': {
+        const rivals = this.#rivals.get(output.request.claimant);
+        if (rivals === undefined) this.#requests.delete(output.request.claimant);
+        else this.#choose(without(rivals, output.request));
         return;
       }
       case 'pool':
@@ -233,17 +233,17 @@ export class Desired {
     }
   }
 
-  /** One of several wishes of a claimant, the same in every process. */
-  #choose(wishes: readonly AddressWish[]): void {
-    const [first, ...others] = wishes;
+  /** One of several requests of a claimant, the same in every process. */
+  #choose(requests: readonly AddressRequest[]): void {
+    const [first, ...others] = requests;
     if (first === undefined) return;
-    const text = (wish: AddressWish): string => JSON.stringify(wish);
-    this.#wishes.set(
+    const text = (request: AddressRequest): string => JSON.stringify(request);
+    this.#requests.set(
       first.claimant,
       others.reduce((one, other) => (text(other) < text(one) ? other : one), first),
     );
     if (others.length === 0) this.#rivals.delete(first.claimant);
-    else this.#rivals.set(first.claimant, wishes);
+    else this.#rivals.set(first.claimant, requests);
   }
 
   /** What an output speaks of is to be looked at. A notice has been taken in by then: it is passed on once and forgotten. */
@@ -255,8 +255,8 @@ export class Desired {
       case 'member':
         this.markMember(output.row, this.#keyOf(output));
         return;
-      case 'wish':
-        this.dirtyWishes.add(output.wish.claimant);
+      case 'address-request':
+        this.dirtyRequests.add(output.request.claimant);
         return;
       case 'pool':
         this.dirtyPools.add(output.subnet);
@@ -324,8 +324,8 @@ function nameOf(output: Output): string {
       return output.id;
     case 'member':
       return output.row;
-    case 'wish':
-      return output.wish.claimant;
+    case 'address-request':
+      return output.request.claimant;
     case 'pool':
       return output.subnet;
     default:

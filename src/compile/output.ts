@@ -8,7 +8,7 @@ import type { Mac } from '../net/mac.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 
 export type Scalar = string | number | boolean;
 
@@ -119,9 +119,9 @@ export interface EvictOutput {
 }
 
 /** An address some interface needs; the allocation step answers with a reservation. */
-export interface WishOutput {
-  readonly kind: 'wish';
-  readonly wish: AddressWish;
+export interface AddressRequestOutput {
+  readonly kind: 'address-request';
+  readonly request: AddressRequest;
 }
 
 /** What the allocator is to know of a Subnet that hands out addresses. */
@@ -158,7 +158,7 @@ export interface NoticeOutput {
 }
 
 export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutput;
-export type Output = RowOutput | MemberOutput | ObjectOutput | WishOutput | PoolOutput | NoticeOutput;
+export type Output = RowOutput | MemberOutput | ObjectOutput | AddressRequestOutput | PoolOutput | NoticeOutput;
 
 /** `<resource>/<namespace/name or name>`: identity of a Kubernetes object among outputs. */
 export type ObjectId = string & { readonly __brand: 'ObjectId' };

@@ -2,7 +2,7 @@
  * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; the others keep
  * their World warm. Long, because it is the one place where all parts are put together.
  */
-import type { WishRefusal } from '../allocate/allocation-step.ts';
+import type { RequestFailure } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
@@ -18,7 +18,7 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './outages/api-outage.ts';
 import { cacheLog, definitionsLog } from './reports/cache-log.ts';
@@ -377,8 +377,8 @@ export class Controller {
     return this.#observed && this.#phase !== 'stopped';
   }
 
-  /** Why a wish for addresses by name would be refused now. Nothing is taken. */
-  readonly refusal = (wish: AddressWish): WishRefusal | undefined => this.#allocation.refusal(wish);
+  /** Why a request for addresses by name would be refused now. Nothing is taken. */
+  readonly refusal = (request: AddressRequest): RequestFailure | undefined => this.#allocation.refusal(request);
 
   /** Resolves when the controller is quiet and leads (or only observes). */
   untilQuiet(): Promise<void> {
@@ -508,7 +508,7 @@ export class Controller {
     for (let round = 0; ; round++) {
       this.#doing = 'rules';
       if (!this.world.reactor.runDue(enough)) return false;
-      this.#doing = 'answers to wishes';
+      this.#doing = 'answers to requests';
       this.#allocation.run(enough);
       if (this.world.reactor.isIdle && this.#allocation.quiet) {
         this.#publishUsage();

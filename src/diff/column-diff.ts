@@ -69,7 +69,7 @@ export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<st
   }
   const remove: string[] = [];
   for (const key of held.keys()) {
-    // A seal is nobody's wish: it is written when something else is.
+    // No rule emits a seal: it is written together with another column.
     if (Object.hasOwn(wanted, key) || isForeignKey(key) || key === SEAL_KEY) continue;
     if (Array.isArray(mode) && !(mode as readonly string[]).includes(key)) continue;
     remove.push(key);

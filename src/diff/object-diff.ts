@@ -29,7 +29,7 @@ export interface AnyObject {
   readonly status?: unknown;
 }
 
-export interface EventWish {
+export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: Reason;
   readonly message: string;
@@ -40,7 +40,7 @@ export type ObjectWrite = {
   readonly namespace: string;
   readonly name: string;
   /** To emit once the write is acknowledged. */
-  readonly events: readonly EventWish[];
+  readonly events: readonly PlannedEvent[];
 } & (
   | { readonly verb: 'create'; readonly object: { readonly [key: string]: Json | undefined } }
   | { readonly verb: 'delete'; readonly uid: string }
@@ -165,7 +165,7 @@ function conditionDiff(
   return diffConditions(conditionsOf(resource, observed), wanted, without, stamp);
 }
 
-function conditionEvents({ told, removed }: ConditionDiff, patches: readonly PatchOutput[]): EventWish[] {
+function conditionEvents({ told, removed }: ConditionDiff, patches: readonly PatchOutput[]): PlannedEvent[] {
   return [
     ...told.flatMap((condition) => eventOf(condition)),
     ...patches.flatMap(({ eventsWithout = {} }) => removed.flatMap((type) => eventsWithout[type] ?? [])),
@@ -274,7 +274,7 @@ function mergeable(value: unknown, held: unknown): unknown {
   return merged;
 }
 
-function eventOf(condition: ConditionOutput): EventWish[] {
+function eventOf(condition: ConditionOutput): PlannedEvent[] {
   return condition.event === undefined ? [] : [{ type: condition.event, reason: condition.reason, message: condition.message }];
 }
 

@@ -42,7 +42,7 @@ const INT64_MIN = -(2n ** 63n);
 
 /**
  * An integer as an API server hands it back: it keeps int64 exactly and everything beyond as a float64.
- * Compare with what was read after rounding the wish with this, or the two never agree.
+ * Compare with what was read after rounding the desired value with this, or the two never agree.
  */
 export function asStoredInteger(value: number | bigint): number | bigint {
   const exact = typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;

@@ -39,7 +39,7 @@ describe('KubeWriter', () => {
     await api.close();
   });
 
-  it('sends one request at a time for an object and only the newest wish of a lane', async () => {
+  it('sends one request at a time for an object and only the newest intent of a lane', async () => {
     const results = [writer.submit(patch('a', 1))];
     const first = await api.next();
     results.push(writer.submit(patch('a', 2)), writer.submit(patch('a', 3)), writer.submit(patch('a', 'x', { lane: 'status' })));
@@ -83,7 +83,7 @@ describe('KubeWriter', () => {
       at.push(clock.now());
       exchange.object();
     };
-    // Each write is wished anew as soon as it is done, as of an object that another program puts back.
+    // Each write is submitted again as soon as it is done, as of an object that another program puts back.
     const fight = async (lane: string): Promise<void> => {
       for (let i = 0; ; i++) if (!(await writer.submit(patch('a', i, { lane }))).ok) return;
     };
@@ -191,7 +191,7 @@ describe('KubeWriter', () => {
     assert.deepEqual(delays, [150, 300]);
   });
 
-  it('sends the newest wish when an older one failed, but not sooner than the older would have been', async () => {
+  it('sends the newest intent when an older one failed, but not sooner than the older would have been', async () => {
     const first = writer.submit(patch('a', 1));
     (await api.next()).status(503, 'ServiceUnavailable', 'x');
     await until('the retry to be planned', () => writer.counters.retried === 1);

@@ -47,7 +47,7 @@ const WEBHOOK_ATTEMPTS = 4;
 /** What one answer keeps all writes for, whatever it says: it may come from what admits the objects of one namespace. */
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The wish of one key (object and lane). */
+/** The intent of one key (object and lane). */
 interface Entry {
   readonly key: string;
   readonly object: ObjectSlot;
@@ -75,7 +75,7 @@ interface ObjectSlot {
 }
 
 /**
- * Writes to the API server: per object in order, per key only the newest wish, bounded overall. Failures that
+ * Writes to the API server: per object in order, per key only the newest intent, bounded overall. Failures that
  * may pass are repeated; all others are the submitter's, as values. `submit` never throws.
  */
 export class KubeWriter {

@@ -17,7 +17,7 @@ import {
 import type { Observed } from './opinion.ts';
 
 function observed(scene: PodScene): Observed {
-  return { world: scene.bench.world, complete: true, refusal: (wish) => scene.bench.allocation.refusal(wish) };
+  return { world: scene.bench.world, complete: true, refusal: (request) => scene.bench.allocation.refusal(request) };
 }
 
 function vip(spec: Vip['spec'], annotations: Readonly<Record<string, string>> = {}): Vip {

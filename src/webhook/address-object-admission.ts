@@ -4,7 +4,7 @@ import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/validat
 import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
 import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
-import { addressWish, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
+import { addressRequestOf, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
@@ -43,7 +43,7 @@ function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion
         ...findings.map(invalid),
         ...leaseObjection(object),
         ...(going === undefined ? [] : [going]),
-        ...(sound ? takenByName(observed, addressWish(object), 'spec', (sentence) => saidOfAddresses(object, sentence)) : []),
+        ...(sound ? takenByName(observed, addressRequestOf(object), 'spec', (sentence) => saidOfAddresses(object, sentence)) : []),
       ],
       warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
     };

@@ -3,7 +3,7 @@ import { ipFindings, ipUpdateFindings } from '../api/validation/ip-validation.ts
 import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
-import { requestProblem, requestWish, saidOfIpAddresses, saidOfIpSubnet } from '../compile/ip/ip-request.ts';
+import { requestProblem, ipAddressRequest, saidOfIpAddresses, saidOfIpSubnet } from '../compile/ip/ip-request.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
@@ -28,7 +28,9 @@ export function ipCreated(ip: IP, observed: Observed): Opinion {
   if (objections.length === 0 && warnings.length === 0) {
     objections.push(...own.filter(({ code, value }) => code !== 'IPSubnetMissing' || value === '').map(invalid));
     if (objections.length === 0 && complete && asks)
-      objections.push(...takenByName(observed, requestWish(world, ip), 'spec.ipAddress', (sentence) => saidOfIpAddresses(ip, sentence)));
+      objections.push(
+        ...takenByName(observed, ipAddressRequest(world, ip), 'spec.ipAddress', (sentence) => saidOfIpAddresses(ip, sentence)),
+      );
   }
   return { objections, warnings };
 }

@@ -14,7 +14,7 @@ import type { Observed, Opinion } from './opinion.ts';
 import { RefusedDeletions } from './refused-deletions.ts';
 
 function observed({ bench }: PodScene, complete = true): Observed {
-  return { world: bench.world, complete, refusal: (wish) => bench.allocation.refusal(wish) };
+  return { world: bench.world, complete, refusal: (request) => bench.allocation.refusal(request) };
 }
 
 /** The user that the controller is to the API server. */
@@ -420,7 +420,7 @@ test('a rule that is edited to name an EIP that is being deleted is refused in t
 
 test('a pod that asks for the impossible is refused in the words of its condition', () => {
   const key = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
-  const wishes: Readonly<Record<string, object>> = {
+  const requests: Readonly<Record<string, object>> = {
     unreadable: { [key('ip_address')]: 'ten.one' },
     outside: { [key('ip_address')]: '10.7.0.9' },
     gateway: { [key('ip_address')]: '10.1.0.1' },
@@ -430,7 +430,7 @@ test('a pod that asks for the impossible is refused in the words of its conditio
     rate: { [key('ingress_rate')]: 'fast' },
     networks: { 'k8s.v1.cni.cncf.io/networks': '[{' },
   };
-  for (const [name, annotations] of Object.entries(wishes)) {
+  for (const [name, annotations] of Object.entries(requests)) {
     const scene = tenant();
     scene.pod('holder', { annotations: { [key('ip_address')]: '10.1.0.9' } });
     scene.bench.settle();
@@ -466,7 +466,7 @@ test('a pod whose port would have the name of a port of a node or of a Subnet is
 
 test('an address of a pod on its way out may be asked for; one of a reservation may not', () => {
   const scene = tenant();
-  const wish = (address: string): Opinion =>
+  const request = (address: string): Opinion =>
     asked(scene, 'CREATE', 'pods', pod('next', { 'ovn.kubernetes.io/ip_address': address, 'ovn.kubernetes.io/logical_switch': 'net' }));
   scene.pod('last', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.9' } });
   scene.bench.put('ips', {
@@ -474,10 +474,10 @@ test('an address of a pod on its way out may be asked for; one of a reservation 
     spec: { subnet: 'net', podName: 'vip', namespace: 'shop', ipAddress: '10.1.0.10' },
   });
   scene.bench.settle();
-  assert.deepEqual(codes(wish('10.1.0.9')), ['AddressConflict']);
+  assert.deepEqual(codes(request('10.1.0.9')), ['AddressConflict']);
   scene.bench.delete('pods', 'shop/last');
-  assert.deepEqual(codes(wish('10.1.0.9')), []);
-  assert.match(only(wish('10.1.0.10')), /the address 10\.1\.0\.10 in Subnet "net" is held by vip\.shop/);
+  assert.deepEqual(codes(request('10.1.0.9')), []);
+  assert.match(only(request('10.1.0.10')), /the address 10\.1\.0\.10 in Subnet "net" is held by vip\.shop/);
 });
 
 test('what a Vip, an EIP, an IP object, a pool or a pod is refused for has the sentence and, but for pools, the code of its condition', () => {

@@ -1,8 +1,8 @@
 /** What the judge of a kind thinks of a write. */
 import type { Reason } from '../api/reasons.ts';
-import type { WishRefusal } from '../allocate/allocation-step.ts';
+import type { RequestFailure } from '../allocate/allocation-step.ts';
 import type { Finding } from '../api/validation/finding.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 
 /** Why a write is refused: the rule's code and sentence. */
@@ -26,8 +26,8 @@ export interface Observed {
   readonly world: World;
   /** Every list was read in full. Until then an object is judged by itself. */
   readonly complete: boolean;
-  /** Why a wish for addresses by name would be refused now. */
-  readonly refusal: (wish: AddressWish) => WishRefusal | undefined;
+  /** Why a request for addresses by name would be refused now. */
+  readonly refusal: (request: AddressRequest) => RequestFailure | undefined;
 }
 
 export const NO_OPINION: Opinion = { objections: [], warnings: [] };

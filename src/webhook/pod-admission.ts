@@ -13,7 +13,7 @@ import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
 import { portRefusals } from '../compile/pod/port-tenancy.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
@@ -50,15 +50,17 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
       objections.push(forbidden({ ...going, message: podMessage(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
       continue;
     }
-    const { demand } = bindingOf(world, nic);
-    if (demand.kind === 'waiting') {
-      if (NOT_ALLOWED.has(demand.reason)) objections.push(forbidden(demand, 'metadata.annotations'));
-      else if (NEVER.has(demand.reason))
-        objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
-      else if (named !== '') warnings.push(demand.message);
-    } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
+    const { requestState } = bindingOf(world, nic);
+    if (requestState.kind === 'waiting') {
+      if (NOT_ALLOWED.has(requestState.reason)) objections.push(forbidden(requestState, 'metadata.annotations'));
+      else if (NEVER.has(requestState.reason))
+        objections.push(invalid({ code: requestState.reason, field: 'metadata.annotations', message: requestState.message }));
+      else if (named !== '') warnings.push(requestState.message);
+    } else if (requestState.kind === 'address-request' && requestState.request.anyOf === undefined)
       objections.push(
-        ...takenByName(observed, demand.wish, askingField(nic, demand.wish), (sentence) => podMessage(nic, 'address', sentence)),
+        ...takenByName(observed, requestState.request, askingField(nic, requestState.request), (sentence) =>
+          podMessage(nic, 'address', sentence),
+        ),
       );
   }
   return { objections, warnings };
@@ -75,8 +77,9 @@ function notAllowed(world: World, pod: Pod): readonly Objection[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
   return interfacesOf(world, view).interfaces.flatMap((nic): Objection[] => {
-    const { demand, bound } = bindingOf(world, nic);
-    if (demand.kind === 'waiting') return NOT_ALLOWED.has(demand.reason) ? [forbidden(demand, 'metadata.annotations')] : [];
+    const { requestState, bound } = bindingOf(world, nic);
+    if (requestState.kind === 'waiting')
+      return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
     const refusals = bound === undefined ? [] : portRefusals(world, nic, bound.addresses.subnet);
     return refusals.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
@@ -93,7 +96,7 @@ function findingsOf(pod: Pod): readonly Pick<Finding, 'code' | 'field' | 'messag
   ];
 }
 
-function askingField(nic: PodInterface, { v4, v6, mac }: AddressWish): string {
+function askingField(nic: PodInterface, { v4, v6, mac }: AddressRequest): string {
   return fieldOf(nic, mac !== undefined && v4 === undefined && v6 === undefined ? 'mac_address' : 'ip_address');
 }
 

@@ -1,7 +1,7 @@
 /** Addresses that are asked for by name and cannot be had: outside of the Subnet, or somebody has them who stays. */
 import type { Holder } from '../ipam/holder.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import type { Objection, Observed } from './opinion.ts';
 import { invalid } from './opinion.ts';
@@ -12,11 +12,11 @@ const NEVER: ReadonlySet<string> = new Set(['AddressOutOfRange', 'InvalidIPFamil
 /** @param said what is in the way as it is said to the object */
 export function takenByName(
   { world, refusal }: Observed,
-  wish: AddressWish,
+  request: AddressRequest,
   field: string,
   said: (sentence: string) => string,
 ): readonly Objection[] {
-  const refused = refusal(wish);
+  const refused = refusal(request);
   if (refused === undefined) return [];
   const { code, message, holders } = refused;
   // The gateway is nobody's, and is never free.

@@ -32,7 +32,7 @@ function asked({ bench }: PodScene, resource: ResourceName, object: object, befo
       object: reviewed,
       oldObject: before as ReviewedObject | undefined,
     },
-    { world: bench.world, complete: true, refusal: (wish) => bench.allocation.refusal(wish) },
+    { world: bench.world, complete: true, refusal: (request) => bench.allocation.refusal(request) },
     () => undefined,
   );
 }

@@ -35,7 +35,7 @@ function request(operation: Operation, resource: ResourceName, object: object): 
 /** What the API server is told, and what a client is told that proves nothing. */
 function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
   const { bench } = scene;
-  const observed: Observed = { world: bench.world, complete: true, refusal: (wish) => bench.allocation.refusal(wish) };
+  const observed: Observed = { world: bench.world, complete: true, refusal: (request) => bench.allocation.refusal(request) };
   const known = judge(asked, observed, () => undefined);
   const alone = judge(asked, { world: new World(bench.world.settings), complete: false, refusal: () => undefined }, () => undefined);
   return { known, unknown: withoutOthers(asked, known, alone) };

@@ -1,10 +1,10 @@
 /**
- * Addresses as rules speak of them: a wish goes out of a rule, a reservation comes back as an entry of a table.
+ * Addresses as rules speak of them: a request goes out of a rule, a reservation comes back as an entry of a table.
  */
 import type { Reason } from '../api/reasons.ts';
 
 /** What an interface needs. Idempotent by claimant: who holds an address already gets that one. */
-export interface AddressWish {
+export interface AddressRequest {
   /** The interface in its incarnation, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
   readonly claimant: string;
   /** Subnets to take it from, first with room wins. */

@@ -92,10 +92,10 @@ function create(dice: Dice): Operation {
     ? dice.of(EVERYTHING.filter(({ kind }) => kind !== 'pods'))
     : dice.of(EVERYTHING.filter(({ kind }) => kind === 'pods'));
   if (target.kind !== 'pods' || dice.chance(0.5)) return { ...target, verb: 'create' };
-  return { ...target, verb: 'create', annotations: wish(dice) };
+  return { ...target, verb: 'create', annotations: request(dice) };
 }
 
-function wish(dice: Dice): Readonly<Record<string, string>> {
+function request(dice: Dice): Readonly<Record<string, string>> {
   return dice.of([
     { 'ovn.kubernetes.io/logical_switch': dice.of(Object.keys(SUBNETS)) },
     { 'ovn.kubernetes.io/logical_switch': 'chaos-s1', 'ovn.kubernetes.io/ip_address': `10.220.1.${dice.between(0, 8)}` },

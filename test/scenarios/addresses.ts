@@ -55,13 +55,13 @@ export const addresses: readonly Scenario[] = [
     name: 'C27 pods share a list of addresses: as many run as there are, the next waits for one to be free',
     run: async (cluster) => {
       const all = network('pool', '10.73.0.0/24');
-      const wish = { annotations: { 'ovn.kubernetes.io/ip_pool': '10.73.0.50,10.73.0.51' } };
-      await cluster.apply(all + podYaml('pool', 'a', wish) + podYaml('pool', 'b', wish));
+      const request = { annotations: { 'ovn.kubernetes.io/ip_pool': '10.73.0.50,10.73.0.51' } };
+      await cluster.apply(all + podYaml('pool', 'a', request) + podYaml('pool', 'b', request));
       assert.deepEqual([await addressOf(cluster, 'pool', 'a'), await addressOf(cluster, 'pool', 'b')].toSorted(), [
         '10.73.0.50',
         '10.73.0.51',
       ]);
-      await cluster.apply(podYaml('pool', 'c', wish));
+      await cluster.apply(podYaml('pool', 'c', request));
       await condition(cluster, 'pod', 'c', 'kiln.io/NetworkBound', 'False', 'pool');
       const freed = await addressOf(cluster, 'pool', 'a');
       await removed(cluster, 'pool', 'a');

@@ -65,8 +65,8 @@ export const attachments: readonly Scenario[] = [
     name: 'a pod is attached to two networks from the start, unplugged from both and plugged in again',
     run: async (cluster) => {
       const all = network('multi', '10.160');
-      const wish = { annotations: { [NETWORKS]: 'fast,wide', 'fast.multi.kubernetes.io/ip_address.net1': '10.160.1.99' } };
-      await cluster.apply(all + podYaml('multi', 'web', wish));
+      const request = { annotations: { [NETWORKS]: 'fast,wide', 'fast.multi.kubernetes.io/ip_address.net1': '10.160.1.99' } };
+      await cluster.apply(all + podYaml('multi', 'web', request));
       await running(cluster, 'multi', 'web');
       const first = await annotations(cluster, 'multi', 'web');
       assert.equal(first['fast.multi.ovn.kubernetes.io/ip_address'], '10.160.1.2');

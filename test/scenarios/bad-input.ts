@@ -134,18 +134,18 @@ export const badInput: readonly Scenario[] = [
     run: async (cluster) => {
       const all =
         vpcYaml('odd') + subnetYaml('odd-net', { vpc: 'odd', cidrBlock: '10.126.0.0/24', namespaces: ['odd'] }) + namespaceYaml('odd');
-      const wishes: Readonly<Record<string, readonly [key: string, value: string]>> = {
+      const requests: Readonly<Record<string, readonly [key: string, value: string]>> = {
         address: ['ip_address', 'ten.nil.nil.one'],
         mac: ['mac_address', '00:00:00:zz:00:01'],
         family: ['ip_family', 'ipv5'],
         pool: ['ip_pool', '10.126.0.5,elsewhere'],
       };
-      const pods = Object.entries(wishes).map(([name, [key, value]]) =>
+      const pods = Object.entries(requests).map(([name, [key, value]]) =>
         podYaml('odd', name, { annotations: { [`ovn.kubernetes.io/${key}`]: value } }),
       );
       await cluster.apply(all + pods.join('') + podYaml('odd', 'fine'));
       await running(cluster, 'odd', 'fine');
-      for (const [name, [key, value]] of Object.entries(wishes)) {
+      for (const [name, [key, value]] of Object.entries(requests)) {
         const { message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'odd');
         assert.match(message, new RegExp(key), name);
         assert.ok(message.includes(value) || value.split(',').some((part) => message.includes(part)), `${name} says: ${message}`);

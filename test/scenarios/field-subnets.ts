@@ -143,21 +143,21 @@ export const fieldSubnets: readonly Scenario[] = [
       const address = addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
       const over = subnetYaml('h20-over', { cidrBlock: `${address.replace(/\.\d+$/, '.0')}/24` });
       const all = tenantYaml('h20', '10.229.0.0/28');
-      const wishes = { gateway: '10.229.0.1', broadcast: '10.229.0.15', node: '100.64.0.2' };
+      const requests = { gateway: '10.229.0.1', broadcast: '10.229.0.15', node: '100.64.0.2' };
       await cluster.apply(
         over +
           all +
-          Object.entries(wishes)
-            .map(([name, wish]) => podYaml('h20', name, { annotations: { 'ovn.kubernetes.io/ip_address': wish } }))
+          Object.entries(requests)
+            .map(([name, request]) => podYaml('h20', name, { annotations: { 'ovn.kubernetes.io/ip_address': request } }))
             .join(''),
       );
       const refused = await condition(cluster, 'subnet', 'h20-over', 'Accepted', 'False');
       assert.equal(refused.reason, 'SubnetHoldsNode');
       assert.ok(refused.message.includes(address), refused.message);
-      for (const [name, wish] of Object.entries(wishes)) {
+      for (const [name, request] of Object.entries(requests)) {
         const { reason, message } = await condition(cluster, 'pod', name, BOUND, 'False', 'h20');
         assert.match(reason, /^Address(Conflict|OutOfRange)$/);
-        assert.ok(message.includes(wish), message);
+        assert.ok(message.includes(request), message);
       }
       await cluster.converged();
       const dump = await cluster.dump();

@@ -2,7 +2,7 @@
 import { ProgramError } from '../../src/lab/programs/run-program.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
-export interface PodWish {
+export interface PodOptions {
   readonly node?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly graceSeconds?: number;
@@ -13,7 +13,7 @@ export interface PodWish {
 export function podYaml(
   namespace: string,
   name: string,
-  { node, annotations = {}, graceSeconds = 0, restartPolicy = 'Always' }: PodWish = {},
+  { node, annotations = {}, graceSeconds = 0, restartPolicy = 'Always' }: PodOptions = {},
 ): string {
   return `---
 apiVersion: v1

@@ -145,8 +145,8 @@ export const sameNames: readonly Scenario[] = [
     run: async (cluster) => {
       const pool = poolYaml('c88-pool', { subnet: 'c88-net', ips: ['10.186.0.50..10.186.0.59'], enableAddressSet: true });
       await cluster.apply(subnetYaml('c88-net', { cidrBlock: '10.186.0.0/24', namespaces: ['c88'] }) + namespaceYaml('c88') + pool);
-      const wish = { annotations: { 'ovn.kubernetes.io/ip_pool': 'c88-pool' } };
-      await cluster.apply(['stays', 'goes'].map((name) => podYaml('c88', name, wish)).join(''));
+      const request = { annotations: { 'ovn.kubernetes.io/ip_pool': 'c88-pool' } };
+      await cluster.apply(['stays', 'goes'].map((name) => podYaml('c88', name, request)).join(''));
       for (const name of ['stays', 'goes']) await running(cluster, 'c88', name);
       await cluster.converged();
       const sets = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
@@ -162,7 +162,7 @@ export const sameNames: readonly Scenario[] = [
       assert.ok([...before.values()].some((some) => some.size > 0));
       await cluster.delete('pod', 'goes', 'c88');
       await gone(cluster, 'pod', 'goes', 'c88');
-      await cluster.apply(podYaml('c88', 'comes', wish));
+      await cluster.apply(podYaml('c88', 'comes', request));
       const looks = await lookingOn(sets, async () => {
         cluster.startController();
         await running(cluster, 'c88', 'comes');

@@ -243,10 +243,14 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     like: 'C52',
     rules: spoilt('pod', () => (outputs, world, key) => {
       const pod = world.pods.get(key);
-      if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || outputs.some(({ kind }) => kind === 'wish')) return outputs;
+      if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || outputs.some(({ kind }) => kind === 'address-request'))
+        return outputs;
       const { uid, name, namespace = '', creationTimestamp } = pod.metadata;
       const claimant = `${name}.${namespace}#${uid}`;
-      return [...outputs, { kind: 'wish', wish: { claimant, subnets: [DEFAULT_SUBNET], families: 'subnet', since: creationTimestamp } }];
+      return [
+        ...outputs,
+        { kind: 'address-request', request: { claimant, subnets: [DEFAULT_SUBNET], families: 'subnet', since: creationTimestamp } },
+      ];
     }),
   },
   {
@@ -403,9 +407,9 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       'pod',
       () => (outputs) =>
         outputs.map((output) => {
-          if (output.kind !== 'wish') return output;
-          const { pools: _pools, ...wish } = output.wish;
-          return { ...output, wish };
+          if (output.kind !== 'address-request') return output;
+          const { pools: _pools, ...request } = output.request;
+          return { ...output, request };
         }),
     ),
   },
@@ -545,7 +549,9 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       'pod',
       () => (outputs) =>
         outputs.map((output) =>
-          output.kind === 'wish' ? { ...output, wish: { ...output.wish, subnets: output.wish.subnets.slice(0, 1) } } : output,
+          output.kind === 'address-request'
+            ? { ...output, request: { ...output.request, subnets: output.request.subnets.slice(0, 1) } }
+            : output,
         ),
     ),
   },

@@ -2,7 +2,7 @@
  * Scenes of `overlooked-lives.ts` about addresses and MACs: those that another would be given, those that are leased and used all the same, and those of a machine
  * that has not moved yet, or whose network goes.
  */
-import { derivedMac } from '../../src/allocate/wish-request.ts';
+import { derivedMac } from '../../src/allocate/ledger-request.ts';
 import { routerToSwitchPort } from '../../src/api/names.ts';
 import { annotationKey, DEFAULT_VPC, kilnAnnotation, MIGRATION_JOB_LABEL, podAnnotation } from '../../src/api/well-known.ts';
 import { derivedMac as macOfRow } from '../../src/compile/kept-mac.ts';

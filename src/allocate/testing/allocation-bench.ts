@@ -6,7 +6,7 @@ import type { IP } from '../../api/kinds/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { Desired } from '../../compile/desired.ts';
 import type { Output, PoolOutput } from '../../compile/output.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressRequest } from '../../world/reservations.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { AllocationStep } from '../allocation-step.ts';
@@ -59,8 +59,8 @@ export function pool(subnet: string, v4: string, more: Partial<PoolOutput> = {})
   return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps: [], named: [], gatewayMacs: [], ...more };
 }
 
-export function wish(claimant: string, more: Partial<AddressWish> = {}): Output {
-  return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
+export function request(claimant: string, more: Partial<AddressRequest> = {}): Output {
+  return { kind: 'address-request', request: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
 }
 
 export interface IpOptions {

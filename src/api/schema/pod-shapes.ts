@@ -60,8 +60,8 @@ const podAffinityTerm = (description: string) =>
 const podAffinity = (description: string) =>
   object(description, {
     preferredDuringSchedulingIgnoredDuringExecution: list(
-      'Wishes',
-      object('', { podAffinityTerm: required(podAffinityTerm('What is wished for')), weight }),
+      'Requests',
+      object('', { podAffinityTerm: required(podAffinityTerm('What is requested for')), weight }),
       { listType: 'atomic' },
     ),
     requiredDuringSchedulingIgnoredDuringExecution: list('Demands', podAffinityTerm(''), { listType: 'atomic' }),
@@ -70,8 +70,8 @@ const podAffinity = (description: string) =>
 export const affinity = object('Where the pods may run', {
   nodeAffinity: object('By nodes', {
     preferredDuringSchedulingIgnoredDuringExecution: list(
-      'Wishes',
-      object('', { preference: required(nodeSelectorTerm('What is wished for')), weight }),
+      'Requests',
+      object('', { preference: required(nodeSelectorTerm('What is requested for')), weight }),
       { listType: 'atomic' },
     ),
     requiredDuringSchedulingIgnoredDuringExecution: object(

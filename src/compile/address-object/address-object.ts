@@ -12,7 +12,7 @@ import { ownerText } from '../../nb/ownership.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { givenText } from '../../world/given-addresses.ts';
 import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-objects.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
@@ -80,19 +80,19 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
   if (problem !== undefined) return [refused(object, kind, problem)];
-  const wish = addressWish(object);
-  const reservation = world.reservations.get(wish.claimant);
+  const request = addressRequestOf(object);
+  const reservation = world.reservations.get(request.claimant);
   if (held === undefined && reservation?.kind !== 'granted') {
-    if (reservation === undefined) return [{ kind: 'wish', wish }];
+    if (reservation === undefined) return [{ kind: 'address-request', request }];
     return [
-      { kind: 'wish', wish },
+      { kind: 'address-request', request },
       refused(object, kind, { reason: reservation.code, message: saidOfAddresses(object, reservation.message) }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
-  if (addresses === undefined) return [{ kind: 'wish', wish }];
+  if (addresses === undefined) return [{ kind: 'address-request', request }];
   const lease = leaseOf(world, { ...object, address: joinDual(addresses), used: kind.used });
-  if (lease.kind === 'over') return [{ kind: 'wish', wish }, lease.deletion];
+  if (lease.kind === 'over') return [{ kind: 'address-request', request }, lease.deletion];
   const change = changeOf(object);
   const conditions = [
     change ?? outsideOf(world, object, held),
@@ -109,17 +109,17 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     ...(change === undefined && { spec: kind.spec(addresses) }),
   };
   // A status of its own may be written where the object may not: it says nothing that the object does not hold.
-  if (held === undefined && traitsOf(resource).statusSubresource) return [{ kind: 'wish', wish }, durable];
+  if (held === undefined && traitsOf(resource).statusSubresource) return [{ kind: 'address-request', request }, durable];
   const patch: PatchOutput = {
     ...durable,
     status: kind.status(addresses),
     conditions: [...conditions, ...(idle.conditions ?? [])],
     withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
   };
-  if (held === undefined) return [{ kind: 'wish', wish }, patch];
+  if (held === undefined) return [{ kind: 'address-request', request }, patch];
   // While somebody else goes first its ports stay as they are: there, or not.
   const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object, kind.rows(addresses));
-  return [{ kind: 'wish', wish }, patch, ...rows, ...networkOfObject(world, object)];
+  return [{ kind: 'address-request', request }, patch, ...rows, ...networkOfObject(world, object)];
 }
 
 /** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
@@ -174,7 +174,7 @@ export function saidOfAddresses(object: AddressObject, sentence: string): string
 }
 
 /** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */
-export function addressWish(object: AddressObject): AddressWish {
+export function addressRequestOf(object: AddressObject): AddressRequest {
   const { resource, kind, name, subnet, created, asked, held } = object;
   const { v4, v6, mac: macText } = held ?? asked;
   const mac = parseMac(macText);
@@ -191,7 +191,7 @@ export function addressWish(object: AddressObject): AddressWish {
 }
 
 /** NAT gateways translate IPv4 only. */
-function familiesOf({ resource, held }: AddressObject): AddressWish['families'] {
+function familiesOf({ resource, held }: AddressObject): AddressRequest['families'] {
   if (held === undefined) return resource === 'iptables-eips' ? 'v4' : 'subnet';
   return held.v6 === '' ? 'v4' : held.v4 === '' ? 'v6' : 'dual';
 }

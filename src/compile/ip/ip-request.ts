@@ -11,7 +11,7 @@ import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
 import { isTooLateForSubnet } from '../../blockers/late-dependents.ts';
 import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
 import { excludedFromSubnet } from '../pod/tenancy.ts';
@@ -86,7 +86,7 @@ export function saidOfIpAddresses({ metadata: { name }, spec }: IP, sentence: st
 }
 
 /** The address that it asks for. */
-export function requestWish(world: World, ip: IP): AddressWish {
+export function ipAddressRequest(world: World, ip: IP): AddressRequest {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
   const asked = parseDualAddress([...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','));
   const mac = parseMac(macAddress);

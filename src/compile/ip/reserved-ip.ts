@@ -10,7 +10,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { holderOf } from './ip-holder.ts';
 import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
-import { requestProblem, requestWish, saidOfIpAddresses } from './ip-request.ts';
+import { requestProblem, ipAddressRequest, saidOfIpAddresses } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import { writeRefusal } from '../write-refusal.ts';
@@ -26,23 +26,23 @@ export const reservedIp: Rule = {
     if (problem !== undefined) return [saying(ip, refused(problem, problem.next))];
     // An address that its object cannot say is nobody's.
     if (!isReserved(ip) && writeRefusal(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
-    const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
-    const reservation = world.reservations.get(wish.wish.claimant);
+    const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
+    const reservation = world.reservations.get(request.request.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyRequests(ip))
-      return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
+      return [request, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
       return [
-        wish,
+        request,
         saying(
           ip,
           refused({ reason: reservation.code, message: saidOfIpAddresses(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
         ),
       ];
     const addresses = addressesOf(reservation);
-    if (addresses === undefined) return [wish];
+    if (addresses === undefined) return [request];
     return [
-      wish,
+      request,
       {
         ...patchOf(ip),
         labels: { [labelKey.nodeName]: null, ...ipLabels(addresses.subnet, ip.spec.nodeName ?? ''), [labelKey.ipReserved]: 'true' },

@@ -11,7 +11,7 @@ import { parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { AddressWish, Reservation } from '../../world/reservations.ts';
+import type { AddressRequest, Reservation } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
@@ -55,7 +55,7 @@ export const nodeJoin: Rule = {
     if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
     const outputs: Output[] = [
-      { kind: 'wish', wish: wishOf(world, node, join, ip) },
+      { kind: 'address-request', request: nodeAddressRequest(world, node, join, ip) },
       bound(node, whyUnbound(world, node, join, reservation, refusal)),
     ];
     const reserved = addressesOf(reservation);
@@ -191,7 +191,7 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
 }
 
 /** What it has it keeps: of the families that the join Subnet has, and where it has none of them any more all the same, which is refused. */
-function wishOf(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressWish {
+function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressRequest {
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', ofNode: true, since: node.created } as const;
   const has = addressesHad(world, node, ip);
   if (has === undefined || has.subnet !== join.name) return base;

@@ -8,7 +8,7 @@ import { annotationKey } from '../../api/well-known.ts';
 import { addressProblem, canonicalAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { macProblem, parseMac } from '../../net/mac.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
@@ -72,7 +72,7 @@ export interface Refused {
   readonly message: string;
 }
 
-export function askedMac(nic: Asking): Pick<AddressWish, 'mac'> | Refused {
+export function askedMac(nic: Asking): Pick<AddressRequest, 'mac'> | Refused {
   if (!nic.isOvn) return {};
   const text =
     [interfaceAsks(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
@@ -89,7 +89,7 @@ function inSelection({ pod, selection }: Asking, what: string, problem: string):
 }
 
 /** Addresses by name: `ip_address`, or of a list `ip_pool` any for a plain pod, the one of its ordinal for a StatefulSet's. */
-export function askedAddresses(nic: Asking): Pick<AddressWish, 'v4' | 'v6' | 'anyOf'> | Refused {
+export function askedAddresses(nic: Asking): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | Refused {
   const single = interfaceAsks(nic, 'ip_address');
   if (single !== '') return familiesIn(splitList(single));
   const selected = nic.selection?.ips ?? [];

@@ -8,8 +8,8 @@ import type { Labels } from '../../api/kubernetes/meta.ts';
 import type { MachineNetwork } from '../../api/kubernetes/virtual-machine.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { PortPlace } from './migration.ts';
-import { inOrderOfLead, placeOf } from './migration.ts';
+import type { ChassisOptions } from './migration.ts';
+import { inOrderOfLead, chassisOptionsOf } from './migration.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
@@ -91,7 +91,7 @@ export function isInUse(world: World, nic: PodInterface, subnet: string): boolea
 }
 
 /** What OVN is told of where the port of a machine is. */
-export function machineOptions(world: World, { pod }: PodInterface): PortPlace {
+export function machineOptions(world: World, { pod }: PodInterface): ChassisOptions {
   if (pod.machine === undefined) return {};
-  return placeOf(world, pod, viewsOf(world, world.ask(machinePods, `${pod.namespace}/${pod.machine.name}`)));
+  return chassisOptionsOf(world, pod, viewsOf(world, world.ask(machinePods, `${pod.namespace}/${pod.machine.name}`)));
 }

@@ -9,7 +9,7 @@ import type { World } from '../../world/world.ts';
 import type { PodView } from './pod-view.ts';
 
 /** Columns `options` of the port: `requested-chassis`, `activation-strategy` (ovn-nb(5), Logical_Switch_Port). */
-export type PortPlace = Readonly<Partial<Record<'requested-chassis' | 'activation-strategy', string>>>;
+export type ChassisOptions = Readonly<Partial<Record<'requested-chassis' | 'activation-strategy', string>>>;
 
 type Stage = 'moving' | 'moved' | 'failed';
 
@@ -51,7 +51,7 @@ function byAge(a: PodView, b: PodView): number {
  * it has moved, or stays after all, OVN is told the one, until the pod that it left or did not reach is gone.
  * @param pods all of the machine, also those that have ended
  */
-export function placeOf(world: World, lead: PodView, pods: readonly PodView[]): PortPlace {
+export function chassisOptionsOf(world: World, lead: PodView, pods: readonly PodView[]): ChassisOptions {
   const target = pods
     .filter(({ migration }) => migration !== undefined)
     .toSorted(byAge)

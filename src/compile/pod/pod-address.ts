@@ -1,5 +1,5 @@
 /**
- * The address an interface asks for: the wish that the allocation step answers. What is bound asks for exactly what it has, so
+ * The address an interface asks for: the request that the allocation step answers. What is bound asks for exactly what it has, so
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
 import type { Reason } from '../../api/reasons.ts';
@@ -7,7 +7,7 @@ import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { askedAddresses, askedFamily, askedMac } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
@@ -22,8 +22,8 @@ import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip
 import { portRefusals } from './port-tenancy.ts';
 import { excludedFromAddress } from './tenancy.ts';
 
-export type AddressDemand =
-  | { readonly kind: 'wish'; readonly wish: AddressWish }
+export type RequestState =
+  | { readonly kind: 'address-request'; readonly request: AddressRequest }
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
   /** What is in its way goes by itself; nobody has to be told. */
   | { readonly kind: 'pending' }
@@ -31,25 +31,25 @@ export type AddressDemand =
   | { readonly kind: 'none' };
 
 /** What an interface waits for whose port would have the name of a node's or a router's. */
-export function nameTaken(world: World, { pod, port }: PodInterface): AddressDemand | undefined {
+export function nameTaken(world: World, { pod, port }: PodInterface): RequestState | undefined {
   const owner = infrastructureWithPort(world, port);
   if (owner === undefined) return undefined;
   const message = `Pod ${pod.key}: its port would have the name ${port}, which is that of a port of ${owner}; nodes, routers and Subnets go before pods: make it with another name`;
   return { kind: 'waiting', reason: 'NameTaken', message };
 }
 
-export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
-  const demand = askedOf(world, nic, claimant, held);
-  if (demand.kind !== 'wish' || held.bound) return demand;
-  const refused = notAllowed(world, nic, demand.wish);
+export function requestStateOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
+  const requestState = askedOf(world, nic, claimant, held);
+  if (requestState.kind !== 'address-request' || held.bound) return requestState;
+  const refused = notAllowed(world, nic, requestState.request);
   if (refused !== undefined) return refused;
   const { ip, lead } = held;
   const who = `Pod ${nic.pod.key}`;
   const refusal = ip === undefined ? ipRefusal(world, nic.port, lead.uid, who, false) : ipPatchRefusal(world, ip, who, false);
-  return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : demand;
+  return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : requestState;
 }
 
-function askedOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
+function askedOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting')
     return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: podMessage(nic, 'subnet', choice.message) };
@@ -61,8 +61,11 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     ...(share !== undefined && { share }),
   };
   if (choice.kind === 'bound') {
-    const wish = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
-    return { kind: 'wish', wish: choice.pools === undefined || asksByName(nic) ? wish : { ...wish, ...givingWay(choice.pools) } };
+    const request = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
+    return {
+      kind: 'address-request',
+      request: choice.pools === undefined || asksByName(nic) ? request : { ...request, ...givingWay(choice.pools) },
+    };
   }
   if (nic.pod.terminating) return { kind: 'none' };
   const inTheWay = ipInTheWay(world, nic, held, choice.subnets);
@@ -76,7 +79,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     const given = addressesOfVip(world, nic, vip);
     return 'reason' in given
       ? { kind: 'waiting', ...given }
-      : { kind: 'wish', wish: { ...base, subnets: [given.subnet], ...exactly(given) } };
+      : { kind: 'address-request', request: { ...base, subnets: [given.subnet], ...exactly(given) } };
   }
   const asked = askedAddresses(nic);
   const mac = askedMac(nic);
@@ -84,13 +87,13 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
   if ('reason' in mac) return { kind: 'waiting', ...mac };
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   return {
-    kind: 'wish',
-    wish: { ...base, subnets: choice.subnets, families: askedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
+    kind: 'address-request',
+    request: { ...base, subnets: choice.subnets, families: askedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
   };
 }
 
 /** What its namespace may not have in that Subnet, or its port: nothing is begun. */
-function notAllowed(world: World, nic: PodInterface, { subnets }: AddressWish): AddressDemand | undefined {
+function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
   const asked = vipNamed(world, nic) === undefined ? askedAddresses(nic) : {};
@@ -111,12 +114,12 @@ function asksByName(nic: PodInterface): boolean {
   return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
 }
 
-function givingWay(pools: readonly string[]): Pick<AddressWish, 'yields' | 'pools'> {
+function givingWay(pools: readonly string[]): Pick<AddressRequest, 'yields' | 'pools'> {
   return { yields: true, ...(pools.length > 0 && { pools }) };
 }
 
-/** The wish for exactly these. */
-function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressWish, 'families' | 'v4' | 'v6' | 'mac'> {
+/** The request for exactly these. */
+function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressRequest, 'families' | 'v4' | 'v6' | 'mac'> {
   const mac = parseMac(text);
   const families = v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
   return { families, ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }), ...(mac !== undefined && { mac }) };

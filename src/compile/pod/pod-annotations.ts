@@ -204,9 +204,9 @@ interface Obstacle {
 }
 
 function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
-  const { nic, claimant, demand, reservation, bound } = binding;
-  if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
-  if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
+  const { nic, claimant, requestState, reservation, bound } = binding;
+  if (requestState.kind === 'none' || requestState.kind === 'pending') return undefined;
+  if (requestState.kind === 'waiting') return { reason: requestState.reason, message: requestState.message };
   // Its Subnet's network stays in effect for who is in it while the spec leaves addresses in use out: that is told on the Subnet.
   const stays = (): boolean =>
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);

@@ -10,8 +10,8 @@ import type { Held } from './held-addresses.ts';
 import { heldBy } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
-import type { AddressDemand } from './pod-address.ts';
-import { demandOf, nameTaken } from './pod-address.ts';
+import type { RequestState } from './pod-address.ts';
+import { requestStateOf, nameTaken } from './pod-address.ts';
 import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
@@ -29,7 +29,7 @@ export interface Binding {
   /** Its pod has the rows and the IP object: false for the second pod of a virtual machine that moves. */
   readonly leads: boolean;
   readonly claimant: string;
-  readonly demand: AddressDemand;
+  readonly requestState: RequestState;
   /** Undefined while nobody has answered. */
   readonly reservation: Reservation | undefined;
   /** Its own IP object, unless it needs another one. */
@@ -47,19 +47,19 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   if (taken !== undefined) return withoutPort(world, nic, taken);
   const held = heldBy(world, nic);
   const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
-  const demand = demandOf(world, nic, claimant, held);
+  const requestState = requestStateOf(world, nic, claimant, held);
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
   const bound = boundOf(world, reservation, ip, held);
   const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
-  return { nic, leads: held.lead.key === nic.pod.key, claimant, demand, reservation, ip, bound, port, ownRow: held.ownRow };
+  return { nic, leads: held.lead.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
 /** Its name is a node's or a router's, who go first: what it has goes, whenever it came. */
-function withoutPort(world: World, nic: PodInterface, demand: AddressDemand): Binding {
+function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
   const leads = leadOf(world, nic).key === nic.pod.key;
   const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
-  return { nic, leads, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), demand, ...has };
+  return { nic, leads, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), requestState, ...has };
 }
 
 /**

@@ -11,7 +11,7 @@ import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { frozenRow } from '../kept-row.ts';
 import { machineOptions } from './machine.ts';
-import type { PortPlace } from './migration.ts';
+import type { ChassisOptions } from './migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -100,7 +100,7 @@ function barePort(world: World, nic: PodInterface, addresses: Addresses): RowOut
     owner: podOwner(nic.pod),
     rule: RULE,
     parent: { id: switchId(addresses.subnet), column: 'ports' },
-    columns: { name: nic.port, type: '', options: placeOptions(world, nic), ...stationColumns(world, nic, addresses) },
+    columns: { name: nic.port, type: '', options: chassisOptions(world, nic), ...stationColumns(world, nic, addresses) },
     externalIds: { pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`, ls: addresses.subnet },
   };
 }
@@ -125,7 +125,7 @@ function portColumns(world: World, nic: PodInterface, addresses: Addresses, subn
   return {
     name: nic.port,
     type: '',
-    options: placeOptions(world, nic),
+    options: chassisOptions(world, nic),
     ...stationColumns(world, nic, addresses),
     dhcpv4_options: dhcp('IPv4', addresses.v4),
     dhcpv6_options: dhcp('IPv6', addresses.v6),
@@ -142,7 +142,7 @@ function stationColumns(world: World, nic: PodInterface, addresses: Addresses): 
 }
 
 /** Where OVN looks for the port: anywhere, unless a machine moves or its pod asks that it be silent until it announces itself (RARP). */
-function placeOptions(world: World, nic: PodInterface): PortPlace {
+function chassisOptions(world: World, nic: PodInterface): ChassisOptions {
   const moving = machineOptions(world, nic);
   const { node } = nic.pod;
   if (Object.keys(moving).length > 0 || node === '' || annotationOf(nic, 'activation_strategy').trim() === '') return moving;

@@ -1,11 +1,11 @@
 /**
- * What follows from a pod, one interface at a time: the wish for an address, the IP object, the port, the annotations. One run states
+ * What follows from a pod, one interface at a time: the request for an address, the IP object, the port, the annotations. One run states
  * them all, since each step reads what the one before it reads.
  */
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Output, WishOutput } from '../output.ts';
+import type { Output, AddressRequestOutput } from '../output.ts';
 import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
 import type { Binding } from './pod-binding.ts';
 import { bindingOf } from './pod-binding.ts';
@@ -27,14 +27,16 @@ export const pod: Rule = {
     const { interfaces, problem } = interfacesOf(world, view);
     const bindings = interfaces.map((nic) => bindingOf(world, nic));
     // Nothing half bound: while one interface cannot be had, none that has nothing yet is begun.
-    const waits = problem !== undefined || bindings.some(({ demand }) => demand.kind === 'waiting' || demand.kind === 'pending');
+    const waits =
+      problem !== undefined || bindings.some(({ requestState }) => requestState.kind === 'waiting' || requestState.kind === 'pending');
     const begun = bindings.filter(isBegun);
     const open = waits ? [] : bindings.filter((binding) => !isBegun(binding));
     // The answer comes before anything is written, and this runs again with it: a start asks for all pods at once.
-    if (begun.some(isAsking)) return [...begun.flatMap(demandsOf), ...(open.every(isGranted) ? open.flatMap(demandsOf) : wishesOf(open))];
+    if (begun.some(isAsking))
+      return [...begun.flatMap(requestsOf), ...(open.every(isGranted) ? open.flatMap(requestsOf) : jointRequestsOf(open))];
     return [
       ...begun.flatMap((binding) => interfaceOutputs(world, binding)),
-      ...(open.every(isGranted) ? open.flatMap((binding) => interfaceOutputs(world, binding)) : wishesOf(open)),
+      ...(open.every(isGranted) ? open.flatMap((binding) => interfaceOutputs(world, binding)) : jointRequestsOf(open)),
       ...annotationOutputs(world, view, bindings, problem),
       ...conditionOutputs(world, view, bindings, problem),
       ...unplugOutputs(world, view, interfaces),
@@ -48,31 +50,33 @@ function isBegun({ nic, ip, ownRow }: Binding): boolean {
   return ip !== undefined || ownRow || isAllocated(nic);
 }
 
-function isGranted({ demand, leads, reservation }: Binding): boolean {
-  return demand.kind !== 'wish' || !leads || reservation?.kind === 'granted';
+function isGranted({ requestState, leads, reservation }: Binding): boolean {
+  return requestState.kind !== 'address-request' || !leads || reservation?.kind === 'granted';
 }
 
 /** It has asked for what it has, and nobody has answered yet. */
-function isAsking({ demand, leads, reservation }: Binding): boolean {
-  return leads && demand.kind === 'wish' && reservation === undefined;
+function isAsking({ requestState, leads, reservation }: Binding): boolean {
+  return leads && requestState.kind === 'address-request' && reservation === undefined;
 }
 
-function demandsOf({ demand, leads }: Binding): readonly WishOutput[] {
-  return leads && demand.kind === 'wish' ? [demand] : [];
+function requestsOf({ requestState, leads }: Binding): readonly AddressRequestOutput[] {
+  return leads && requestState.kind === 'address-request' ? [requestState] : [];
 }
 
 /**
  * What interfaces ask for that have nothing yet: all of it or nothing. So pods that want the last addresses of the same networks do not
  * wait for each other in a circle, and no address is in use without an IP object that says by whom.
  */
-function wishesOf(open: readonly Binding[]): readonly Output[] {
-  const wishes = open.flatMap(({ demand, leads }) => (demand.kind === 'wish' && leads ? [demand.wish] : []));
-  if (wishes.length < 2) return wishes.map((wish) => ({ kind: 'wish', wish }));
-  const together = wishes.map(({ claimant }) => claimant).toSorted();
-  return wishes.map((wish) => ({ kind: 'wish', wish: { ...wish, together } }));
+function jointRequestsOf(open: readonly Binding[]): readonly Output[] {
+  const requests = open.flatMap(({ requestState, leads }) =>
+    requestState.kind === 'address-request' && leads ? [requestState.request] : [],
+  );
+  if (requests.length < 2) return requests.map((request) => ({ kind: 'address-request', request }));
+  const together = requests.map(({ claimant }) => claimant).toSorted();
+  return requests.map((request) => ({ kind: 'address-request', request: { ...request, together } }));
 }
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
   if (!binding.leads) return portGroupOutputs(binding);
-  return [...demandsOf(binding), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
+  return [...requestsOf(binding), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
 }

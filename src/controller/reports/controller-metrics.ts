@@ -23,7 +23,7 @@ import type { Caches } from '../reading/caches.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { NorthboundLoss } from '../outages/northbound-loss.ts';
 import type { NorthboundRefusals } from '../outages/northbound-refusals.ts';
-import { RefusedWishes } from './refused-wishes.ts';
+import { FailedRequests } from './failed-requests.ts';
 
 const DB = { db: 'OVN_Northbound' } as const;
 
@@ -120,7 +120,7 @@ function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
 }
 
 function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: MetricSources): void {
-  const refused = new RefusedWishes(world.reservations);
+  const refused = new FailedRequests(world.reservations);
   exposeSubnetAddresses(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {
     for (const { resource, type, status, reason, objects } of desired.conditionCounts)

@@ -1,7 +1,7 @@
 /** Tells of drift: a log line with both states, an Event on the object the row belongs to, a metric. Bounded, however much there is. */
 import type { Drift } from '../../diff/drift.ts';
 import { driftSentence, repairSentence } from '../../diff/drift.ts';
-import type { EventWish } from '../../diff/object-diff.ts';
+import type { PlannedEvent } from '../../diff/object-diff.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { TokenBucket } from '../../kube/token-bucket.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
@@ -18,7 +18,7 @@ export interface DriftReportOptions {
   readonly log: Log;
   readonly metrics: MetricSink | undefined;
   readonly clock: Clock;
-  readonly event: (resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish) => void;
+  readonly event: (resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: PlannedEvent) => void;
 }
 
 export class DriftReport {
@@ -66,7 +66,7 @@ export class DriftReport {
     );
   }
 
-  #event({ owner, uid }: Drift, event: EventWish): void {
+  #event({ owner, uid }: Drift, event: PlannedEvent): void {
     if (owner === undefined) return;
     const [kind = '', namespace = '', ...name] = owner.split('/');
     const resource = resourceOfKind(kind);

@@ -2,7 +2,7 @@
  * The controller's Events: those of conditions that were written, and those of standing facts, which a restart does not repeat.
  */
 import type { NoticeOutput } from '../../compile/output.ts';
-import type { EventWish } from '../../diff/object-diff.ts';
+import type { PlannedEvent } from '../../diff/object-diff.ts';
 import { FairMemory } from '../../kube/fair-memory.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
@@ -54,7 +54,7 @@ export class Notices {
     this.#recorder = recorder;
   }
 
-  record(resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish): void {
+  record(resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: PlannedEvent): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
     this.#recorder.record({
       target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid },

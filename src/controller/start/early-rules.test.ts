@@ -46,25 +46,25 @@ test('rules run for the pods whose IP object is there, and for each once', () =>
   for (const name of ['2', '3', '4']) bind(world, name);
   giveIp(world, '2');
   giveIp(world, '3');
-  const isWished = (name: string): boolean => compiler.desired.wish(`p-${name}.ns#uid-${name}`) !== undefined;
+  const isRequested = (name: string): boolean => compiler.desired.request(`p-${name}.ns#uid-${name}`) !== undefined;
 
   assert.equal(
     early.run(() => true),
     false,
   );
-  assert.equal(isWished('2') || isWished('3'), false);
+  assert.equal(isRequested('2') || isRequested('3'), false);
   assert.equal(
     early.run(() => false),
     true,
   );
-  assert.deepEqual(['2', '3', '4'].map(isWished), [true, true, false]);
+  assert.deepEqual(['2', '3', '4'].map(isRequested), [true, true, false]);
 
   giveIp(world, '4');
   early.end();
   early.run(() => false);
-  assert.equal(isWished('4'), false);
+  assert.equal(isRequested('4'), false);
   world.reactor.runDue();
-  assert.equal(isWished('4'), true);
+  assert.equal(isRequested('4'), true);
 });
 
 test('rules that take long for a pod are left for when all is there', () => {
@@ -78,6 +78,6 @@ test('rules that take long for a pod are left for when all is there', () => {
     giveIp(world, name);
   }
   early.run(() => false);
-  const wished = names.filter((name) => compiler.desired.wish(`p-${name}.ns#uid-${name}`) !== undefined);
-  assert.equal(wished.length, 11);
+  const requested = names.filter((name) => compiler.desired.request(`p-${name}.ns#uid-${name}`) !== undefined);
+  assert.equal(requested.length, 11);
 });

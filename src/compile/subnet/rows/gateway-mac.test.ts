@@ -1,7 +1,7 @@
 /** The MACs of a Subnet's router port and of its DHCP server: nobody is given them, by name or by chance, and who has one is told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { derivedMac } from '../../../allocate/wish-request.ts';
+import { derivedMac } from '../../../allocate/ledger-request.ts';
 import { VENDOR, VENDOR_KEY } from '../../../nb/ownership.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import { PodScene } from '../../../testing/pod-scene.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mac } from '../net/mac.ts';
-import { AllocationBench, ip, pool, wish } from './testing/allocation-bench.ts';
+import { AllocationBench, ip, pool, request } from './testing/allocation-bench.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
@@ -11,9 +11,9 @@ test('who waited in a Subnet and was served in another does not take the next ad
   const other = pool('s2', '10.1.0.0/29');
   const bench = new AllocationBench()
     .hold('s1', '10.0.0.2')
-    .say(tiny, other, wish('old#1', { since: early }), wish('young#1', { since: late }));
+    .say(tiny, other, request('old#1', { since: early }), request('young#1', { since: late }));
   assert.equal(bench.answer('young#1'), 'NoAvailableAddress');
-  bench.say(tiny, other, wish('old#1', { since: early, subnets: ['s2'] }), wish('young#1', { since: late }));
+  bench.say(tiny, other, request('old#1', { since: early, subnets: ['s2'] }), request('young#1', { since: late }));
   assert.equal(bench.answer('old#1'), 's2 10.1.0.2');
   bench.free('10.0.0.2');
   assert.equal(bench.answer('young#1'), 's1 10.0.0.2');
@@ -21,9 +21,9 @@ test('who waited in a Subnet and was served in another does not take the next ad
 
 test('who is given an address in another Subnet leaves the first', () => {
   const subnets = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/29')];
-  const bench = new AllocationBench().say(...subnets, wish('a#1', { since: early }), wish('b#1', { since: late }));
+  const bench = new AllocationBench().say(...subnets, request('a#1', { since: early }), request('b#1', { since: late }));
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s1 10.0.0.2', 'NoAvailableAddress']);
-  bench.say(...subnets, wish('a#1', { since: early, subnets: ['s2'] }), wish('b#1', { since: late }));
+  bench.say(...subnets, request('a#1', { since: early, subnets: ['s2'] }), request('b#1', { since: late }));
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s2 10.1.0.2', 's1 10.0.0.2']);
 });
 
@@ -42,10 +42,10 @@ test('an address that the oldest who waits cannot use goes to the next', () => {
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
   bench.say(
     subnet,
-    wish('a#1', { since: early, pools: ['p'] }),
-    wish('b#1', { since: early, pools: ['p'] }),
-    wish('c#1', { since: late }),
-    wish('d#1', { since: late }),
+    request('a#1', { since: early, pools: ['p'] }),
+    request('b#1', { since: early, pools: ['p'] }),
+    request('c#1', { since: late }),
+    request('d#1', { since: late }),
   );
   bench.free('10.0.0.3');
   assert.equal(bench.answer('a#1'), 'NoAvailableAddress');
@@ -58,7 +58,7 @@ test('an address that the oldest who waits cannot use goes to the next', () => {
 
 test('an excluded address that is asked for by name is given when its holder lets it go', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
-  const bench = new AllocationBench().hold('s1', '10.0.0.5').say(subnet, wish('a#1', { v4: '10.0.0.5' }));
+  const bench = new AllocationBench().hold('s1', '10.0.0.5').say(subnet, request('a#1', { v4: '10.0.0.5' }));
   assert.equal(bench.answer('a#1'), 'AddressConflict');
   bench.free('10.0.0.5');
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
@@ -66,7 +66,7 @@ test('an excluded address that is asked for by name is given when its holder let
 
 test('a Subnet that has nothing but excluded addresses serves those who waited for it by name', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
-  const waiting = wish('a#1', { v4: '10.0.0.5' });
+  const waiting = request('a#1', { v4: '10.0.0.5' });
   const bench = new AllocationBench().say(waiting);
   assert.equal(bench.answer('a#1'), 'NoSubnet');
   bench.say(waiting, subnet);
@@ -75,9 +75,9 @@ test('a Subnet that has nothing but excluded addresses serves those who waited f
 
 test('a MAC that is asked for by name is given when its holder has another', () => {
   const mac = '00:00:00:aa:bb:cc';
-  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), wish('a#1', { mac }), wish('b#1', { since: late, mac }));
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), request('a#1', { mac }), request('b#1', { since: late, mac }));
   assert.equal(bench.answer('b#1'), 'AddressConflict');
-  bench.say(pool('s1', '10.0.0.0/29'), wish('a#1', { mac: '00:00:00:aa:bb:dd' }), wish('b#1', { since: late, mac }));
+  bench.say(pool('s1', '10.0.0.0/29'), request('a#1', { mac: '00:00:00:aa:bb:dd' }), request('b#1', { since: late, mac }));
   assert.equal(bench.answer('b#1'), 's1 10.0.0.3');
 });
 
@@ -100,7 +100,7 @@ test('who was refused an address that an IP object of its own name has for nobod
   const bench = new AllocationBench();
   const own = { subnet: 's1', address: '10.0.0.5', name: 'a', uid: 'ip-a' };
   bench.world.ips.set('a', ip({ ...own, podUid: undefined }));
-  bench.say(pool('s1', '10.0.0.0/29'), wish('a#1', { v4: '10.0.0.5' }));
+  bench.say(pool('s1', '10.0.0.0/29'), request('a#1', { v4: '10.0.0.5' }));
   assert.equal(bench.answer('a#1'), 'AddressConflict');
   bench.world.ips.set('a', ip({ ...own, podUid: '1' }));
   assert.equal(bench.run().answer('a#1'), 's1 10.0.0.5');
@@ -108,7 +108,7 @@ test('who was refused an address that an IP object of its own name has for nobod
 
 test('who waits for one family is told of the other as soon as that is the first which is missing', () => {
   const subnet = pool('s1', '10.0.0.0/29', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
-  const bench = new AllocationBench().hold('s1', 'fd00::5').say(subnet, wish('both#1', { v6: 'fd00::5' }));
+  const bench = new AllocationBench().hold('s1', 'fd00::5').say(subnet, request('both#1', { v6: 'fd00::5' }));
   assert.match(bench.message('both#1'), /the address fd00::5/);
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
   bench.run();
@@ -117,14 +117,14 @@ test('who waits for one family is told of the other as soon as that is the first
 
 test('an address that the Subnet gives to nobody is told before what may come free', () => {
   const subnet = pool('s1', '10.0.0.0/30', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
-  const bench = new AllocationBench().hold('s1', '10.0.0.2').say(subnet, wish('a#1', { v6: 'fd00:9::5' }));
+  const bench = new AllocationBench().hold('s1', '10.0.0.2').say(subnet, request('a#1', { v6: 'fd00:9::5' }));
   assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
 });
 
 test("who waits for a MAC is told of the address that it asks for once that is another one's", () => {
   const mac = '00:00:00:aa:bb:cc' as Mac;
   const subnet = pool('s1', '10.0.0.0/29', { gatewayMacs: [mac] });
-  const bench = new AllocationBench().say(subnet, wish('a#1', { v4: '10.0.0.5', mac }));
+  const bench = new AllocationBench().say(subnet, request('a#1', { v4: '10.0.0.5', mac }));
   assert.match(bench.message('a#1'), /the MAC/);
   bench.hold('s1', '10.0.0.5').run();
   assert.match(bench.message('a#1'), /the address 10\.0\.0\.5/);

@@ -11,7 +11,7 @@ const CODES: Readonly<Record<AllocationCode, 0>> = {
   NoAvailableAddress: 0,
 };
 
-export class RefusedWishes {
+export class FailedRequests {
   readonly counts = new Map<string, number>(Object.entries(CODES));
 
   constructor(reservations: Table<Reservation>) {

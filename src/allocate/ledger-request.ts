@@ -1,5 +1,5 @@
 /**
- * A wish in the words of the ledger.
+ * A request in the words of the ledger.
  */
 import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Address } from '../net/address.ts';
@@ -8,31 +8,31 @@ import { parseDualAddress } from '../net/dual.ts';
 import type { Mac } from '../net/mac.ts';
 import { macFromBytes, parseMac } from '../net/mac.ts';
 import { hash32 } from '../nb/row-id.ts';
-import type { AddressWish } from '../world/reservations.ts';
+import type { AddressRequest } from '../world/reservations.ts';
 
 const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
 
 /** A Subnet, or only some pools of it, the first with room first. */
-export interface Place {
+export interface AllocationTarget {
   readonly subnet: string;
   readonly pools?: readonly string[];
 }
 
-export function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): AllocationRequest {
-  const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
+export function ledgerRequest({ pools }: AllocationTarget, request: AddressRequest, asked: Dual<Address>): AllocationRequest {
+  const mac = request.mac === undefined ? undefined : parseMac(request.mac);
   return {
     holder: {
       kind: 'reservation',
-      key: wish.claimant,
-      claimant: wish.claimant,
-      rank: Date.parse(wish.since),
-      ...(wish.share !== undefined && { share: wish.share }),
+      key: request.claimant,
+      claimant: request.claimant,
+      rank: Date.parse(request.since),
+      ...(request.share !== undefined && { share: request.share }),
     },
-    ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
+    ...(request.families === 'subnet' ? {} : { families: PROTOCOL[request.families] }),
     ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
     ...(pools === undefined ? {} : { pools }),
     ...(mac === undefined ? {} : { mac }),
-    ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
+    ...(request.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(request.claimant, attempt) }),
   };
 }
 
@@ -45,9 +45,9 @@ export function without(asked: AllocationRequest, subject: AllocationFailure['su
 }
 
 /** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
-export function choices(wish: AddressWish): readonly (Dual<Address> | string)[] {
-  if (wish.anyOf !== undefined && wish.anyOf.length > 0) return wish.anyOf.map((text) => dualOf(text));
-  return [dualOf([wish.v4, wish.v6].filter((text) => text !== undefined && text !== '').join(','))];
+export function choices(request: AddressRequest): readonly (Dual<Address> | string)[] {
+  if (request.anyOf !== undefined && request.anyOf.length > 0) return request.anyOf.map((text) => dualOf(text));
+  return [dualOf([request.v4, request.v6].filter((text) => text !== undefined && text !== '').join(','))];
 }
 
 function dualOf(text: string): Dual<Address> | string {
@@ -57,12 +57,12 @@ function dualOf(text: string): Dual<Address> | string {
   return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
 }
 
-export function isStatic(wish: AddressWish): boolean {
-  return (wish.v4 ?? '') !== '' || (wish.v6 ?? '') !== '' || (wish.anyOf ?? []).length > 0 || wish.mac !== undefined;
+export function isStatic(request: AddressRequest): boolean {
+  return (request.v4 ?? '') !== '' || (request.v6 ?? '') !== '' || (request.anyOf ?? []).length > 0 || request.mac !== undefined;
 }
 
-/** Wishes of one kind can be carried out, or not, whoever asks. */
-export function kindOf({ subnets, pools = [], families, ofNode }: AddressWish): string {
+/** Requests of one kind can be carried out, or not, whoever asks. */
+export function kindOf({ subnets, pools = [], families, ofNode }: AddressRequest): string {
   return [families, pools.join(','), ofNode === true ? 'node' : '', ...subnets].join(' ');
 }
 

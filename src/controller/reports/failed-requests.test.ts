@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import type { Reservation } from '../../world/reservations.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
-import { RefusedWishes } from './refused-wishes.ts';
+import { FailedRequests } from './failed-requests.ts';
 
 function refused(claimant: string, code: 'NoAvailableAddress' | 'AddressConflict'): Reservation {
   return { kind: 'refused', claimant, code, message: 'no' };
 }
 
-test('refused wishes are counted by code as they come, change their reason, are granted and go', () => {
+test('refused requests are counted by code as they come, change their reason, are granted and go', () => {
   const { reservations } = new World(DEFAULT_SETTINGS);
   reservations.set('before', refused('before', 'AddressConflict'));
-  const { counts } = new RefusedWishes(reservations);
+  const { counts } = new FailedRequests(reservations);
   const now = (): readonly number[] => [counts.get('NoAvailableAddress') ?? -1, counts.get('AddressConflict') ?? -1];
   assert.deepEqual(now(), [0, 1]);
   reservations.set('a', refused('a', 'NoAvailableAddress'));

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Output } from '../compile/output.ts';
-import type { AddressWish } from '../world/reservations.ts';
-import { AllocationBench, ip, pool, wish } from './testing/allocation-bench.ts';
+import type { AddressRequest } from '../world/reservations.ts';
+import { AllocationBench, ip, pool, request } from './testing/allocation-bench.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
 
-/** Wishes of one pod, one in each Subnet. */
-function pod(name: string, subnets: readonly string[], since = early, more: Partial<AddressWish> = {}): readonly Output[] {
+/** Requests of one pod, one in each Subnet. */
+function pod(name: string, subnets: readonly string[], since = early, more: Partial<AddressRequest> = {}): readonly Output[] {
   const claimants = subnets.map((_, i) => `${name}.k${i}#uid-${name}`);
-  return subnets.map((subnet, i) => wish(claimants[i] ?? '', { subnets: [subnet], since, together: claimants, ...more }));
+  return subnets.map((subnet, i) => request(claimants[i] ?? '', { subnets: [subnet], since, together: claimants, ...more }));
 }
 
 function using(bench: AllocationBench, subnet: string): bigint | undefined {
@@ -42,7 +42,7 @@ test('two interfaces in one Subnet with a single address left: neither is held, 
   const bench = new AllocationBench().say(...tiny, ...pod('a', ['s1', 's1']));
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], [undefined, 'NoAvailableAddress']);
   assert.equal(using(bench, 's1'), 0n);
-  bench.say(...tiny, ...pod('a', ['s1', 's1']), wish('b#1', { since: late }));
+  bench.say(...tiny, ...pod('a', ['s1', 's1']), request('b#1', { since: late }));
   assert.equal(bench.answer('b#1'), 's1 10.0.0.2');
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', 'NoAvailableAddress']);
 });
@@ -51,7 +51,7 @@ test('what was free is told of too when somebody takes it meanwhile', () => {
   const waiting = pod('a', ['s1', 's2']);
   const bench = new AllocationBench().hold('s1', '10.0.0.2').say(...tiny, ...waiting);
   assert.equal(bench.answer('a.k1#uid-a'), undefined);
-  bench.say(...tiny, ...waiting, wish('b#1', { since: late, subnets: ['s2'] }));
+  bench.say(...tiny, ...waiting, request('b#1', { since: late, subnets: ['s2'] }));
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', 'NoAvailableAddress']);
   bench.say(...tiny, ...waiting);
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', undefined]);
@@ -59,14 +59,14 @@ test('what was free is told of too when somebody takes it meanwhile', () => {
 
 test('an address freed in one Subnet goes to who can use it, not to a pod that lacks another one', () => {
   const bench = new AllocationBench().hold('s1', '10.0.0.2').hold('s2', '10.1.0.2');
-  bench.say(...tiny, ...pod('a', ['s1', 's2']), wish('b#1', { since: late, subnets: ['s2'] }));
+  bench.say(...tiny, ...pod('a', ['s1', 's2']), request('b#1', { since: late, subnets: ['s2'] }));
   bench.free('10.1.0.2');
   assert.equal(bench.answer('b#1'), 's2 10.1.0.2');
   assert.equal(using(bench, 's2'), 1n);
 });
 
 test('who was given an address by name is refused in the words of now when its Subnet is given another network, and served again', () => {
-  const named = wish('a#1', { v4: '10.0.0.2' });
+  const named = request('a#1', { v4: '10.0.0.2' });
   const bench = new AllocationBench().say(pool('s1', '10.0.0.0/30'), named);
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
   const words = (): string => {
@@ -120,24 +120,24 @@ class Cluster {
     else if (act.kind === 'take') this.bench.hold(act.subnet, `${blockOf(act.subnet)}.${act.last}`);
     else this.bench.world.ips.delete(`${blockOf(act.subnet)}.${act.last}`);
     this.bench.say(...this.outputs());
-    for (const claimant of this.bench.desired.wishes.keys()) this.#record(claimant);
+    for (const claimant of this.bench.desired.requests.keys()) this.#record(claimant);
     this.bench.say(...this.outputs());
   }
 
   outputs(): readonly Output[] {
     const pools = [...this.#prefixes].map(([name, prefix]) => pool(name, `${blockOf(name)}.0/${prefix}`));
-    return [...pools, ...[...this.#pods.values()].flatMap((one) => this.#wishes(one))];
+    return [...pools, ...[...this.#pods.values()].flatMap((one) => this.#requests(one))];
   }
 
-  #wishes({ name, subnets, last }: Extract<Act, { readonly kind: 'pod' }>): readonly Output[] {
+  #requests({ name, subnets, last }: Extract<Act, { readonly kind: 'pod' }>): readonly Output[] {
     const claimants = subnets.map((_, i) => `${name}.k${i}#uid-${name}`);
     const open = claimants.filter((claimant) => !this.bench.world.ips.has(portOf(claimant)));
     return subnets.map((subnet, i) => {
       const claimant = claimants[i] ?? '';
       const said = this.bench.world.ips.peek(portOf(claimant))?.spec;
-      if (said !== undefined) return wish(claimant, { subnets: [said.subnet ?? ''], v4: said.v4IpAddress ?? '', yields: true });
+      if (said !== undefined) return request(claimant, { subnets: [said.subnet ?? ''], v4: said.v4IpAddress ?? '', yields: true });
       const byName = last > 1 && i === 0 ? { v4: `${blockOf(subnet)}.${last}` } : {};
-      return wish(claimant, { subnets: [subnet], ...byName, ...(open.length > 1 && { together: open }) });
+      return request(claimant, { subnets: [subnet], ...byName, ...(open.length > 1 && { together: open }) });
     });
   }
 
@@ -167,14 +167,14 @@ function object(claimant: string, subnet: string, address: string): ReturnType<t
   return { ...made, metadata: { ...made.metadata, name, uid: `ip-${name}`, annotations: { 'kiln.io/pod-uid': uid } } };
 }
 
-test('whatever comes and goes: nobody holds a part, and a fresh process answers every wish the same', () => {
+test('whatever comes and goes: nobody holds a part, and a fresh process answers every request the same', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 25 }), (acts) => {
       const cluster = new Cluster();
       for (const one of acts) {
         cluster.do(one);
         const { bench } = cluster;
-        for (const { claimant, together = [] } of bench.desired.wishes.values()) {
+        for (const { claimant, together = [] } of bench.desired.requests.values()) {
           const granted = bench.world.reservations.peek(claimant)?.kind === 'granted';
           if (together.length > 1) assert.ok(!granted, `${claimant} holds a part`);
           if (!granted) assert.deepEqual(bench.step.ledger.bindings('reservation', claimant), new Map());
@@ -183,7 +183,7 @@ test('whatever comes and goes: nobody holds a part, and a fresh process answers 
         for (const [name, one] of bench.world.ips.entries()) fresh.world.ips.set(name, one);
         fresh.say(...cluster.outputs());
         const answers = ({ world, desired }: AllocationBench): unknown =>
-          [...desired.wishes.keys()].toSorted().map((claimant) => [claimant, world.reservations.peek(claimant)]);
+          [...desired.requests.keys()].toSorted().map((claimant) => [claimant, world.reservations.peek(claimant)]);
         assert.deepEqual(answers(bench), answers(fresh));
       }
     }),

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { parse } from 'yaml';
 import { config } from './commands/config.ts';
@@ -13,6 +11,7 @@ import type { Configured } from './configuration.ts';
 import { acceptedBy, ConfigurationError, configure, settingsOf } from './configuration.ts';
 import { addStartOptions } from './start-options.ts';
 import { startProblem } from './start-problem.ts';
+import { runHere } from './testing/command-here.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kiln-config-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -220,10 +219,7 @@ test('every setting says what it is and what it takes, and its variable is its o
   }
 });
 
-test('a wrong setting ends the process with one sentence and exit code 2, before anything starts', async () => {
-  const main = join(import.meta.dirname, 'main.ts');
-  const run = promisify(execFile);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+test('a wrong setting ends the command with one sentence and exit code 2, before anything starts', async () => {
   const wrong = [
     [['start', '--metrics-bind-address', 'http://admin:hunter22@a:1'], {}, /"http:\/\/admin:\[redacted\]@a:1" is neither HOST:PORT/],
     [['start', '--nodes', 'many'], {}, /argument 'many' is invalid.*whole number/],
@@ -241,28 +237,17 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     [['config', '--config', '/none.yaml'], {}, /^kiln config: --config \/none\.yaml cannot be read.*\n$/],
     [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],
   ] as const;
-  const refused = wrong.map(async ([args, variables, said]) => {
-    await assert.rejects(run(process.execPath, [main, ...args], { env: { ...env, ...variables }, timeout: 600_000 }), (error: unknown) => {
-      const { code, stderr } = error as { readonly code: number; readonly stderr: string };
-      assert.match(stderr, said);
-      assert.doesNotMatch(stderr, /hunter22/);
-      assert.equal(code, 2);
-      return true;
-    });
-  });
-  await Promise.all(refused);
+  for (const [args, variables, expected] of wrong) {
+    const { exit, said } = await runHere(args, variables);
+    assert.match(said, expected);
+    assert.doesNotMatch(said, /hunter22/);
+    assert.equal(exit, 2);
+  }
 });
 
 test('settings that do not go together are printed all the same, then complained of', async () => {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const printed = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'main.ts'), 'config'], {
-    env: { ...env, KILN_OVN_CA: '/ca.pem' },
-  });
-  await assert.rejects(printed, (error: unknown) => {
-    const { code, stdout, stderr } = error as { readonly code: number; readonly stdout: string; readonly stderr: string };
-    assert.match(stdout, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
-    assert.match(stderr, /^kiln config: ssl endpoints need all/);
-    assert.equal(code, 2);
-    return true;
-  });
+  const { exit, out, said } = await runHere(['config'], { KILN_OVN_CA: '/ca.pem' });
+  assert.match(out, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
+  assert.match(said, /^kiln config: ssl endpoints need all/);
+  assert.equal(exit, 2);
 });

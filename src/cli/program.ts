@@ -4,7 +4,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../runtime/version.ts';
 import { config, CONFIG_FORMATS } from './commands/config.ts';
-import { start } from './commands/start.ts';
 import { configured, PRECEDENCE } from './configured.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
 import { addSettingsFlags } from './leader.ts';
@@ -39,6 +38,8 @@ const startCommand = program
   .option('--check', 'apply the demo, prove what it does, delete it, prove that nothing is left; exit 0 or 1')
   .addHelpText('after', `\n${PRECEDENCE}\n`)
   .action(async (_: unknown, command: Command) => {
+    // Of all commands only this one needs the laboratory, the controller and the webhook.
+    const { start } = await import('./commands/start.ts');
     process.exitCode = await configured(command, (flags) => start(flags));
   });
 

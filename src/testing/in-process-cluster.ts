@@ -23,16 +23,25 @@ export class InProcessCluster {
   readonly ovn: OvsdbServerProcess;
   readonly client: KubeClient;
   readonly connection: Connection;
+  readonly kubeconfig: string;
   /** Another one at the same address and with the same state, where a test ends the API server. */
   api: LabApiServer;
   readonly #directory: string;
   readonly #options: LabApiServerOptions;
 
-  private constructor(directory: string, options: LabApiServerOptions, api: LabApiServer, ovn: OvsdbServerProcess, connection: Connection) {
+  private constructor(
+    directory: string,
+    options: LabApiServerOptions,
+    api: LabApiServer,
+    ovn: OvsdbServerProcess,
+    kubeconfig: string,
+    connection: Connection,
+  ) {
     this.#directory = directory;
     this.#options = options;
     this.api = api;
     this.ovn = ovn;
+    this.kubeconfig = kubeconfig;
     this.connection = connection;
     this.client = new KubeClient(new KubeTransport(connection));
   }
@@ -46,7 +55,7 @@ export class InProcessCluster {
     const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
     const path = join(directory, 'kubeconfig');
     await api.writeKubeconfig(path);
-    const cluster = new InProcessCluster(directory, options, api, ovn, await connectionFromKubeconfig({ path }));
+    const cluster = new InProcessCluster(directory, options, api, ovn, path, await connectionFromKubeconfig({ path }));
     await installCrds(cluster.client);
     return cluster;
   }

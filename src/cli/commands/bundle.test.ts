@@ -7,16 +7,17 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { tracesOf } from '../../runtime/testing/secret-traces.ts';
-import type { CommandLab } from '../testing/command-lab.ts';
-import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
+import { runHere } from '../testing/command-here.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
 
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzb21lYm9keSJ9.c2lnbmF0dXJl';
-let lab: CommandLab;
+let scene: CommandScene;
 let folder: string;
-const skip = labOfThisFile(async (opened) => {
-  lab = opened;
+const skip = sceneOfThisFile(async (opened) => {
+  scene = opened;
   folder = await mkdtemp(join(tmpdir(), 'kiln-bundle-'));
-  await lab.make('subnets', {
+  await scene.make('subnets', {
     apiVersion: 'kubeovn.io/v1',
     kind: 'Subnet',
     metadata: { name: 'red', annotations: { 'example.com/login': 'password=hunter22', 'example.com/token': TOKEN } },
@@ -24,14 +25,14 @@ const skip = labOfThisFile(async (opened) => {
   });
   const secrets = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
   const metadata = { name: 'keys', namespace: 'default' };
-  await lab.client.create(secrets, { metadata, stringData: { key: 'never-to-be-read' } } as never);
-  await lab.make('pods', {
+  await scene.client.create(secrets, { metadata, stringData: { key: 'never-to-be-read' } } as never);
+  await scene.make('pods', {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'web', namespace: 'default' },
     spec: { containers: [{ name: 'main', image: 'web', env: [{ name: 'KEY', value: 'never-to-be-told' }] }] },
   });
-  await lab.controller.untilQuiet();
+  await scene.controller.untilQuiet();
 });
 
 after(async () => {
@@ -42,8 +43,8 @@ test('one archive that tar reads: versions, status, plan, objects, rows, Events;
   const file = join(folder, 'kiln.tar.gz');
   // Somebody's longer file, that everybody could read.
   await writeFile(file, 'x'.repeat(5_000_000), { mode: 0o644 });
-  const { exit, out, said } = await lab.kiln('bundle', '--file', file);
-  // The laboratory has no pod that runs the controller, so there is no log to fetch: that is said.
+  const { exit, out, said } = await scene.kiln('bundle', '--file', file);
+  // The cluster has no pod that runs the controller, so there is no log to fetch: that is said.
   assert.deepEqual([exit, out], [1, `${file}\n`], said);
   assert.match(said, /warning: logs: no pod in namespace kube-system/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -82,11 +83,11 @@ test('a secret that lies in any field of any object is not in the archive, whate
   const annotations = { ...all(), 'example.com/alone': CANARY, 'kubectl.kubernetes.io/last-applied-configuration': `{"x":"${CANARY}"}` };
   const labels = { 'example.com/alone': CANARY };
   const [text = ''] = NAMED;
-  const core = (plural: string, kind: string, group = '', namespaced = true): Parameters<typeof lab.client.create>[0] => ({
+  const core = (plural: string, kind: string, group = '', namespaced = true): Parameters<typeof scene.client.create>[0] => ({
     ...{ group, version: 'v1', plural, kind, namespaced },
   });
   const namespace = 'canary';
-  await lab.client.create(core('namespaces', 'Namespace', '', false), { metadata: { name: namespace, annotations, labels } });
+  await scene.client.create(core('namespaces', 'Namespace', '', false), { metadata: { name: namespace, annotations, labels } });
   const containers = [
     { name: 'main', image: `x/${CANARY.toLowerCase()}`, env: [{ name: 'A', value: CANARY }], args: [CANARY], command: [CANARY] },
   ];
@@ -99,10 +100,10 @@ test('a secret that lies in any field of any object is not in the archive, whate
   const networks = JSON.stringify([{ name: 'net', namespace, 'cni-args': { any: CANARY } }]);
   const alone = { 'ovn.kubernetes.io/ip_address': CANARY, 'any.kubernetes.io/ip_address': `it is ${CANARY}` };
   for (const [at, more] of [asks, alone, { 'k8s.v1.cni.cncf.io/networks': networks }, { 'k8s.v1.cni.cncf.io/networks': text }].entries())
-    await lab.client.create(core('pods', 'Pod'), {
+    await scene.client.create(core('pods', 'Pod'), {
       ...{ metadata: { name: `web-${at}`, namespace, labels, annotations: { ...annotations, ...more } }, spec: { containers } },
     } as never);
-  await lab.client.create(core('network-attachment-definitions', 'NetworkAttachmentDefinition', 'k8s.cni.cncf.io'), {
+  await scene.client.create(core('network-attachment-definitions', 'NetworkAttachmentDefinition', 'k8s.cni.cncf.io'), {
     ...{ metadata: { name: 'net', namespace, annotations }, spec: { config: JSON.stringify({ type: 'any', any: CANARY, name: text }) } },
   } as never);
   const subnet = {
@@ -110,23 +111,23 @@ test('a secret that lies in any field of any object is not in the archive, whate
     cidrBlock: '10.96.0.0/24',
     acls: [{ match: text, action: 'allow', direction: 'to-lport', priority: 1 }],
   };
-  await lab.make('subnets', { metadata: { name: 'canary', annotations, labels }, spec: { ...subnet, namespaces: NAMED } });
-  await lab.make('vips', { metadata: { name: 'canary', annotations, labels }, spec: { subnet: text, namespace: NAMED[1] } });
-  await lab.make('ips', {
+  await scene.make('subnets', { metadata: { name: 'canary', annotations, labels }, spec: { ...subnet, namespaces: NAMED } });
+  await scene.make('vips', { metadata: { name: 'canary', annotations, labels }, spec: { subnet: text, namespace: NAMED[1] } });
+  await scene.make('ips', {
     metadata: { name: 'canary.x', annotations, labels },
     spec: { subnet: NAMED[2], podName: 'canary', namespace: 'x' },
   });
   for (const component of ['any-controller', 'kiln-controller'])
-    await lab.client.create(core('events', 'Event'), {
+    await scene.client.create(core('events', 'Event'), {
       ...{ metadata: { name: `canary.${component}`, namespace }, source: { component }, reason: 'InvalidAnnotation', type: 'Normal' },
       ...{
         involvedObject: { kind: 'Pod', name: 'web-0', namespace },
         message: component === 'any-controller' ? CANARY : `Pod canary/web-0: "the door opens with ${CANARY}" ${NAMED.join(' and ')}`,
       },
     } as never);
-  await lab.controller.untilQuiet();
+  await scene.controller.untilQuiet();
   const file = join(folder, 'canary.tar.gz');
-  await lab.kiln('bundle', '--file', file);
+  await scene.kiln('bundle', '--file', file);
   const archive = gunzipSync(await readFile(file)).toString('latin1');
   assert.ok(archive.includes('canary.kiln-controller') && archive.includes('[redacted]') && archive.includes('[dropped]'));
   assert.match(archive, /\[text of \d+ characters\]/);
@@ -138,9 +139,9 @@ test('a secret that lies in any field of any object is not in the archive, whate
 });
 
 test('a file that cannot be written, and a cluster that is not there, are said in three lines', { skip }, async () => {
-  const refused = await lab.kiln('bundle', '--quiet', '--file', join(folder, 'no', 'such', 'folder.tar.gz'));
+  const refused = await scene.kiln('bundle', '--quiet', '--file', join(folder, 'no', 'such', 'folder.tar.gz'));
   assert.equal(refused.exit, 2);
   assert.match(refused.said, /error: --file .* cannot be written\n {2}why: ENOENT/);
-  const away = await runKiln(['bundle'], { env: { KUBECONFIG: '/nowhere/kubeconfig' } });
+  const away = await runHere(['bundle'], { KUBECONFIG: '/nowhere/kubeconfig' });
   assert.equal(away.exit, 3);
 });

@@ -3,27 +3,27 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { program } from '../program.ts';
-import { runKiln } from '../testing/command-lab.ts';
+import { runHere } from '../testing/command-here.ts';
 
 test('exit codes: wrong usage 2, out of reach 3', async () => {
   for (const command of ['explain', 'completion'])
-    assert.deepEqual(await runKiln([command, '--nonsense']), {
+    assert.deepEqual(await runHere([command, '--nonsense']), {
       exit: 2,
       out: '',
       said: `error: kiln ${command} was not run\n  why: unknown option '--nonsense'\n  next: kiln ${command} --help\n`,
     });
   assert.match(
-    (await runKiln(['explian', 'vpc'])).said,
+    (await runHere(['explian', 'vpc'])).said,
     /^error: kiln was not run\n {2}why: unknown command 'explian' .*explain.*\n {2}next: kiln --help\n$/,
   );
-  assert.equal((await runKiln(['completion', 'csh'])).exit, 2);
-  const nowhere = { env: { KUBECONFIG: '/nowhere/kubeconfig' } };
+  assert.equal((await runHere(['completion', 'csh'])).exit, 2);
+  const nowhere = { KUBECONFIG: '/nowhere/kubeconfig' };
   for (const args of [['delete', 'vpc', 'x'], ['diff', '--ovn-nb=tcp:127.0.0.1:1'], ['version']]) {
-    const { exit, said } = await runKiln(args, nowhere);
+    const { exit, said } = await runHere(args, nowhere);
     assert.equal(exit, 3, `${args.join(' ')}: ${said}`);
     assert.match(said, /^error: .+\n {2}why: .+\n {2}next: .+\n$/m);
   }
-  assert.equal((await runKiln(['version', '--client'], nowhere)).exit, 0);
+  assert.equal((await runHere(['version', '--client'], nowhere)).exit, 0);
 });
 
 test('help of a command that there is not names it; help of help is the help of all', async () => {
@@ -33,7 +33,7 @@ test('help of a command that there is not names it; help of help is the help of 
     ['-h', 'explian'],
   ])
     assert.deepEqual(
-      await runKiln(args),
+      await runHere(args),
       {
         exit: 2,
         out: '',
@@ -41,14 +41,14 @@ test('help of a command that there is not names it; help of help is the help of 
       },
       args.join(' '),
     );
-  const { out: all } = await runKiln(['--help']);
-  for (const args of [['help'], ['help', 'help'], ['-h']]) assert.deepEqual(await runKiln(args), { exit: 0, out: all, said: '' });
-  const { out: explain } = await runKiln(['explain', '--help']);
+  const { out: all } = await runHere(['--help']);
+  for (const args of [['help'], ['help', 'help'], ['-h']]) assert.deepEqual(await runHere(args), { exit: 0, out: all, said: '' });
+  const { out: explain } = await runHere(['explain', '--help']);
   for (const args of [
     ['help', 'explain'],
     ['explain', 'vpc', '-h'],
   ])
-    assert.deepEqual(await runKiln(args), { exit: 0, out: explain, said: '' });
+    assert.deepEqual(await runHere(args), { exit: 0, out: explain, said: '' });
 });
 
 test('help begins with an example, and says the exit codes', () => {
@@ -62,7 +62,7 @@ test('help begins with an example, and says the exit codes', () => {
 });
 
 test('the completion of bash completes commands, flags and kinds', async () => {
-  const { out } = await runKiln(['completion', 'bash']);
+  const { out } = await runHere(['completion', 'bash']);
   const completed = (...words: readonly string[]): string =>
     spawnSync('bash', ['-c', `${out}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kiln; echo "\${COMPREPLY[@]}"`, 'bash', ...words], {
       encoding: 'utf8',
@@ -70,6 +70,6 @@ test('the completion of bash completes commands, flags and kinds', async () => {
   assert.equal(completed('kiln', 'exp'), 'explain');
   assert.equal(completed('kiln', 'explain', 'sub'), 'subnet');
   assert.equal(completed('kiln', 'delete', '--casc'), '--cascade');
-  assert.match((await runKiln(['completion', 'fish'])).out, /complete -c kiln -n '__fish_seen_subcommand_from delete' -l cascade\n/);
-  assert.match((await runKiln(['completion', 'zsh'])).out, /^#compdef kiln\n/);
+  assert.match((await runHere(['completion', 'fish'])).out, /complete -c kiln -n '__fish_seen_subcommand_from delete' -l cascade\n/);
+  assert.match((await runHere(['completion', 'zsh'])).out, /^#compdef kiln\n/);
 });

@@ -1,4 +1,4 @@
-/** `kiln diff`, and `version` and `status` where nobody leads any more, as people run them, on a laboratory. */
+/** `kiln diff`, and `version` and `status` where nobody leads any more, with everything around them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,17 +15,17 @@ import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { settingsText } from '../../world/settings-text.ts';
 import { leaderOf } from '../leader.ts';
 import { notComplete } from './diff.ts';
-import type { CommandLab } from '../testing/command-lab.ts';
-import { labOfThisFile } from '../testing/command-lab.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
 
-let lab: CommandLab;
-const skip = labOfThisFile((opened) => {
-  lab = opened;
+let scene: CommandScene;
+const skip = sceneOfThisFile((opened) => {
+  scene = opened;
 });
 
 /** The controller was stopped by a test before, so nobody else writes it. */
 async function onLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
-  await lab.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
+  await scene.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
 }
 
 test('diff that did not get everything says what is known: who refused, or that there was too little time', () => {
@@ -47,64 +47,64 @@ test('diff that did not get everything says what is known: who refused, or that 
 });
 
 test('diff with a database that cannot be reached: why, and exit 3', { skip }, async () => {
-  const { exit, said } = await lab.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
+  const { exit, said } = await scene.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
   assert.equal(exit, 3, said);
   assert.match(said, /\n {2}why: not complete after 3 s: .*the Northbound database.* \(OVSDB_CONNECT_FAILED: .*127\.0\.0\.1:1/);
 });
 
 test('diff: empty where the controller has done its work, and what it would do where it has not', { skip }, async () => {
-  await lab.controller.untilQuiet();
-  const nothing = await lab.kiln('diff');
+  await scene.controller.untilQuiet();
+  const nothing = await scene.kiln('diff');
   assert.deepEqual([nothing.exit, nothing.out, nothing.said], [0, '', 'nothing to do\n']);
-  await lab.controller.stop();
-  await lab.make('vpcs', { metadata: { name: 'new' } });
-  const { exit, out } = await lab.kiln('diff');
+  await scene.controller.stop();
+  await scene.make('vpcs', { metadata: { name: 'new' } });
+  const { exit, out } = await scene.kiln('diff');
   assert.equal(exit, 1);
   assert.match(out, /^insert Logical_Router new: .*"name":"new"/m);
   assert.match(out, /^patch Vpc new: .*kube-ovn-controller/m);
-  const json = JSON.parse((await lab.kiln('diff', '-o', 'json')).out) as {
+  const json = JSON.parse((await scene.kiln('diff', '-o', 'json')).out) as {
     readonly kind: string;
     readonly rows: readonly { readonly table: string }[];
   };
   assert.equal(json.kind, 'Plan');
   assert.ok(json.rows.some(({ table }) => table === 'Logical_Router'));
-  assert.deepEqual((await lab.client.get(traitsOf('vpcs'), { name: 'new' })).metadata.finalizers, undefined, 'nothing was written');
-  assert.equal((await lab.kiln('status')).exit, 1, 'nobody leads');
+  assert.deepEqual((await scene.client.get(traitsOf('vpcs'), { name: 'new' })).metadata.finalizers, undefined, 'nothing was written');
+  assert.equal((await scene.kiln('status')).exit, 1, 'nobody leads');
 });
 
 test('version: all parts, and whether they fit', { skip }, async () => {
-  const { exit, out } = await lab.kiln('version');
+  const { exit, out } = await scene.kiln('version');
   assert.equal(exit, 0, out);
   assert.match(
     out,
-    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- nobody leads; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*, OVN \d[\d.]+/,
+    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- nobody leads; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*/,
   );
-  const json = JSON.parse((await lab.kiln('version', '-o', 'json')).out) as {
+  const json = JSON.parse((await scene.kiln('version', '-o', 'json')).out) as {
     readonly kind: string;
     readonly fits: boolean;
     readonly controller: { readonly version: string };
   };
   assert.deepEqual([json.kind, json.fits, json.controller.version], ['Version', true, VERSION]);
-  assert.deepEqual(parse((await lab.kiln('version', '-o', 'yaml')).out), json);
+  assert.deepEqual(parse((await scene.kiln('version', '-o', 'yaml')).out), json);
 });
 
 test('every command that reads the database finds it at a later endpoint when the first one is away', { skip }, async () => {
-  const endpoints = `--ovn-nb=unix:/nowhere/at/all,${lab.lab.ovn.nbEndpoint}`;
-  assert.match((await lab.kiln('version', endpoints)).out, /\nnorthbound +✔ schema /);
-  const { exit, out, said } = await lab.kiln('uninstall', '--dry-run=client', endpoints);
+  const endpoints = `--ovn-nb=unix:/nowhere/at/all,${scene.ovnNb}`;
+  assert.match((await scene.kiln('version', endpoints)).out, /\nnorthbound +✔ schema /);
+  const { exit, out, said } = await scene.kiln('uninstall', '--dry-run=client', endpoints);
   assert.equal(exit, 0, said);
   assert.match(out, /rows/);
-  assert.match((await lab.kiln('status', endpoints)).out, /\nnorthbound +✔ /);
-  assert.equal((await lab.kiln('diff', endpoints)).exit, 1);
+  assert.match((await scene.kiln('status', endpoints)).out, /\nnorthbound +✔ /);
+  assert.equal((await scene.kiln('diff', endpoints)).exit, 1);
   assert.match(
-    (await lab.kiln('version', '--ovn-nb=unix:/nowhere/at/all')).out,
+    (await scene.kiln('version', '--ovn-nb=unix:/nowhere/at/all')).out,
     /\nnorthbound +✖ OVSDB_CONNECT_FAILED: cannot connect to unix:\/nowhere\/at\/all: /,
   );
 });
 
 test('version of a controller that does not fit: exit 1', { skip }, async () => {
   await onLease({ [kilnAnnotation.version]: '9.1.0' });
-  const { exit, out } = await lab.kiln('version');
+  const { exit, out } = await scene.kiln('version');
   assert.equal(exit, 1);
   assert.match(
     out,
@@ -117,20 +117,20 @@ test(
   'commands have the settings that the controller has told; flags count first; where none are told a hint says so',
   { skip },
   async () => {
-    const told = (await leaderOf({ client: lab.client }, 'kube-system'))?.settings;
+    const told = (await leaderOf({ client: scene.client }, 'kube-system'))?.settings;
     assert.deepEqual(told, DEFAULT_SETTINGS);
     await onLease({ [kilnAnnotation.settings]: settingsText({ ...DEFAULT_SETTINGS, defaultVpc: 'main' }) });
-    const asTold = await lab.kiln('diff');
+    const asTold = await scene.kiln('diff');
     assert.match(asTold.out, /^create Vpc main: /m);
-    assert.doesNotMatch((await lab.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
-    assert.match((await lab.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
+    assert.doesNotMatch((await scene.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
+    assert.match((await scene.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
     assert.match(
-      (await lab.kiln('diff', '--default-cidr=100.64.0.0/16')).said,
+      (await scene.kiln('diff', '--default-cidr=100.64.0.0/16')).said,
       /why: --default-cidr 100\.64\.0\.0\/16 overlaps --node-switch-cidr/,
     );
     await onLease({ [kilnAnnotation.settings]: null });
     assert.match(
-      (await lab.kiln('diff')).said,
+      (await scene.kiln('diff')).said,
       /^hint: no controller has told its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
     );
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
@@ -140,7 +140,7 @@ test(
 test('a controller leads that renews its Lease, whatever its clock says; one that does not leads no more', { skip }, async () => {
   const HOUR = 3_600_000;
   const renew = async (holderIdentity: string, ahead: number): Promise<unknown> =>
-    await lab.client.mergePatch(
+    await scene.client.mergePatch(
       LEASES,
       { name: CONTROLLER_LEASE, namespace: 'kube-system' },
       { spec: { holderIdentity, renewTime: microTime(Date.now() + ahead), leaseDurationSeconds: 15 } },
@@ -151,10 +151,10 @@ test('a controller leads that renews its Lease, whatever its clock says; one tha
   for (const ahead of [-HOUR, HOUR]) {
     await renew('far-off', ahead);
     const done = new AbortController();
-    const [{ out }] = await Promise.all([lab.kiln('status').finally(() => done.abort()), renewals(ahead, done.signal)]);
+    const [{ out }] = await Promise.all([scene.kiln('status').finally(() => done.abort()), renewals(ahead, done.signal)]);
     assert.match(out, /^leader +✔ far-off/m, String(ahead));
   }
-  const { exit, out } = await lab.kiln('status');
+  const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
   assert.match(out, /^leader +✖ far-off/m);
   await renew('', 0);
@@ -162,7 +162,7 @@ test('a controller leads that renews its Lease, whatever its clock says; one tha
 
 test('a database that the controller cannot follow is a finding, though it can be read from here', { skip }, async () => {
   const tell = (holderIdentity: string, loss: string | null): Promise<unknown> =>
-    lab.client.mergePatch(
+    scene.client.mergePatch(
       LEASES,
       { name: CONTROLLER_LEASE, namespace: 'kube-system' },
       {
@@ -171,10 +171,10 @@ test('a database that the controller cannot follow is a finding, though it can b
       },
     );
   await tell('somebody', 'OVSDB_CONNECT_TIMEOUT: tcp:10.0.0.1:6641 did not answer within 5000 ms');
-  const { exit, out } = await lab.kiln('status');
+  const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
   assert.match(out, /\nnorthbound +✔ .*\n +✖ the controller cannot follow it: OVSDB_CONNECT_TIMEOUT: tcp:10\.0\.0\.1:6641 did not answer /);
-  const { leader, northbound } = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as {
+  const { leader, northbound } = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as {
     leader: object;
     northbound: { loss: string };
   };
@@ -185,7 +185,7 @@ test('a database that the controller cannot follow is a finding, though it can b
 
 test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
   const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>
-    lab.client.mergePatch(
+    scene.client.mergePatch(
       LEASES,
       { name: CONTROLLER_LEASE, namespace: 'kube-system' },
       {
@@ -194,10 +194,10 @@ test('a database that refuses what the controller sends is a finding, in its wor
       },
     );
   await tell('somebody', 'I/O error: No space left on device');
-  const { exit, out } = await lab.kiln('status');
+  const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
   assert.match(out, /\nnorthbound +✔ .*\n +✖ refuses every transaction of the controller: I\/O error: No space left on device\n/);
-  const { northbound } = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as { northbound: { refusal: string } };
+  const { northbound } = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as { northbound: { refusal: string } };
   assert.equal(northbound.refusal, 'I/O error: No space left on device');
   await tell('', null);
 });

@@ -1,63 +1,64 @@
-/** `kiln explain` as people run it, on a laboratory: real OVN, the embedded API server, the controller. */
+/** `kiln explain` with everything around it: an API server, the Northbound database, the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
-import type { CommandLab } from '../testing/command-lab.ts';
-import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
+import { runHere } from '../testing/command-here.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
 
 const GREEN = '\u001b[32m';
-let lab: CommandLab;
-const skip = labOfThisFile(async (opened) => {
-  lab = opened;
-  await lab.make('vpcs', { metadata: { name: 'blue' } });
-  await lab.make('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.92.0.0/24' } });
-  await lab.make('pods', {
+let scene: CommandScene;
+const skip = sceneOfThisFile(async (opened) => {
+  scene = opened;
+  await scene.make('vpcs', { metadata: { name: 'blue' } });
+  await scene.make('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.92.0.0/24' } });
+  await scene.make('pods', {
     metadata: { name: 'web', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'red' } },
     spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
   });
   while (
-    (await lab.client.find(
+    (await scene.client.find(
       { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false },
       { name: 'web.default' },
     )) === undefined
   )
-    await lab.controller.untilQuiet();
-  await lab.controller.untilQuiet();
+    await scene.controller.untilQuiet();
+  await scene.controller.untilQuiet();
 });
 
 test('a tree on standard output, and nothing on standard error', { skip }, async () => {
-  const { exit, out, said } = await lab.kiln('explain', 'vpc', 'blue');
+  const { exit, out, said } = await scene.kiln('explain', 'vpc', 'blue');
   assert.deepEqual([exit, said], [0, '']);
   assert.match(out, /^NAME +READY +REASON +AGE\nVpc\/blue +True /);
   assert.match(out, /│ {2}└─ Subnet\/red {2}10\.92\.0\.0\/24 .*\n│ {5}└─ IP\/web\.default {2}10\.92\.0\.2 .*\n│ {8}└─ Pod\/default\/web /);
   assert.match(out, /Logical_Router blue +vpc-router/);
   assert.ok(!out.includes(GREEN));
-  assert.ok((await lab.kiln('explain', 'vpc/blue', '--color=always')).out.includes(`${GREEN}True`));
+  assert.ok((await scene.kiln('explain', 'vpc/blue', '--color=always')).out.includes(`${GREEN}True`));
 });
 
 test('what waits: exit 1, for whom, since when, and a command that leads on', { skip }, async () => {
-  await lab.client.delete({ group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false }, { name: 'red' });
-  await lab.controller.untilQuiet();
-  const { exit, out } = await lab.kiln('explain', 'subnet', 'red');
+  await scene.client.delete({ group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false }, { name: 'red' });
+  await scene.controller.untilQuiet();
+  const { exit, out } = await scene.kiln('explain', 'subnet', 'red');
   assert.equal(exit, 1);
   assert.match(out, /waits: Subnet red cannot be deleted: one object still uses it: IP web\.default/);
   assert.match(
     out,
     /since: \d{4}-\d\d-\d\dT.*Z \([\dms]+\)\nnext: {2}kiln delete subnet red --cascade --dry-run=client\n {7}kiln explain ip web\.default\n$/,
   );
-  const json = JSON.parse((await lab.kiln('explain', 'subnet', 'red', '-o', 'json')).out) as {
+  const json = JSON.parse((await scene.kiln('explain', 'subnet', 'red', '-o', 'json')).out) as {
     readonly kind: string;
     readonly waiting: { readonly reason: string };
     readonly northbound: { readonly count: number };
   };
   assert.deepEqual([json.kind, json.waiting.reason], ['Explanation', 'DeletionBlocked']);
   assert.ok(json.northbound.count > 0);
-  assert.match((await lab.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ holds\n│ {2}├─ IP\/web\.default/);
+  assert.match((await scene.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ holds\n│ {2}├─ IP\/web\.default/);
 });
 
 test('a pod that is past its grace period and has a finalizer of somebody holds nothing any more', { skip }, async () => {
-  await lab.make('subnets', { metadata: { name: 'grey' }, spec: { vpc: 'blue', cidrBlock: '10.93.0.0/24' } });
-  await lab.make('pods', {
+  await scene.make('subnets', { metadata: { name: 'grey' }, spec: { vpc: 'blue', cidrBlock: '10.93.0.0/24' } });
+  await scene.make('pods', {
     metadata: {
       name: 'slow',
       namespace: 'default',
@@ -67,42 +68,42 @@ test('a pod that is past its grace period and has a finalizer of somebody holds 
     spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
   });
   const holders = async (): Promise<number> => {
-    const json = JSON.parse((await lab.kiln('explain', 'subnet', 'grey', '-o', 'json')).out) as {
+    const json = JSON.parse((await scene.kiln('explain', 'subnet', 'grey', '-o', 'json')).out) as {
       readonly blockers: { readonly count: number };
     };
     return json.blockers.count;
   };
   await until('it has an address', async () => (await holders()) === 1);
-  await lab.client.delete(
+  await scene.client.delete(
     { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
     { name: 'slow', namespace: 'default' },
   );
   await until('it holds nothing', async () => (await holders()) === 0);
-  assert.match((await lab.kiln('explain', 'pod', 'default/slow')).out, /waits: Pod slow waits for whoever set example\.com\/slow/);
+  assert.match((await scene.kiln('explain', 'pod', 'default/slow')).out, /waits: Pod slow waits for whoever set example\.com\/slow/);
 });
 
 test('without a Northbound database the rest is told, with a hint or a warning', { skip }, async () => {
-  const to = `--kubeconfig=${lab.lab.kubeconfig}`;
-  const without = await runKiln(['explain', 'vpc', 'blue', to]);
+  const to = `--kubeconfig=${scene.kubeconfig}`;
+  const without = await runHere(['explain', 'vpc', 'blue', to]);
   assert.equal(without.exit, 0);
   assert.match(without.said, /^hint: .*KILN_OVN_NB/);
   assert.doesNotMatch(without.out, /Northbound/);
-  const gone = await runKiln(['explain', 'vpc', 'blue', to, '--ovn-nb=tcp:127.0.0.1:1']);
+  const gone = await runHere(['explain', 'vpc', 'blue', to, '--ovn-nb=tcp:127.0.0.1:1']);
   assert.equal(gone.exit, 0);
   assert.match(gone.said, /^warning: the Northbound database at tcp:127\.0\.0\.1:1 cannot be read: OVSDB_CONNECT_FAILED/);
 });
 
 test('exit codes: 1 not there, 2 usage, 3 out of reach; three lines each', { skip }, async () => {
   const lines = /^error: .+\n {2}why: .+\n {2}next: .+\n$/;
-  const missing = await lab.kiln('explain', 'vpc', 'none');
+  const missing = await scene.kiln('explain', 'vpc', 'none');
   assert.equal(missing.exit, 1);
   assert.match(missing.said, lines);
-  const unknown = await lab.kiln('explain', 'thing', 'x');
+  const unknown = await scene.kiln('explain', 'thing', 'x');
   assert.equal(unknown.exit, 2);
   assert.match(unknown.said, lines);
-  assert.equal((await lab.kiln('explain', 'vpc', 'blue', '--nonsense')).exit, 2);
-  assert.equal((await lab.kiln('explain')).exit, 2);
-  const unreachable = await runKiln(['explain', 'vpc', 'blue'], { env: { KUBECONFIG: '/nowhere/kubeconfig' } });
+  assert.equal((await scene.kiln('explain', 'vpc', 'blue', '--nonsense')).exit, 2);
+  assert.equal((await scene.kiln('explain')).exit, 2);
+  const unreachable = await runHere(['explain', 'vpc', 'blue'], { KUBECONFIG: '/nowhere/kubeconfig' });
   assert.equal(unreachable.exit, 3);
   assert.match(unreachable.said, lines);
 });

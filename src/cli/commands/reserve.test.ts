@@ -1,59 +1,30 @@
-/** `kiln reserve` and `kiln release` on a laboratory: real OVN, the embedded API server, the controller. */
+/** `kiln reserve` and `kiln release` with everything around them: an API server, the Northbound database, the controller. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { IP } from '../../api/kinds/ip.ts';
 import { PLAIN } from '../../explain/tree-text.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { connectionFromKubeconfig } from '../../kube/connection.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { PODS } from '../../kube/resource.ts';
-import { KubeTransport } from '../../kube/transport.ts';
-import { Laboratory } from '../../lab/laboratory.ts';
-import { findOvn } from '../../lab/programs/ovn.ts';
-import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
-import { jsonLog } from '../../runtime/log.ts';
-import type { Controller } from '../../controller/controller.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { makeController, northboundSession } from '../connect.ts';
 import { IPS, SUBNETS } from '../reserved-address.ts';
 import { release } from './release.ts';
 import type { ReleaseFlags } from './release.ts';
 import { lineText, outputText } from '../output/terminal.ts';
+import { runHere } from '../testing/command-here.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
 import { reserve } from './reserve.ts';
 import type { ReserveFlags } from './reserve.ts';
 
-const skip = findOvn('system') === undefined && 'OVN is not installed';
-const MAIN = join(import.meta.dirname, '../main.ts');
-
-let directory: string;
-let lab: Laboratory;
-let controller: Controller;
+let scene: CommandScene;
 let client: KubeClient;
-
-before(async () => {
-  if (skip !== false) return;
-  directory = await mkdtemp(join(tmpdir(), 'kiln-reserve-'));
-  lab = new Laboratory({ directory, nodes: 1, step: (_what, done) => done.then(() => undefined) });
-  await lab.start();
-  const log = jsonLog('error', () => undefined);
-  client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig })));
-  controller = makeController(client, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, { collectionLimit: false });
-  controller.start();
-  await controller.untilQuiet();
+const skip = sceneOfThisFile(async (opened) => {
+  scene = opened;
+  ({ client } = scene);
   await make(SUBNETS, { metadata: { name: 'kept' }, spec: { cidrBlock: '10.91.0.0/24' } });
-});
-
-after(async () => {
-  if (skip !== false) return;
-  await controller.stop();
-  await client.close();
-  await lab.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 function make(resource: typeof IPS, object: object): Promise<KubeObject> {
@@ -161,13 +132,13 @@ test('an address in use is not released: the pod that has it is named', { skip }
     metadata: { name: 'busy', namespace: 'default', annotations },
     spec: { containers: [{ name: 'c', image: 'none' }] },
   });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   const refused = await released('busy.default');
   assert.equal(refused.exit, 1);
   assert.match(refused.said, /busy\.default is in use.*\n10\.91\.0\.60 of Subnet kept is used by Pod default\/busy/);
   assert.notEqual(await find('busy.default'), undefined);
   await client.delete(PODS, { namespace: 'default', name: 'busy' }, { gracePeriodSeconds: 0 });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   assert.equal((await released('busy.default')).exit, 0);
 });
 
@@ -176,12 +147,12 @@ test('a Vip and an OvnEip are given back by kind and name when nothing uses them
   await make(vips, { metadata: { name: 'db' }, spec: { subnet: 'kept', v4ip: '10.91.0.90' } });
   await make(eips, { metadata: { name: 'out' }, spec: { externalSubnet: 'kept', v4Ip: '10.91.0.91' } });
   await make(fips, { metadata: { name: 'web' }, spec: { ovnEip: 'out' } });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   const used = await released('ovn-eip/out');
   assert.equal(used.exit, 1);
   assert.match(used.said, /ovn-eip\/out is in use.*\n10\.91\.0\.91 of Subnet kept is used by OvnFip web/);
   await client.delete(fips, { name: 'web' });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   for (const [target, address] of [
     ['ovn-eip/out', '10.91.0.91'],
     ['vip/db', '10.91.0.90'],
@@ -211,14 +182,14 @@ test('release asks on a terminal, wants --yes elsewhere, and looks a second time
   assert.equal(raced.exit, 1);
   assert.match(raced.said, /used by Pod default\/asked/);
   await client.delete(PODS, { namespace: 'default', name: 'asked' }, { gracePeriodSeconds: 0 });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   assert.equal((await released('asked.default', { yes: false }, () => Promise.resolve(true))).exit, 0);
   assert.match((await released('asked.default')).said, /IP asked\.default does not exist/);
 });
 
 test('in a Subnet that is not ready a reservation times out, stays a request, and can be taken back', { skip }, async () => {
   await make(SUBNETS, { metadata: { name: 'broken' }, spec: { cidrBlock: '10.91.0.0/25' } });
-  await controller.untilQuiet();
+  await scene.controller.untilQuiet();
   const timedOut = await reserved('later', { subnet: 'broken', timeout: '1s' });
   assert.equal(timedOut.exit, 4);
   assert.match(timedOut.said, /kiln release later\.default --yes/);
@@ -234,26 +205,17 @@ test('dry runs change nothing', { skip }, async () => {
   assert.equal(await find('dry.default'), undefined);
 });
 
-test('the commands as processes: results on standard output, three lines on standard error, exit codes', { skip }, async () => {
-  const kiln = (...args: readonly string[]): Promise<string> => runProgram([process.execPath, MAIN, ...args]);
-  const fails = async (...args: readonly string[]): Promise<readonly [number | undefined, string]> => {
-    try {
-      return [0, await kiln(...args)];
-    } catch (error) {
-      assert.ok(error instanceof ProgramError);
-      return [error.exitCode, error.stderr];
-    }
-  };
-  const to = `--kubeconfig=${lab.kubeconfig}`;
-  const made = JSON.parse(await kiln('reserve', 'cli', '-n', 'shop', '--subnet', 'kept', '-o', 'json', '-q', to)) as IP;
-  assert.deepEqual([made.apiVersion, made.kind, made.metadata.name], ['kubeovn.io/v1', 'IP', 'cli.shop']);
-  assert.match(await kiln('release', 'cli.shop', '--yes', '-o', 'name', '-q', to), /^ip\.kubeovn\.io\/cli\.shop\n$/);
-  const [exit, text] = await fails('release', 'cli.shop', '--yes', to);
+test('the commands with their flags: results on standard output, three lines on standard error, exit codes', { skip }, async () => {
+  const made = await scene.kiln('reserve', 'cli', '-n', 'shop', '--subnet', 'kept', '-o', 'json', '-q');
+  const { apiVersion, kind, metadata } = JSON.parse(made.out) as IP;
+  assert.deepEqual([apiVersion, kind, metadata.name], ['kubeovn.io/v1', 'IP', 'cli.shop']);
+  assert.equal((await scene.kiln('release', 'cli.shop', '--yes', '-o', 'name', '-q')).out, 'ip.kubeovn.io/cli.shop\n');
+  const { exit, said } = await scene.kiln('release', 'cli.shop', '--yes');
   assert.equal(exit, 1);
-  assert.match(text, /^error: .*\n {2}why: .*\n {2}next: kubectl get ips\n$/);
-  assert.deepEqual((await fails('reserve', 'cli', to))[0], 2, 'no --subnet');
-  assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--lease', 'long', to))[0], 2);
-  assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--kubeconfig', join(directory, 'none')))[0], 3);
+  assert.match(said, /^error: .*\n {2}why: .*\n {2}next: kubectl get ips\n$/);
+  assert.equal((await scene.kiln('reserve', 'cli')).exit, 2, 'no --subnet');
+  assert.equal((await scene.kiln('reserve', 'cli', '--subnet', 'kept', '--lease', 'long')).exit, 2);
+  assert.equal((await runHere(['reserve', 'cli', '--subnet', 'kept', '--kubeconfig', '/nowhere/kubeconfig'])).exit, 3);
 });
 
 test('a refusal by an admission webhook is no lack of rights: its words, exit 1, and where to look', { skip }, async () => {

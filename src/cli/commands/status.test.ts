@@ -1,18 +1,19 @@
-/** `kiln status` as people run it, on a laboratory. */
+/** `kiln status` with everything around it: an API server, the Northbound database, the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { traitsOf } from '../../world/resources.ts';
-import type { CommandLab } from '../testing/command-lab.ts';
-import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
+import { runHere } from '../testing/command-here.ts';
+import type { CommandScene } from '../testing/command-scene.ts';
+import { sceneOfThisFile } from '../testing/command-scene.ts';
 
-let lab: CommandLab;
-const skip = labOfThisFile((opened) => {
-  lab = opened;
+let scene: CommandScene;
+const skip = sceneOfThisFile((opened) => {
+  scene = opened;
 });
 
 test('status of a cluster that is well: one screen, exit 0', { skip }, async () => {
-  const { exit, out, said } = await lab.kiln('status');
+  const { exit, out, said } = await scene.kiln('status');
   assert.equal(exit, 0, out + said);
   assert.match(
     out,
@@ -22,15 +23,15 @@ test('status of a cluster that is well: one screen, exit 0', { skip }, async () 
 });
 
 test('status with findings: exit 1, each with the command that leads on', { skip }, async () => {
-  await lab.make('subnets', { metadata: { name: 'lost' }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
-  await lab.controller.untilQuiet();
-  const { exit, out } = await lab.kiln('status');
+  await scene.make('subnets', { metadata: { name: 'lost' }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
+  await scene.controller.untilQuiet();
+  const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
   assert.match(
     out,
     /findings +✖ 1\n {2}not ready {2}Subnet lost: spec\.vpc "nowhere" names a Vpc that does not exist.* \([\dms]+\)\n {4}kiln explain subnet lost\n$/,
   );
-  const json = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as {
+  const json = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as {
     readonly apiVersion: string;
     readonly kind: string;
     readonly leader: { readonly live: boolean };
@@ -41,90 +42,72 @@ test('status with findings: exit 1, each with the command that leads on', { skip
     json.findings.map(({ what, key }) => [what, key]),
     [['not ready', 'lost']],
   );
-  assert.equal((await lab.kiln('status', '-o', 'name')).out, 'subnet.kubeovn.io/lost\n');
-  assert.deepEqual((parse((await lab.kiln('status', '-o', 'yaml')).out) as typeof json).findings, json.findings);
+  assert.equal((await scene.kiln('status', '-o', 'name')).out, 'subnet.kubeovn.io/lost\n');
+  assert.deepEqual((parse((await scene.kiln('status', '-o', 'yaml')).out) as typeof json).findings, json.findings);
   assert.match(
-    (await lab.kiln('status', '-o', 'wide')).out,
+    (await scene.kiln('status', '-o', 'wide')).out,
     /\n {2}not ready {2}subnet\.kubeovn\.io\/lost {2}Subnet lost: spec\.vpc "nowhere" /,
   );
-  await lab.client.delete(traitsOf('subnets'), { name: 'lost' });
-  await lab.controller.untilQuiet();
+  await scene.client.delete(traitsOf('subnets'), { name: 'lost' });
+  await scene.controller.untilQuiet();
 });
 
 test('status of much that is wrong: the gravest 20 of a screen, and how many there are of the others', { skip }, async () => {
   const names = Array.from({ length: 21 }, (_, i) => `gone-${String(i).padStart(2, '0')}`);
-  for (const name of names) await lab.make('subnets', { metadata: { name }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
+  for (const name of names) await scene.make('subnets', { metadata: { name }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
   // By name before the others, and carried out but for this.
-  await lab.make('subnets', { metadata: { name: 'early' }, spec: { cidrBlock: '10.94.0.0/24', namespaces: ['to-come'] } });
-  await lab.controller.untilQuiet();
-  const { exit, out } = await lab.kiln('status');
+  await scene.make('subnets', { metadata: { name: 'early' }, spec: { cidrBlock: '10.94.0.0/24', namespaces: ['to-come'] } });
+  await scene.controller.untilQuiet();
+  const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
   const shown = [...out.matchAll(/^ {2}(not ready|without effect) {2}Subnet (\S+):/gm)].map(([, , name]) => name);
   assert.deepEqual(shown, names.slice(0, 20), out);
   assert.match(out, /findings +✖ 22\n/);
   assert.match(out, /\n {2}… and 2 more \(1 not ready, 1 without effect\): kiln status -o wide\n$/);
-  const json = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as { readonly findings: readonly { readonly key: string }[] };
+  const json = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as { readonly findings: readonly { readonly key: string }[] };
   assert.deepEqual(
     json.findings.map(({ key }) => key),
     ['early', ...names],
   );
-  for (const name of ['early', ...names]) await lab.client.delete(traitsOf('subnets'), { name });
-  await lab.controller.untilQuiet();
-});
-
-test('status --watch prints a screen with each change until Ctrl-C, and none without one', { skip }, async () => {
-  await lab.make('subnets', { metadata: { name: 'later' }, spec: { vpc: 'nowhere', cidrBlock: '10.98.0.0/24' } });
-  await lab.controller.untilQuiet();
-  let mended: Promise<unknown> | undefined;
-  const { exit, out } = await runKiln(['status', '--watch', `--kubeconfig=${lab.lab.kubeconfig}`], {
-    env: { KILN_OVN_NB: lab.lab.ovn.nbEndpoint },
-    heard: () => {
-      mended ??= lab.client.delete(traitsOf('subnets'), { name: 'later' });
-    },
-    interruptAt: /findings +✔ none\n$/,
-  });
-  await mended;
-  assert.equal(exit, 130);
-  const findings = [...out.matchAll(/^findings +(.*)$/gm)].map(([, text = '']) => text);
-  assert.deepEqual([findings[0], findings.at(-1)], ['✖ 1', '✔ none']);
-  assert.ok(findings.length <= 4, out);
+  for (const name of ['early', ...names]) await scene.client.delete(traitsOf('subnets'), { name });
+  await scene.controller.untilQuiet();
 });
 
 test('in a locale that is not of UTF-8 there is nothing but ASCII, and what programs read is as ever', { skip }, async () => {
-  const to = [`--kubeconfig=${lab.lab.kubeconfig}`];
-  const env = { KILN_OVN_NB: lab.lab.ovn.nbEndpoint, LC_ALL: 'C' };
-  const tree = await runKiln(['explain', 'vpc', 'ovn-cluster', ...to], { env });
+  const to = [`--kubeconfig=${scene.kubeconfig}`];
+  const env = { KILN_OVN_NB: scene.ovnNb, LC_ALL: 'C' };
+  const tree = await runHere(['explain', 'vpc', 'ovn-cluster', ...to], env);
   assert.match(tree.out, /\n\|- held by\n\|  [|`]- Subnet\//);
-  const status = await runKiln(['status', ...to], { env });
+  const status = await runHere(['status', ...to], env);
   assert.match(status.out, /\nfindings +\+ none\n$/);
   for (const { out } of [tree, status]) assert.equal(Buffer.byteLength(out), out.length, out);
-  const json = JSON.parse((await runKiln(['status', '-o', 'json', ...to], { env })).out) as { readonly kind: string };
+  const json = JSON.parse((await runHere(['status', '-o', 'json', ...to], env)).out) as { readonly kind: string };
   assert.equal(json.kind, 'Status');
 });
 
 test('status of a namespace, and of what has a label', { skip }, async () => {
-  await lab.make('subnets', {
+  await scene.make('subnets', {
     metadata: { name: 'own', labels: { team: 'web' } },
     spec: { vpc: 'nowhere', cidrBlock: '10.96.0.0/24', namespaces: ['kube-public'] },
   });
-  await lab.make('subnets', { metadata: { name: 'other' }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
-  await lab.controller.untilQuiet();
-  const named = async (...flags: readonly string[]): Promise<string> => (await lab.kiln('status', '-o', 'name', ...flags)).out;
+  await scene.make('subnets', { metadata: { name: 'other' }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
+  await scene.controller.untilQuiet();
+  const named = async (...flags: readonly string[]): Promise<string> => (await scene.kiln('status', '-o', 'name', ...flags)).out;
   assert.equal(await named('-A'), 'subnet.kubeovn.io/other\nsubnet.kubeovn.io/own\n');
   assert.equal(await named('-l', 'team=web', '-n', 'kube-public'), 'subnet.kubeovn.io/own\n');
   assert.equal(await named('-l', '!team'), 'subnet.kubeovn.io/other\n');
-  const both = await lab.kiln('status', '-A', '-n', 'default');
+  const both = await scene.kiln('status', '-A', '-n', 'default');
   assert.deepEqual([both.exit, /cannot be used with option/.test(both.said)], [2, true]);
-  const nonsense = await lab.kiln('status', '-l', 'a b');
+  const nonsense = await scene.kiln('status', '-l', 'a b');
   assert.deepEqual([nonsense.exit, nonsense.said.startsWith('error: -l "a b" is not a label selector\n')], [2, true], nonsense.said);
-  const nobody = await lab.kiln('status', '-n', 'nobody');
+  const nobody = await scene.kiln('status', '-n', 'nobody');
   assert.deepEqual([nobody.exit, /Namespace nobody does not exist/.test(nobody.said)], [1, true]);
-  for (const name of ['own', 'other']) await lab.client.delete(traitsOf('subnets'), { name });
-  await lab.controller.untilQuiet();
+  for (const name of ['own', 'other']) await scene.client.delete(traitsOf('subnets'), { name });
+  await scene.controller.untilQuiet();
 });
 
 test('status with a database that cannot be reached: what was read, and exit 3', { skip }, async () => {
-  const { exit, out } = await lab.kiln('status', '--ovn-nb=tcp:127.0.0.1:1');
+  const { exit, out } = await scene.kiln('status', '--ovn-nb=tcp:127.0.0.1:1');
   assert.equal(exit, 3, out);
   assert.match(out, /\nnorthbound +✖ OVSDB_CONNECT_FAILED: .*\nobjects +Vpc 1 /);
 });

@@ -1,0 +1,39 @@
+/** `bin/kiln` in a process of its own, as a user's is: a second of computing for each. Most commands of tests run by `runHere`. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Ended } from './command-here.ts';
+
+export const KILN = join(import.meta.dirname, '../../../bin/kiln');
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Sends Ctrl-C when this has been said on standard error, or printed. */
+  readonly interruptAt?: RegExp;
+  /** Told all that was printed so far, whenever something is. */
+  readonly heard?: (out: string) => void;
+}
+
+export function runKiln(args: readonly string[], { env = {}, interruptAt, heard }: RunOptions = {}): Promise<Ended> {
+  const child = spawn(KILN, args, { env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, said] = ['', ''];
+  let interrupted = false;
+  const interruptAtLast = (): void => {
+    // Once: a second Ctrl-C ends the process without its last words.
+    if (interrupted || interruptAt === undefined || !(interruptAt.test(said) || interruptAt.test(out))) return;
+    interrupted = true;
+    child.kill('SIGINT');
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    heard?.(out);
+    interruptAtLast();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    interruptAtLast();
+  });
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (exit) => done({ exit, out, said }));
+  });
+}

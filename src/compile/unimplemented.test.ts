@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { celFindings } from '../api/cel/cel-checks.ts';
+import { celFindings } from '../api/cel/cel-rules.ts';
 import { vpcEgressGatewayKind } from '../api/kinds/vpc-egress-gateway.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { diffObject } from '../diff/object-diff.ts';

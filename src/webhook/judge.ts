@@ -2,7 +2,7 @@
  * Who judges a write, and what is let through whoever asks: what cannot be judged, what nobody may be kept from (status, finalizers, an
  * object on its way out), and what Kiln itself writes.
  */
-import { celFindings } from '../api/cel/cel-checks.ts';
+import { celFindings } from '../api/cel/cel-rules.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import { dnsNameResolverKind } from '../api/kinds/dns-name-resolver.ts';
 import { ipKind } from '../api/kinds/ip.ts';

@@ -5,10 +5,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { celFindings } from '../../src/api/cel/cel-rules.ts';
 import { allKinds, crdYaml } from '../../src/api/kinds/crds.ts';
 import { GROUP } from '../../src/api/schema/kind.ts';
+import type { SchemaNode } from '../../src/api/schema/schema.ts';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import { apiServerMinor, missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import type { CelCase } from './cel-cases.ts';
+import { changes, newGateways } from './cel-cases.ts';
 import { until } from './kubectl.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
@@ -42,6 +46,34 @@ const succeeds = (command: Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
+const listOf = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+const objectOf = ({ kind, scope }: CelCase['kind'], name: string, spec: object): object => ({
+  ...{ apiVersion: `${GROUP}/v1`, kind, spec },
+  metadata: { name, ...(scope === 'Namespaced' && { namespace: 'default' }) },
+});
+
+function messagesOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = ((value as SchemaNode)['x-kubernetes-validations'] ?? []).map(({ message }) => message);
+  return [...own, ...Object.values(value).flatMap(messagesOf)];
+}
+
+/** Of each rule of our definitions. */
+const MESSAGES = new Set(allKinds.flatMap(({ spec, status }) => [...messagesOf(spec.node), ...messagesOf(status?.node)]));
+
+const BROKEN = new RegExp(
+  `(spec[\\w.[\\]]*): Invalid value: .*?: (${[...MESSAGES].map((text) => text.replace(/[^\w ]/g, '\\$&')).join('|')})`,
+  'g',
+);
+
+/** What kubectl shows of one refusal: each field, and the rule by its message. */
+function brokenIn(refusal: string): readonly string[] {
+  const broken = [...refusal.matchAll(BROKEN)].map(([, field = '', message = '']) => `${field}: ${message}`);
+  assert.equal(broken.length, refusal.split('Invalid value').length - 1, `a refusal that is not by a rule of ours: ${refusal}`);
+  return broken;
+}
 
 describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   let cluster: RealCluster;
@@ -111,17 +143,36 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     else process.stdout.write(`not asked of Kubernetes 1.${minor}: ${name} (first in Kubernetes 1.27)\n`);
   };
 
-  currentTest('a rule in CEL is held, one field beside another and the new value beside the old', async () => {
-    const gateway = { apiVersion: 'kubeovn.io/v1', kind: 'VpcEgressGateway', metadata: { name: 'g', namespace: 'default' } };
-    const refused = cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ ...gateway, spec: { externalSubnet: 'ext', replicas: 1 } }));
-    await assert.rejects(refused, /a VpcEgressGateway needs a policy or a selector/);
-    const resolver = (name: string): string =>
-      JSON.stringify({ apiVersion: 'kubeovn.io/v1', kind: 'DNSNameResolver', metadata: { name: 'd' }, spec: { name } });
-    await cluster.kubectl(['apply', '-f', '-'], resolver('www.example.com.'));
-    await assert.rejects(
-      cluster.kubectl(['apply', '-f', '-'], resolver('other.example.com.')),
-      /the name of a DNSNameResolver cannot change/,
-    );
+  /** Of each object: where it breaks which rule, as the API server answers. */
+  const serverVerdicts = async (cases: readonly CelCase[], verb: readonly string[]): Promise<readonly string[]> => {
+    const answer = await cluster
+      .kubectl([...verb, '--dry-run=server', '-f', '-'], listOf(cases.map(({ kind, name, spec }) => objectOf(kind, name, spec))))
+      .catch((error: unknown) => String(error));
+    const refusals = new Map<string, readonly string[]>();
+    const parts = answer.split(/(\w+)(?:\.kubeovn\.io)? "([^"]+)" is invalid:/);
+    for (let at = 1; at < parts.length; at += 3) refusals.set(`${parts[at] ?? ''}/${parts[at + 1] ?? ''}`, brokenIn(parts[at + 2] ?? ''));
+    return cases.map(({ kind, name }) => [...new Set(refusals.get(`${kind.kind}/${name}`))].toSorted(byText).join(' | '));
+  };
+  const ourVerdicts = (cases: readonly CelCase[]): readonly string[] =>
+    cases.map(({ kind, name, spec, before: old }) => {
+      const findings = celFindings(kind, { kind: kind.kind, name }, spec, old).map(({ field, rule }) => `${field}: ${rule}`);
+      return [...new Set(findings)].toSorted(byText).join(' | ');
+    });
+
+  currentTest('each rule in CEL has the verdict of our evaluator, one field beside another and the new value beside the old', async () => {
+    const made = newGateways(150);
+    const [server, ours] = [await serverVerdicts(made, ['create', '--validate=false']), ourVerdicts(made)];
+    assert.deepEqual(server, ours);
+    const changed = changes();
+    const olds = changed.map(({ kind, name, before: old = {} }) => objectOf(kind, name, old));
+    await cluster.kubectl(['create', '-f', '-'], listOf(olds));
+    const changedVerdicts = await serverVerdicts(changed, ['replace', '--validate=false']);
+    assert.deepEqual(changedVerdicts, ourVerdicts(changed));
+    const verdicts = [...server, ...changedVerdicts];
+    for (const message of MESSAGES) {
+      const broken = verdicts.filter((verdict) => verdict.includes(message)).length;
+      assert.ok(broken > 0 && broken < verdicts.length, `no object breaks, or all break: ${message}`);
+    }
   });
 
   currentTest('a field that no schema has is refused by its name, as kubectl asks for by default', async () => {

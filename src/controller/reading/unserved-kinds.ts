@@ -2,7 +2,7 @@
  * Kinds that people apply and Kiln does not carry out yet: each such object is told so, because silence about an unenforced
  * policy is unsafe.
  */
-import { celFindings } from '../../api/cel/cel-checks.ts';
+import { celFindings } from '../../api/cel/cel-rules.ts';
 import type { Service } from '../../api/kubernetes/core.ts';
 import { dnsNameResolverKind } from '../../api/kinds/dns-name-resolver.ts';
 import type { Kind } from '../../api/schema/kind.ts';

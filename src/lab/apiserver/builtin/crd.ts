@@ -1,9 +1,9 @@
 /** CustomResourceDefinitions: defaults of their names, and the checks that keep a definition servable. */
+import { compileCel } from '../../../api/cel/cel.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
-import { compileRule } from '../schema/cel.ts';
 import { readSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';
@@ -69,12 +69,12 @@ function structuralErrors(schema: JsonObject, path: string): FieldError[] {
   return errors;
 }
 
-/** Rules of `x-kubernetes-validations` that are beyond the part of CEL that is understood here. */
+/** Rules of `x-kubernetes-validations` that the evaluator cannot read. */
 function unreadRules(schema: JsonObject, path: string): string[] {
   const own = list(schema['x-kubernetes-validations']).flatMap((entry, index) => {
     const rule = text(at(entry, 'rule'));
     try {
-      compileRule(rule);
+      compileCel(rule);
       return [];
     } catch {
       return [

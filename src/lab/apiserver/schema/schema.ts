@@ -1,8 +1,7 @@
 /** A structural schema, one shape for custom and built-in kinds. Built-in ones are graphs: a type may contain itself. */
 import type { Json, JsonObject } from '../json.ts';
-import type { Rule } from './cel.ts';
-import { compileRule, needsOldValue } from './cel.ts';
-import { isObject, list } from '../json.ts';
+import type { SchemaNode } from '../../../api/schema/schema.ts';
+import { isObject } from '../json.ts';
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
@@ -46,24 +45,14 @@ export interface Schema {
   patchMergeKey?: string;
   /** Strategic merge of built-in objects: keys that the patch does not name are dropped when it says so. */
   retainKeys?: boolean;
-  rules?: readonly ValidationRule[];
+  /** Of a custom kind: as its definition has it, with rules in CEL. */
+  source?: SchemaNode;
 }
 
 /** A regular expression with the text that it was written as. */
 export interface Pattern {
   readonly source: string;
   test(text: string): boolean;
-}
-
-/** A CEL rule of `x-kubernetes-validations`. */
-export interface ValidationRule {
-  readonly rule: string;
-  readonly message: string | undefined;
-  readonly reason: string | undefined;
-  readonly fieldPath: string | undefined;
-  /** Undefined where the rule is outside the part of CEL that is understood here: it is not enforced then. */
-  readonly check: Rule | undefined;
-  readonly isTransition: boolean;
 }
 
 const NUMBERS = [
@@ -109,8 +98,7 @@ export function readSchema(source: JsonObject): Schema {
   if (source['x-kubernetes-embedded-resource'] === true) schema.embeddedResource = true;
   if (typeof source['x-kubernetes-list-type'] === 'string') schema.listType = source['x-kubernetes-list-type'] as 'atomic' | 'set' | 'map';
   if (Array.isArray(source['x-kubernetes-list-map-keys'])) schema.listMapKeys = source['x-kubernetes-list-map-keys'] as string[];
-  const rules = list(source['x-kubernetes-validations']).filter(isObject);
-  if (rules.length > 0) schema.rules = rules.map(readRule);
+  schema.source = source;
   return schema;
 }
 
@@ -140,22 +128,3 @@ function withGoClasses(source: string): string {
 }
 
 const BLANKS = '\\t\\n\\f\\r ';
-
-function readRule(source: JsonObject): ValidationRule {
-  const field = (key: string): string | undefined => (typeof source[key] === 'string' ? source[key] : undefined);
-  const rule = field('rule') ?? 'true';
-  let check: Rule | undefined;
-  try {
-    check = compileRule(rule);
-  } catch {
-    check = undefined;
-  }
-  return {
-    rule,
-    check,
-    isTransition: needsOldValue(rule),
-    message: field('message'),
-    reason: field('reason'),
-    fieldPath: field('fieldPath'),
-  };
-}

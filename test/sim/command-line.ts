@@ -1,7 +1,7 @@
 /** What `npm run sim` is asked for. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Draws } from './life.ts';
+import type { Draws } from './lives/life.ts';
 
 export const HELP = `npm run sim -- [OPTION]...
 

@@ -1,9 +1,9 @@
 /** The simulator finds faults that are known: in each copy of the rules that has one, within 50,000 operations, and not without it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KNOWN_FAULTS } from './known-faults.ts';
-import type { LifeOrder } from './lives.ts';
-import { drawLives } from './lives.ts';
+import { KNOWN_FAULTS } from './known-faults/known-faults.ts';
+import type { LifeOrder } from './lives/lives.ts';
+import { drawLives } from './lives/lives.ts';
 
 const MOST = 50_000;
 const LIFE = 300;

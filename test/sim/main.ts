@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Flags } from './command-line.ts';
 import { flagsOf, HELP } from './command-line.ts';
-import { readHistory, writeHistory } from './history-file.ts';
-import type { LifeOrder, LifeReport } from './lives.ts';
-import { drawLives } from './lives.ts';
-import { operationsOf } from './rush.ts';
+import { readHistory, writeHistory } from './steps/history-file.ts';
+import type { LifeOrder, LifeReport } from './lives/lives.ts';
+import { drawLives } from './lives/lives.ts';
+import { operationsOf } from './draw/rush.ts';
 
 /** Replays at most to make a failure short. */
 const SHRINK = 400;
@@ -35,7 +35,7 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
 }
 
 async function replayOne(file: string, { trace, only }: Flags): Promise<number> {
-  const { replay } = await import('./life.ts');
+  const { replay } = await import('./lives/life.ts');
   const draws = only === undefined ? {} : { only };
   const life = await replay(readHistory(file), trace ? { ...draws, trace: (line) => console.log(line) } : draws);
   for (const { message } of life.findings) console.log(message);
@@ -84,7 +84,7 @@ async function run(flags: Flags): Promise<number> {
     tell(report, flags);
   };
   if (flags.trace) {
-    const { drawnLife } = await import('./drawn-life.ts');
+    const { drawnLife } = await import('./lives/ordered-life.ts');
     for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
   } else await drawLives(orders(), take, flags.workers);
   clearInterval(said);

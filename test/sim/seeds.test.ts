@@ -9,12 +9,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { historyText } from './history-file.ts';
+import { historyText } from './steps/history-file.ts';
 import { LONG_RUN } from '../../src/testing/long-run.ts';
 import { treeSeed } from '../../src/testing/tree-seed.ts';
-import type { Draws } from './life.ts';
-import type { LifeOrder, LifeReport } from './lives.ts';
-import { drawLives } from './lives.ts';
+import type { Draws } from './lives/life.ts';
+import type { LifeOrder, LifeReport } from './lives/lives.ts';
+import { drawLives } from './lives/lives.ts';
 
 const OPERATIONS = LONG_RUN ? 220_000 : 70_000;
 const LIFE = 500;

@@ -13,9 +13,9 @@ import type { Rule } from '../../src/compile/compiler.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import { World } from '../../src/world/world.ts';
-import { readHistory, writeHistory } from './history-file.ts';
-import { draw, replay } from './life.ts';
-import { shrink } from './shrink.ts';
+import { readHistory, writeHistory } from './steps/history-file.ts';
+import { draw, replay } from './lives/life.ts';
+import { shrink } from './lives/shrink.ts';
 
 test('the same seed gives the same life, another seed another one', async () => {
   const [first, again, other] = [await draw(3, 100), await draw(3, 100), await draw(4, 100)];

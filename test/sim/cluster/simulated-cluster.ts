@@ -1,0 +1,452 @@
+/**
+ * The whole world of one life: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet
+ * controller, and the controllers under test. Judges watch it.
+ */
+import { readFileSync } from 'node:fs';
+import type { Rule } from '../../../src/compile/compiler.ts';
+import type { LoggedTransaction } from '../../../src/invariants/writers.ts';
+import { InProcessApi } from '../../../src/lab/apiserver/in-process.ts';
+import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import { ApiError } from '../../../src/lab/apiserver/status.ts';
+import type { ResourceTarget } from '../../../src/lab/apiserver/request.ts';
+import { ObjectStore, storeKey } from '../../../src/lab/apiserver/store.ts';
+import { LabApi } from '../../../src/lab/apiserver/server.ts';
+import { TERM_KEY } from '../../../src/nb/ownership.ts';
+import type { Uuid } from '../../../src/ovsdb/index.ts';
+import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
+import { SimulatedServer } from '../../../src/ovsdb/testing/simulated/server.ts';
+import { northboundSchemaFile } from '../../../src/ovsdb/testing/ovsdb-server-process.ts';
+import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { Fields, Log } from '../../../src/runtime/log.ts';
+import type { Tenancy } from '../../../src/world/settings.ts';
+import { Random } from '../draw/random.ts';
+import { factKey } from '../judges/events.ts';
+import { ForeignPicture } from '../judges/foreign-snapshot.ts';
+import type { Finding, Judge } from '../judges/judge.ts';
+import { judgesOf } from '../judges/judges.ts';
+import { Promptness } from '../judges/promptness.ts';
+import { mapOf } from '../judges/reading.ts';
+import { carryOut } from '../steps/apply-step.ts';
+import { race } from '../steps/foreign-rows.ts';
+import type { Overtaking, Race } from '../steps/step.ts';
+import type { Overtakes } from './api-transport.ts';
+import { ArmedFaults } from './armed-faults.ts';
+import { newborn } from './initial-store.ts';
+import { SimulatedController } from './simulated-controller.ts';
+import { EPOCH, VirtualTime } from './virtual-time.ts';
+import { Workloads } from './workloads.ts';
+
+/** Methods of requests about one object that is there. */
+const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
+/** Kinds that nobody overtakes: what is in a Namespace would go with it, and who leads is drawn otherwise. */
+const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
+
+const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
+
+export interface ClusterOptions {
+  readonly seed: number;
+  /** Asked for each process. */
+  readonly rules: () => readonly Rule[];
+  /** Whether somebody makes the pods of StatefulSets; nobody did in the lives that are pinned as `plain` and `broad`. */
+  readonly statefulSets?: boolean;
+  /** Whoever changes an object of the API server fails. */
+  readonly frozen?: boolean;
+  /** Controllers read their first lists of more than a few from the API server's cache, and those of IP objects in parts. */
+  readonly listsFromCache?: boolean;
+  /** Of its controllers; `open` unless it is said. */
+  readonly tenancy?: Tenancy;
+  /** Told what happens, one line each; for a trace and for a person. */
+  readonly trace?: (line: string) => void;
+}
+
+/** Fewer than a cluster of a life has. */
+const FEW_LISTED = 1;
+
+export class SimulatedCluster {
+  readonly time = new VirtualTime();
+  readonly lab: LabApi;
+  readonly api: InProcessApi;
+  readonly ovn: SimulatedServer;
+  readonly faults = new ArmedFaults();
+  readonly workloads: Workloads;
+  /** What must hold, by name. */
+  readonly judges: ReadonlyMap<string, Judge>;
+  /** While a person, or another program, does something: what changes then is none of a controller's doing. */
+  personActs = false;
+  readonly promptness = new Promptness(this.time);
+  /** Transactions with comments, as the database's log would have them. */
+  readonly log: LoggedTransaction[] = [];
+  /** What was wrong at the moment it happened, told at the next rest. */
+  readonly alarms: Finding[] = [];
+  /** Names of switches that a person took away, while no controller made one of that name since: with the Subnet gone too, nothing is left to run. */
+  readonly switchesTaken = new Set<string>();
+  /** Names of router ports that somebody changed or took away: they say which network is in effect while another one is asked for. */
+  readonly linksTouched = new Set<string>();
+  /** Events that a controller chose not to send, as `factKey` names them. */
+  readonly dropped = new Set<string>();
+  /** A process ended: what it was about to say, nobody says. */
+  killed = false;
+  /** How often some process took a term. */
+  terms = 0;
+  /** How often the date of some process jumped. */
+  dateJumps = 0;
+  readonly foreign: ForeignPicture;
+  readonly controllers = new Map<string, SimulatedController>();
+  /** What somebody does right before the next transaction that it can be done to. */
+  race: Race | undefined;
+  /** What somebody does to the object of the next patch or deletion, right before it takes effect. */
+  overtaking: Overtaking | undefined;
+  readonly rules: () => readonly Rule[];
+  readonly statefulSets: boolean;
+  readonly tenancy: Tenancy;
+  readonly #listsFromCache: boolean;
+  readonly #chance: Random;
+  readonly #trace: (line: string) => void;
+  /** Writes after which a process is killed. */
+  readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
+  #quietly = false;
+  #started = 0;
+
+  constructor({
+    seed,
+    rules,
+    statefulSets = true,
+    frozen = false,
+    listsFromCache = false,
+    tenancy = 'open',
+    trace = () => undefined,
+  }: ClusterOptions) {
+    this.rules = rules;
+    this.statefulSets = statefulSets;
+    this.tenancy = tenancy;
+    this.#listsFromCache = listsFromCache;
+    this.#trace = trace;
+    this.#chance = new Random(seed ^ 0x5eed);
+    const uuids = new Random(seed ^ 0x1d);
+    const { revision, objects, namespaces, crds } = newborn();
+    const store = new ObjectStore(2_000);
+    store.restore(revision, objects);
+    // As many as making them takes: what a seed draws later does not hang on who made them.
+    const draw = (count: number): void => {
+      for (let left = count; left > 0; left--) uuids.uuid();
+    };
+    draw(namespaces);
+    this.lab = new LabApi(
+      {
+        now: () => EPOCH + this.time.now,
+        uid: () => uuids.uuid(),
+        suffix: () => uuids.uuid().slice(0, 5),
+        schedule: (step) => void this.time.after(0, step),
+        after: (ms, run) => {
+          const entry = this.time.after(ms, run);
+          return () => this.time.cancel(entry);
+        },
+      },
+      store,
+    );
+    this.api = new InProcessApi(this.lab);
+    this.ovn = new SimulatedServer({
+      schemaJson,
+      clock: { now: () => this.time.now, schedule: (ms, run) => this.#schedule(ms, run) },
+      newUuid: () => uuids.uuid() as Uuid,
+      latency: () => this.#latency(0.2, 2),
+      members: 3,
+      fate: (client, operations) => {
+        if (client === 'judge') return 'carry-out';
+        for (const [judge, one] of this.judges)
+          for (const what of one.transacting?.(operations) ?? []) this.alarm(judge, `${client ?? ''} ${what}`);
+        if (this.race !== undefined && race(this, operations, this.race)) this.race = undefined;
+        return this.faults.transactionFate();
+      },
+      onTransaction: (...what) => this.#transacted(...what),
+    });
+    this.foreign = new ForeignPicture(this.ovn.database);
+    this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
+    this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
+    this.judges = judgesOf(this);
+    draw(crds);
+    this.lab.store.watchAll(({ type, table, key, object }) => {
+      this.promptness.changed(table, key);
+      if (frozen) freeze(object);
+      this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
+    });
+  }
+
+  /** The date of some process is not that of the API server. */
+  get dateJumped(): boolean {
+    return this.dateJumps > 0;
+  }
+
+  /** Faults end, and everything is as quick as it can be. */
+  set quietly(quietly: boolean) {
+    this.#quietly = quietly;
+    this.promptness.judging = quietly;
+    if (!quietly) return;
+    this.faults.clear();
+    this.race = undefined;
+    this.overtaking = undefined;
+    for (const controller of this.controllers.values()) {
+      controller.stopSending(undefined);
+      controller.cutLease(0);
+    }
+    this.#killAfter.clear();
+  }
+
+  start(name: string): SimulatedController {
+    this.#told(name, 'started');
+    const identity = `${name}-${++this.#started}`;
+    const controller = new SimulatedController({
+      name,
+      identity,
+      time: this.time,
+      api: this.api,
+      ovn: this.ovn,
+      rules: this.rules(),
+      random: new Random(this.#chance.below(2 ** 31)),
+      latency: () => this.#latency(0.2, 3),
+      faults: this.faults,
+      settings: { tenancy: this.tenancy },
+      log: this.#logOf(name),
+      onWrite: () => this.#wrote(name),
+      onSend: (request) => this.#sending(name, request),
+      onTransact: () => this.#sending(name, undefined),
+      onRefused: () => this.#told(name, 'refused'),
+      overtakes: this.#overtakes(name),
+      ...(this.#listsFromCache && { cachedAbove: FEW_LISTED }),
+    });
+    this.controllers.set(name, controller);
+    return controller;
+  }
+
+  alarm(judge: string, message: string): void {
+    this.alarms.push({ kind: `alarm ${judge}`, message, judge });
+  }
+
+  #sending(name: string, request: KubeRequest | undefined): void {
+    const sender = this.controllers.get(name);
+    if (sender === undefined) return;
+    const { method, path } = request ?? { method: 'POST', path: '/transaction' };
+    for (const [judge, one] of this.judges)
+      for (const what of one.sending?.(sender, request) ?? []) this.alarm(judge, `${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
+  }
+
+  #told(name: string, what: 'started' | 'leads' | 'refused'): void {
+    for (const judge of this.judges.values()) judge.process?.(name, what);
+  }
+
+  kill(name: string): void {
+    this.#trace(`${this.time.now.toFixed(3)} kill ${name}`);
+    this.killed = true;
+    this.controllers.get(name)?.kill();
+    this.controllers.delete(name);
+  }
+
+  /** The process dies right after so many further writes took effect, and another takes its place. */
+  killAfterWrites(name: string, writes: number, restartMs: number): void {
+    this.#killAfter.set(name, { left: writes, restartMs });
+  }
+
+  /** Whether a controller chose not to send an Event of this object and reason. */
+  isLeftOut(uid: string, reason: string): boolean {
+    return [...this.dropped].some((key) => key.startsWith(`${uid} ${reason} `));
+  }
+
+  /** Those that believe to lead. */
+  get leaders(): readonly SimulatedController[] {
+    return [...this.controllers.values()].filter(({ controller }) => controller.status.phase === 'leading');
+  }
+
+  /** Looks without touching: a process that has just started and may not write. By the date that the leader reckons with. */
+  freshController(): SimulatedController {
+    return new SimulatedController({
+      dateOffMs: this.leaders[0]?.clock.dateOffMs ?? 0,
+      name: 'judge',
+      identity: 'judge',
+      time: this.time,
+      api: this.api,
+      ovn: this.ovn,
+      rules: this.rules(),
+      random: new Random(1),
+      latency: () => 0,
+      faults: new ArmedFaults(),
+      settings: { tenancy: this.tenancy },
+      log: this.#logOf('judge'),
+      readOnly: true,
+    });
+  }
+
+  #overtakes(name: string): Overtakes {
+    return {
+      uidOf: ({ method, path }) => (WRITES.has(method) ? this.#named(path)?.uid : undefined),
+      before: ({ method, path }) => {
+        const named = this.overtaking !== undefined && WRITES.has(method) ? this.#named(path) : undefined;
+        if (named?.uid === undefined || SPARED.has(named.target.plural)) return;
+        const { group, version, plural, namespace, name: of } = named.target;
+        const resource = `${group === '' ? '' : `${group}/`}${version}/${plural}`;
+        const operation = { do: this.overtaking as Overtaking, path: resource, namespace, name: of };
+        this.overtaking = undefined;
+        carryOut(this, operation);
+      },
+      missed: ({ method, path }, meant, hit) =>
+        this.alarm(
+          'requests',
+          `${name}: ${method} ${path.split('?')[0] ?? ''} was sent when uid ${meant} had the name, and took effect on uid ${hit}`,
+        ),
+    };
+  }
+
+  /** The object that a request names. */
+  #named(path: string): { readonly target: ResourceTarget; readonly uid?: string; readonly version?: string } | undefined {
+    const target = this.api.targetOf(path);
+    if (target === undefined || target.name === '') return undefined;
+    const { group, version, plural, namespace, name } = target;
+    const definition = this.lab.registry.find(group, version, plural);
+    const object = definition === undefined ? undefined : this.lab.store.get(definition.table, storeKey(namespace, name));
+    const { uid, resourceVersion: at } = object?.metadata ?? {};
+    return { target, ...(uid !== undefined && { uid }), ...(at !== undefined && { version: at }) };
+  }
+
+  /** @param path `<group>/<version>/<plural>`, without the group and its slash for the core. @returns the error's text, or nothing */
+  create(path: string, namespace: string, object: JsonObject): string | undefined {
+    return this.#try(path, (definition) => this.lab.operations.create(definition, namespace, object));
+  }
+
+  /** The server forgets a kind's past: every watch of it ends, and cannot resume. */
+  forgetPast(plural: string): void {
+    for (const definition of this.lab.registry.all()) {
+      if (definition.plural !== plural) continue;
+      this.lab.store.forgetHistory(definition.table);
+      this.api.endWatches(definition.table);
+    }
+  }
+
+  #try(path: string, act: (definition: Parameters<LabApi['operations']['create']>[0]) => unknown): string | undefined {
+    const parts = path.split('/');
+    const plural = parts.pop() ?? '';
+    const version = parts.pop() ?? '';
+    const definition = this.lab.registry.find(parts.join('/'), version, plural);
+    if (definition === undefined) return `no resource ${path}`;
+    try {
+      act(definition);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return error.message;
+      throw error;
+    }
+  }
+
+  update(
+    path: string,
+    namespace: string,
+    name: string,
+    change: (current: JsonObject) => JsonObject,
+    subresource?: string,
+  ): string | undefined {
+    return this.#try(path, (definition) =>
+      this.lab.operations.update(definition, namespace, name, (current) => change(current), {
+        ...(subresource === undefined ? {} : { subresource: subresource as 'status' }),
+      }),
+    );
+  }
+
+  delete(path: string, namespace: string, name: string, graceSeconds?: number): string | undefined {
+    return this.#try(path, (definition) =>
+      this.lab.operations.delete(definition, namespace, name, graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds }),
+    );
+  }
+
+  /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
+  byHand(operations: readonly unknown[]): Execution {
+    const execution = this.ovn.transact(operations);
+    for (const { table, before, after } of execution.differences) {
+      if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
+      else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
+    }
+    this.foreign.leave(execution.differences);
+    for (const judge of this.judges.values()) judge.changedByHand?.(execution.differences);
+    return execution;
+  }
+
+  /** Somebody writes a term that nobody who leads has. */
+  outrun(by: number): void {
+    const [global] = this.ovn.database.rows('NB_Global');
+    const term = String(Number(mapOf(global?.[1]['external_ids']).get(TERM_KEY) ?? 0) + by);
+    this.byHand([
+      {
+        op: 'mutate',
+        table: 'NB_Global',
+        where: [],
+        mutations: [
+          ['external_ids', 'delete', ['set', [TERM_KEY]]],
+          ['external_ids', 'insert', ['map', [[TERM_KEY, term]]]],
+        ],
+      },
+    ]);
+  }
+
+  #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined, unheard: readonly RowDifference[]): void {
+    for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
+    for (const difference of execution.differences) {
+      this.foreign.went(difference);
+      this.promptness.changed(difference.table);
+    }
+    for (const { table, before, after } of client === undefined ? [] : execution.differences)
+      if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
+    if (client !== undefined)
+      for (const [judge, one] of this.judges)
+        for (const what of one.transacted?.({ process: client, execution, operations, unheard }) ?? [])
+          this.alarm(judge, `${client} ${what}`);
+    this.#trace(
+      `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
+    );
+    if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
+  }
+
+  #wrote(name: string): void {
+    const armed = this.#killAfter.get(name);
+    if (armed === undefined || armed.left-- > 0) return;
+    this.#killAfter.delete(name);
+    this.kill(name);
+    this.time.after(armed.restartMs, () => {
+      if (!this.controllers.has(name)) this.start(name);
+    });
+  }
+
+  #latency(least: number, most: number): number {
+    return this.#quietly ? 0.1 : least + this.#chance.next() * (most - least);
+  }
+
+  #schedule(ms: number, run: () => void): () => void {
+    const entry = this.time.after(ms, run);
+    return () => this.time.cancel(entry);
+  }
+
+  #logOf(name: string): Log {
+    const say = (level: string, message: string, fields: Fields = {}): void => {
+      this.#trace(`${this.time.now.toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`);
+      if (message === 'rule failed') this.alarm('rules', `${name}: ${message} ${JSON.stringify(fields)}`);
+    };
+    return {
+      debug: (message, fields = {}) => {
+        if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
+      },
+      info: (message, fields) => {
+        // Who leads may take another term: then it says once more what was written lately.
+        if (message === 'writing') this.terms++;
+        if (message === 'leading' || message === 'writing') this.#told(name, 'leads');
+        say('info', message, fields);
+      },
+      warn: (message, fields) => {
+        say('warn', message, fields);
+      },
+      error: (message, fields) => say('error', message, fields),
+    };
+  }
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  Object.values(value).forEach(freeze);
+}

@@ -1,0 +1,301 @@
+/**
+ * Time that passes only when there is nothing left to do now. One queue holds everything that will happen; after each thing that
+ * happened, all promises that can settle do, before the next.
+ */
+import type { Clock as KubeClock } from '../../../src/kube/clock.ts';
+import type { Clock as OvsdbClock } from '../../../src/ovsdb/index.ts';
+import { gathers, siteHere } from '../judges/product-timers.ts';
+
+interface Entry {
+  readonly at: number;
+  readonly order: number;
+  readonly cause: SetTimer | undefined;
+  run: (() => void) | undefined;
+}
+
+/** A timer of a process. */
+export interface SetTimer {
+  readonly process: string;
+  readonly ms: number;
+  readonly setAt: number;
+  /** What of the product set it. */
+  readonly site: () => string;
+  /** It was set as the process was told of something that the simulation had inflicted. */
+  readonly struck: boolean;
+}
+
+/** Of a millisecond. */
+const STEPS = 64;
+
+/** What may happen within one of them: ten thousand is much, and each may take milliseconds. */
+const MOST_AT_ONCE = 50_000;
+
+/** Moments of one turn of the event loop: a turn itself costs as much as a moment. */
+const AT_ONCE = 8;
+
+/** From a decision of a controller until the API server has what follows. */
+const DECIDED_MS = 1_000;
+
+export const EPOCH = Date.UTC(2026, 0, 1);
+
+export class VirtualTime {
+  #now = 0;
+  #order = 0;
+  #cause: SetTimer | undefined;
+  #struck = false;
+  /** A heap: the parent of i is at (i - 1) >> 1. */
+  readonly #heap: Entry[] = [];
+  /** When each process last heard of an object by what goes back to no timer, or to what was inflicted: `<process> <plural> <namespace>/<name>`. */
+  readonly heard = new Map<string, number>();
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** The timer that what happens now goes back to, through all messages between; undefined for a step of somebody. */
+  get cause(): SetTimer | undefined {
+    return this.#cause;
+  }
+
+  /** A process is told just now of something that the simulation has inflicted: timers that it sets before anything else happens are for that. */
+  strike(): void {
+    this.#struck = true;
+  }
+
+  get struck(): boolean {
+    return this.#struck;
+  }
+
+  /** @param cause what is to happen goes back to what happens now, where nothing is said. @returns what cancels it */
+  after(ms: number, run: () => void, cause = this.#cause): Entry {
+    // In steps that sums hold exactly: what is sent in order must come in order. Who waits for the rest of a step would wait for ever.
+    const at = Math.max(this.#now + (ms > 0 ? 1 / STEPS : 0), Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
+    const entry: Entry = { at, order: this.#order++, cause, run };
+    this.#push(entry);
+    return entry;
+  }
+
+  cancel(entry: Entry): void {
+    entry.run = undefined;
+  }
+
+  /** Lets everything happen that is due by then. @throws what is thrown by it, and where that has no end */
+  runUntil(moment: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let left = 0;
+      let over = false;
+      let atOnce = 0;
+      // Promises and next ticks settle before each immediate runs, also between those of one turn of the event loop.
+      const step = (): void => {
+        if (over) return;
+        const next = this.#take(moment);
+        atOnce = next?.at === this.#now ? atOnce + 1 : 0;
+        this.#now = Math.max(this.#now, next?.at ?? moment);
+        this.#cause = next?.cause;
+        this.#struck = false;
+        over = next === undefined;
+        if (next === undefined) return resolve();
+        try {
+          if (atOnce > MOST_AT_ONCE)
+            throw new Error(`no time passes any more at ${this.#now} ms: what happens makes more happen at once, for ever`);
+          next.run?.();
+        } catch (error) {
+          over = true;
+          return reject(error);
+        }
+        if (--left === 0) turn();
+      };
+      const turn = (): void => {
+        for (left = 0; left < AT_ONCE; left++) setImmediate(step);
+      };
+      turn();
+    });
+  }
+
+  #take(moment: number): Entry | undefined {
+    for (;;) {
+      const [first] = this.#heap;
+      if (first === undefined || first.at > moment) return undefined;
+      this.#pop();
+      if (first.run !== undefined) return first;
+    }
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(entry);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!before(entry, heap[parent] as Entry)) break;
+      heap[at] = heap[parent] as Entry;
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop() as Entry;
+    if (heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && before(heap[child + 1] as Entry, heap[child] as Entry)) child++;
+      if (!before(heap[child] as Entry, last)) break;
+      heap[at] = heap[child] as Entry;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
+
+function before(a: Entry, b: Entry): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */
+export class ProcessClock implements KubeClock, OvsdbClock {
+  readonly #time: VirtualTime;
+  readonly #process: string;
+  #alive = true;
+  /** While it is stopped: what fell due. */
+  #held: (() => void)[] | undefined;
+  /** Since it went on: what fell due before and has not happened yet. */
+  #late: (() => void)[] = [];
+  #stop: { readonly since: number; readonly asleep: boolean } | undefined;
+  /** Milliseconds that the monotonic clock lost while the machine slept. */
+  #lost = 0;
+  /** Milliseconds that the date is off. */
+  #wallOff = 0;
+  /** The most that the date was off: a process goes on from there when it is set back. */
+  #steadyOff = 0;
+  #jumped: { readonly at: number; readonly off: number } = { at: -Infinity, off: 0 };
+
+  constructor(time: VirtualTime, process = '') {
+    this.#time = time;
+    this.#process = process;
+  }
+
+  now(): number {
+    const asleepSince = this.#stop?.asleep === true ? this.#stop.since : undefined;
+    return (asleepSince ?? this.#time.now) - this.#lost + 1_000;
+  }
+
+  wallTime(): number {
+    return EPOCH + this.#time.now + this.#wallOff;
+  }
+
+  setTimeout(callback: () => void, ms: number): Entry {
+    const { now: setAt, struck } = this.#time;
+    const site = siteHere();
+    const cause = !struck && gathers(site, ms) ? this.#time.cause : { process: this.#process, ms, setAt, site, struck };
+    return this.#time.after(ms, () => this.#run(callback), cause);
+  }
+
+  /** Something comes to the process because of what happens now: no timer of its own. @returns what keeps it from coming */
+  carry(ms: number, run: () => void): () => void {
+    const entry = this.#time.after(ms, () => this.#run(run));
+    return () => this.#time.cancel(entry);
+  }
+
+  /** It hears just now of an object's change. */
+  hears(plural: string, name: string, namespace = ''): void {
+    const { cause } = this.#time;
+    if (cause === undefined || cause.struck) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
+  }
+
+  /** It is told just now of something that the simulation has inflicted. */
+  strike(): void {
+    this.#time.strike();
+  }
+
+  clearTimeout(handle: unknown): void {
+    if (handle !== undefined) this.#time.cancel(handle as Entry);
+  }
+
+  schedule(afterMs: number, run: () => void): () => void {
+    const entry = this.setTimeout(run, afterMs);
+    return () => this.clearTimeout(entry);
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get stopped(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Nothing of the process runs any more. */
+  end(): void {
+    this.#alive = false;
+    this.#held = undefined;
+    this.#late = [];
+  }
+
+  /** As SIGSTOP. @param asleep the machine sleeps: the monotonic clock does not count the time. @returns as SIGCONT, of this stop only */
+  stop(asleep: boolean): () => void {
+    this.#held = this.#late;
+    this.#late = [];
+    const stop = { since: this.#time.now, asleep };
+    this.#stop = stop;
+    return () => {
+      if (this.#stop === stop) this.continue();
+    };
+  }
+
+  /** As SIGCONT: what fell due happens now, before all that falls due from now on. */
+  continue(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (this.#stop?.asleep === true) {
+      const slept = this.#time.now - this.#stop.since;
+      this.#lost += slept;
+      this.#steadyOff = Math.max(this.#wallOff, this.#steadyOff - slept);
+    }
+    this.#stop = undefined;
+    for (const run of held) this.#runLate(run);
+  }
+
+  /** Its machine slept: it cannot know how long. */
+  get overslept(): boolean {
+    return this.#lost > 0;
+  }
+
+  /** Milliseconds that the date which the process reckons with is off. */
+  get dateOffMs(): number {
+    return this.#steadyOff;
+  }
+
+  /** That date: it is not set back. */
+  get steadyDate(): number {
+    return EPOCH + this.#time.now + this.#steadyOff;
+  }
+
+  /** That date, and the one before a jump just now: what was decided by that is still being written. */
+  get steadyDates(): readonly number[] {
+    const { at, off } = this.#jumped;
+    return this.#time.now - at < DECIDED_MS ? [this.steadyDate, EPOCH + this.#time.now + off] : [this.steadyDate];
+  }
+
+  /** The date jumps. */
+  jump(ms: number): void {
+    this.#jumped = { at: this.#time.now, off: this.#steadyOff };
+    this.#wallOff += ms;
+    this.#steadyOff = Math.max(this.#steadyOff, this.#wallOff);
+  }
+
+  #run(run: () => void): void {
+    if (!this.#alive) return;
+    if (this.#held !== undefined) this.#held.push(run);
+    else if (this.#late.length > 0) this.#runLate(run);
+    else run();
+  }
+
+  #runLate(run: () => void): void {
+    this.#late.push(run);
+    this.#time.after(0, () => this.#late.shift()?.());
+  }
+}

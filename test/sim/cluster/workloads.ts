@@ -1,0 +1,108 @@
+/** What a cluster's other programs do about pods: kubelets that confirm deletions, and the StatefulSet controller. */
+import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { ResourceDefinition } from '../../../src/lab/apiserver/resource.ts';
+import type { LabApi } from '../../../src/lab/apiserver/server.ts';
+import { ApiError } from '../../../src/lab/apiserver/status.ts';
+import type { Random } from '../draw/random.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+interface StatefulSetSpec {
+  readonly replicas?: number;
+  readonly ordinals?: { readonly start?: number };
+  readonly template: JsonObject;
+}
+
+export class Workloads {
+  readonly #lab: LabApi;
+  readonly #time: VirtualTime;
+  readonly #chance: Random;
+  readonly #pods: ResourceDefinition;
+  /** Nodes whose kubelet does not answer. */
+  readonly #down = new Set<string>();
+
+  /** @param sets whether there is a StatefulSet controller */
+  constructor(lab: LabApi, time: VirtualTime, chance: Random, sets: boolean) {
+    this.#lab = lab;
+    this.#time = time;
+    this.#chance = chance;
+    this.#pods = lab.registry.find('', 'v1', 'pods') as ResourceDefinition;
+    lab.store.watchAll(({ type, table, object }) => {
+      if (table === 'pods') {
+        if (type !== 'DELETED') this.#look(object);
+        const set = ownerOf(object, 'StatefulSet');
+        if (sets && set !== undefined && type === 'DELETED') this.#later(() => this.#scale(object.metadata.namespace ?? '', set));
+      }
+      if (sets && table === 'statefulsets' && type !== 'DELETED')
+        this.#later(() => this.#scale(object.metadata.namespace ?? '', object.metadata.name));
+    });
+  }
+
+  /** Its kubelet is gone: no deletion is confirmed until it is back. */
+  stopNode(name: string): void {
+    this.#down.add(name);
+  }
+
+  startNode(name: string): void {
+    this.#down.delete(name);
+    for (const pod of this.#lab.store.list('pods')) this.#look(pod);
+  }
+
+  startNodes(): void {
+    for (const name of [...this.#down]) this.startNode(name);
+  }
+
+  #look(pod: KubeObject): void {
+    const { deletionTimestamp, deletionGracePeriodSeconds, name, namespace = '', uid } = pod.metadata;
+    if (deletionTimestamp === undefined || deletionGracePeriodSeconds === 0) return;
+    this.#later(() => {
+      const now = this.#lab.store.get('pods', `${namespace}/${name}`);
+      const node = (now?.['spec'] as { readonly nodeName?: string } | undefined)?.nodeName ?? '';
+      if (now?.metadata.uid !== uid || this.#down.has(node)) return;
+      attempt(() => this.#lab.operations.delete(this.#pods, namespace, name, { gracePeriodSeconds: 0 }));
+    });
+  }
+
+  #scale(namespace: string, name: string): void {
+    const set = this.#lab.store.get('statefulsets', `${namespace}/${name}`);
+    if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
+    const { replicas = 1, ordinals, template } = set['spec'] as unknown as StatefulSetSpec;
+    const first = ordinals?.start ?? 0;
+    const mine = this.#lab.store
+      .list('pods', namespace)
+      .filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true);
+    const { metadata = {}, spec } = template as { readonly metadata?: JsonObject; readonly spec?: JsonObject };
+    for (let ordinal = first; ordinal < first + replicas; ordinal++) {
+      const pod = `${name}-${ordinal}`;
+      if (this.#lab.store.get('pods', `${namespace}/${pod}`) !== undefined) continue;
+      const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid: set.metadata.uid, controller: true };
+      const object = {
+        metadata: { ...structuredClone(metadata), name: pod, namespace, ownerReferences: [owner] },
+        spec: { ...structuredClone(spec), nodeName: `n${ordinal % 2}` },
+      };
+      attempt(() => this.#lab.operations.create(this.#pods, namespace, object));
+    }
+    for (const pod of mine) {
+      const ordinal = Number(pod.metadata.name.slice(name.length + 1));
+      if ((ordinal < first || ordinal >= first + replicas) && pod.metadata.deletionTimestamp === undefined)
+        attempt(() => this.#lab.operations.delete(this.#pods, namespace, pod.metadata.name, {}));
+    }
+  }
+
+  #later(run: () => void): void {
+    this.#time.after(1 + this.#chance.below(200), run);
+  }
+}
+
+function ownerOf(object: KubeObject, kind: string): string | undefined {
+  return object.metadata.ownerReferences?.find((one) => one.kind === kind)?.name;
+}
+
+/** Others may have been faster; then there is nothing to do. */
+function attempt(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

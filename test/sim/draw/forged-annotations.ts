@@ -1,0 +1,41 @@
+/**
+ * A tenant that lies: with rights on pods alone it writes into the annotations of one what another pod or a node has, or what nobody has, and
+ * that this was given to it.
+ */
+import { annotationKey, kilnAnnotation } from '../../../src/api/well-known.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import { NODES, objectsOf, PODS, SUBNET_NAMES, VIP_NAMES } from './operations.ts';
+import type { Random } from './random.ts';
+import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
+import type { Operation } from '../steps/step.ts';
+
+/** Label of the pods that lie. */
+export const LIES = 'lies';
+
+const TOLD = ['ip_address', 'mac_address', 'logical_switch', 'cidr', 'gateway'] as const;
+
+/** Undefined where there is no pod to lie, or nobody to lie about. */
+export function drawLie(random: Random, cluster: SimulatedCluster): Operation | undefined {
+  const pods = objectsOf(cluster, PODS);
+  const victims = [...pods, ...objectsOf(cluster, NODES)].filter((one) => said(one, 'ip_address') !== '');
+  if (pods.length === 0 || victims.length === 0) return undefined;
+  const liar = random.pick(pods);
+  const victim = random.pick(victims);
+  const provider = random.pick(['ovn', 'ovn', 'ovn', 'ovn', 'net0.ns0.ovn', 'net1.ns0', 'net0.ns0.ovn.net1']);
+  const annotations: Record<string, string> = {};
+  for (const suffix of TOLD) if (random.chance(0.8)) annotations[`${provider}.kubernetes.io/${suffix}`] = said(victim, suffix);
+  annotations[`${provider}.kubernetes.io/allocated`] = random.weighted({ true: 9, yes: 1 });
+  if (random.chance(0.5)) annotations[`${provider}.kubernetes.io/routed`] = 'true';
+  if (random.chance(0.15)) annotations[`${provider}.kubernetes.io/logical_switch`] = random.pick(['join', 'nosuch', ...SUBNET_NAMES]);
+  if (random.chance(0.1)) annotations[annotationKey.vip] = random.pick(VIP_NAMES);
+  if (random.chance(0.1)) annotations[annotationKey.allowedAddressPairs] = random.pick(VIP_NAMES);
+  if (random.chance(0.1)) annotations[`${provider}.kubernetes.io/virtualmachine`] = victim.metadata.name;
+  if (random.chance(0.2)) annotations[kilnAnnotation.podUid] = victim.metadata.uid;
+  if (random.chance(0.1)) annotations[kilnAnnotation.given] = JSON.stringify({ uid: liar.metadata.uid, v4: said(victim, 'ip_address') });
+  const { name, namespace = '' } = liar.metadata;
+  return { do: 'edit', path: PODS, namespace, name, patch: { metadata: { annotations, labels: { [LIES]: 'true' } } } };
+}
+
+function said({ metadata: { annotations = {} } }: KubeObject, suffix: string): string {
+  return annotations[`ovn.kubernetes.io/${suffix}`] ?? '';
+}

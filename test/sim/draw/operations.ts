@@ -1,0 +1,390 @@
+/** Draws the next step: names are few, so that what is done meets what was done before. */
+import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { Random } from './random.ts';
+import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
+import type { ApiPath, Operation } from '../steps/step.ts';
+
+export const VPCS = 'kubeovn.io/v1/vpcs';
+export const SUBNETS = 'kubeovn.io/v1/subnets';
+export const IPS = 'kubeovn.io/v1/ips';
+export const IP_POOLS = 'kubeovn.io/v1/ippools';
+export const PODS = 'v1/pods';
+export const NAMESPACES = 'v1/namespaces';
+export const NODES = 'v1/nodes';
+export const STATEFUL_SETS = 'apps/v1/statefulsets';
+export const NETWORKS = 'k8s.cni.cncf.io/v1/network-attachment-definitions';
+export const MACHINES = 'kubevirt.io/v1/virtualmachines';
+export const INSTANCES = 'kubevirt.io/v1/virtualmachineinstances';
+
+export const VIPS = 'kubeovn.io/v1/vips';
+export const OVN_EIPS = 'kubeovn.io/v1/ovn-eips';
+
+const names = (letter: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => `${letter}${at}`);
+
+const VPC_NAMES = names('v', 4);
+export const SUBNET_NAMES = names('s', 8);
+export const NAMESPACE_NAMES = names('ns', 4);
+export const POD_NAMES = names('p', 8);
+const SET_NAMES = names('web', 2);
+const POOL_NAMES = names('pool', 3);
+export const NODE_NAMES = names('n', 4);
+export const MACHINE_NAMES = names('vm', 2);
+export const VIP_NAMES = names('vip', 3);
+export const EIP_NAMES = names('eip', 2);
+const NETWORK_NAMES = names('net', 2);
+
+const CIDRS = [
+  ...['10.1.0.0/29', '10.1.0.0/28', '10.1.1.0/24', '10.2.0.0/28', '10.3.0.0/24', '10.16.4.0/24', 'fd00:1::/120', 'fd00:2::/124'],
+  ...['10.4.0.0/28,fd00:4::/120', '10.5.0.0/29,fd00:5::/125', '10.1.1.128/25'],
+];
+/** What a person mistypes. */
+const NONSENSE = ['10.1.0.0/33', '', '10.300.0.0/24', 'net', '10.1.0.0/31', '0.0.0.0/0', '10.6.0.0/24,10.7.0.0/24'];
+
+const ACTIONS = {
+  create: 40,
+  edit: 18,
+  delete: 22,
+  strip: 3,
+  vanish: 3,
+  recreate: 4,
+  node: 1,
+  row: 4,
+  foreign: 2,
+} as const;
+
+const KINDS = {
+  [VPCS]: 6,
+  [SUBNETS]: 14,
+  [NAMESPACES]: 6,
+  [NODES]: 3,
+  [PODS]: 40,
+  [IPS]: 6,
+  [IP_POOLS]: 5,
+  [STATEFUL_SETS]: 4,
+  [NETWORKS]: 2,
+  [MACHINES]: 2,
+  [INSTANCES]: 2,
+  [VIPS]: 3,
+  [OVN_EIPS]: 2,
+} as const;
+
+export function drawOperation(random: Random, cluster: SimulatedCluster): Operation {
+  const action = random.weighted(ACTIONS);
+  if (action === 'node') return { do: 'node', name: random.pick(NODE_NAMES), up: random.chance(0.5) };
+  if (action === 'row') return drawRow(random);
+  if (action === 'foreign')
+    return {
+      do: 'foreign',
+      name: `x${random.below(4)}`,
+      what: random.weighted({ switch: 3, 'same-name': 1, 'load-balancer': 2, remove: 8 }),
+    };
+  const path = random.weighted(KINDS);
+  if (action === 'create') return drawCreate(random, path, cluster);
+  const present = objectsOf(cluster, path);
+  if (present.length === 0) return drawCreate(random, path, cluster);
+  const target = random.pick(present);
+  const { name, namespace = '' } = target.metadata;
+  const where = { path, namespace, name };
+  if (action === 'edit') return drawEdit(random, where, cluster);
+  if (action === 'delete' && path === PODS && random.chance(0.25)) return { do: 'delete', ...where, grace: 0 };
+  return drawChange(action, where);
+}
+
+/** How an object goes, or loses its finalizers. A Namespace has content of its own to take along, and is only ever deleted. */
+export function drawChange(
+  action: 'delete' | 'vanish' | 'strip' | 'recreate',
+  where: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
+): Operation {
+  return { do: where.path === NAMESPACES && action !== 'strip' ? 'delete' : action, ...where };
+}
+
+export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly KubeObject[] {
+  const parts = path.split('/');
+  const plural = parts.at(-1) ?? '';
+  // In the lives that are pinned as `plain` and `broad`, nothing was done to StatefulSets.
+  const builtIn = parts[0] === 'apps' && cluster.statefulSets;
+  const table = parts.length === 3 && !builtIn ? `${plural}.${parts[0]}` : plural;
+  return cluster.lab.store.list(table).filter(({ metadata }) => !UNTOUCHED.has(metadata.name));
+}
+
+/** The cluster's own namespaces stay. */
+const UNTOUCHED = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+
+export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedCluster): Operation {
+  const namespaced = (name: string, rest: JsonObject, metadata: JsonObject = {}): Operation => {
+    const namespace = random.pick(NAMESPACE_NAMES);
+    return { do: 'create', path, namespace, object: { metadata: { name, namespace, ...metadata }, ...rest } };
+  };
+  const global = (name: string, rest: JsonObject, metadata: JsonObject = {}): Operation => ({
+    do: 'create',
+    path,
+    namespace: '',
+    object: { metadata: { name, ...metadata }, ...rest },
+  });
+  switch (path) {
+    case VPCS:
+      return global(random.pick(VPC_NAMES), { spec: vpcSpec(random) });
+    case SUBNETS:
+      return global(random.pick(SUBNET_NAMES), { spec: subnetSpec(random) });
+    case NAMESPACES:
+      return global(random.pick(NAMESPACE_NAMES), {}, { labels: { team: random.pick(['a', 'b']) } });
+    case NODES:
+      return node(random.pick(NODE_NAMES));
+    case PODS:
+      return drawPod(random, cluster);
+    case IPS:
+      return drawIp(random);
+    case IP_POOLS:
+      return global(random.pick(POOL_NAMES), { spec: poolSpec(random) });
+    case STATEFUL_SETS: {
+      const labels = { app: 'web' };
+      const template = { metadata: { labels }, spec: podSpec() };
+      return namespaced(random.pick(SET_NAMES), {
+        spec: { replicas: random.below(4), serviceName: 'web', selector: { matchLabels: labels }, template },
+      });
+    }
+    case NETWORKS: {
+      const name = random.pick(NETWORK_NAMES);
+      const config = random.chance(0.7)
+        ? '{"cniVersion":"0.3.0","type":"kube-ovn"}'
+        : '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}';
+      return namespaced(name, { spec: { config } });
+    }
+    case VIPS:
+    case OVN_EIPS:
+      return global(random.pick(path === VIPS ? VIP_NAMES : EIP_NAMES), { spec: addressSpec(random, path) });
+    default:
+      return namespaced(random.pick(MACHINE_NAMES), { spec: {} });
+  }
+}
+
+export function node(name: string): Operation {
+  const address = `172.18.0.${2 + Number(name.slice(1))}`;
+  return {
+    do: 'create',
+    path: NODES,
+    namespace: '',
+    object: { metadata: { name, labels: { zone: name } }, spec: {}, status: { addresses: [{ type: 'InternalIP', address }] } },
+  };
+}
+
+function vpcSpec(random: Random): JsonObject {
+  const spec: JsonObject = {};
+  if (random.chance(0.4)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
+  if (random.chance(0.3))
+    spec['staticRoutes'] = [
+      { cidr: random.pick(['0.0.0.0/0', '10.9.0.0/16']), nextHopIP: random.pick(['10.1.0.2', '10.2.0.2', 'x']), policy: 'policyDst' },
+    ];
+  if (random.chance(0.2))
+    spec['policyRoutes'] = [{ priority: 10 + random.below(3), match: 'ip4.src==10.1.0.0/24', action: random.pick(['allow', 'drop']) }];
+  if (random.chance(0.2))
+    spec['vpcPeerings'] = [{ remoteVpc: random.pick(VPC_NAMES), localConnectIP: `169.254.0.${1 + random.below(2)}/30` }];
+  if (random.chance(0.2)) spec['defaultSubnet'] = random.pick(SUBNET_NAMES);
+  return spec;
+}
+
+function subnetSpec(random: Random): JsonObject {
+  const cidr = random.chance(0.06) ? random.pick(NONSENSE) : random.pick(CIDRS);
+  const spec: JsonObject = { cidrBlock: cidr };
+  if (random.chance(0.75)) spec['vpc'] = random.pick(VPC_NAMES);
+  if (random.chance(0.5)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
+  if (random.chance(0.1)) spec['namespaceSelectors'] = [{ matchLabels: { team: random.pick(['a', 'b']) } }];
+  if (random.chance(0.2)) spec['excludeIps'] = [random.pick(['10.1.0.2', '10.1.0.2..10.1.0.4', 'fd00:1::5', '10.3.0.2..10.3.0.100'])];
+  if (random.chance(0.15)) spec['private'] = true;
+  if (random.chance(0.1)) spec['allowSubnets'] = ['10.9.0.0/16'];
+  if (random.chance(0.15)) {
+    spec['gatewayType'] = 'centralized';
+    spec['gatewayNode'] = some(random, NODE_NAMES).join(',');
+  }
+  if (random.chance(0.15)) spec['enableDHCP'] = true;
+  if (random.chance(0.1))
+    spec['acls'] = [{ action: 'drop', direction: 'to-lport', match: 'ip4.src==10.8.0.0/16', priority: 1000 + random.below(3) }];
+  if (random.chance(0.1)) spec['provider'] = random.pick([...NETWORK_NAMES].map((name) => `${name}.ns0.ovn`));
+  return spec;
+}
+
+function poolSpec(random: Random): JsonObject {
+  const spec: JsonObject = {
+    subnet: random.pick(SUBNET_NAMES),
+    ips: [random.pick(['10.1.0.2..10.1.0.4', '10.1.1.10..10.1.1.12', '10.3.0.7', '10.2.0.0/29', 'fd00:1::10', 'nonsense'])],
+  };
+  if (random.chance(0.3)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
+  return spec;
+}
+
+function addressSpec(random: Random, path: ApiPath): JsonObject {
+  const field = path === VIPS ? ['subnet', 'v4ip'] : ['externalSubnet', 'v4Ip'];
+  const spec: JsonObject = { [field[0] ?? '']: random.pick(SUBNET_NAMES) };
+  if (random.chance(0.5)) spec[field[1] ?? ''] = random.pick(['10.1.0.2', '10.1.0.3', '10.1.1.10', '10.2.0.3']);
+  return spec;
+}
+
+export function podSpec(): JsonObject {
+  return { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 1 };
+}
+
+function someAddress(random: Random): string {
+  return random.pick([
+    '10.1.0.2',
+    '10.1.0.3',
+    '10.1.0.6',
+    '10.1.1.10',
+    '10.1.1.11',
+    '10.2.0.3',
+    '10.3.0.7',
+    'fd00:1::5',
+    '10.4.0.2,fd00:4::2',
+    '10.99.0.1',
+    'oops',
+  ]);
+}
+
+function drawPod(random: Random, cluster: SimulatedCluster): Operation {
+  const namespace = random.pick(NAMESPACE_NAMES);
+  const name = random.pick(POD_NAMES);
+  const annotations: JsonObject = {};
+  if (random.chance(0.2)) annotations['ovn.kubernetes.io/logical_switch'] = random.pick(SUBNET_NAMES);
+  if (random.chance(0.12)) annotations['ovn.kubernetes.io/ip_address'] = someAddress(random);
+  if (random.chance(0.06)) annotations['ovn.kubernetes.io/ip_pool'] = random.pick([...POOL_NAMES, '10.1.0.2,10.1.0.3']);
+  if (random.chance(0.1)) annotations['k8s.v1.cni.cncf.io/networks'] = `${namespace}/${random.pick(NETWORK_NAMES)}`;
+  const spec = podSpec();
+  if (random.chance(0.9)) spec['nodeName'] = random.pick(NODE_NAMES);
+  if (random.chance(0.04)) spec['hostNetwork'] = true;
+  const owner = random.chance(0.06) ? instanceOwner(random, cluster, namespace) : undefined;
+  return {
+    do: 'create',
+    path: PODS,
+    namespace,
+    object: {
+      metadata: { name, namespace, annotations, labels: { app: name }, ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
+      spec: owner === undefined ? spec : { ...spec, restartPolicy: 'Never' },
+    },
+  };
+}
+
+function instanceOwner(random: Random, cluster: SimulatedCluster, namespace: string): JsonObject | undefined {
+  const name = random.pick(MACHINE_NAMES);
+  const instance = cluster.lab.store.get('virtualmachineinstances.kubevirt.io', `${namespace}/${name}`);
+  if (instance === undefined) return undefined;
+  return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name, uid: instance.metadata.uid };
+}
+
+/** A reserved address: an IP object that a person makes. */
+function drawIp(random: Random): Operation {
+  const namespace = random.pick(NAMESPACE_NAMES);
+  const pod = random.pick(POD_NAMES);
+  const spec: JsonObject = {
+    subnet: random.pick(SUBNET_NAMES),
+    podName: pod,
+    namespace,
+    podType: random.pick(['', 'StatefulSet', 'VirtualMachine']),
+  };
+  if (random.chance(0.7)) spec['v4IpAddress'] = spec['ipAddress'] = random.pick(['10.1.0.2', '10.1.0.3', '10.1.1.10', '10.2.0.3']);
+  return { do: 'create', path: IPS, namespace: '', object: { metadata: { name: `${pod}.${namespace}` }, spec } };
+}
+
+function drawEdit(
+  random: Random,
+  where: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
+  cluster: SimulatedCluster,
+): Operation {
+  const edit = (patch: JsonObject, status = false): Operation => ({ do: 'edit', ...where, patch, ...(status ? { status } : {}) });
+  switch (where.path) {
+    case VPCS:
+      return edit({ spec: { namespaces: null, staticRoutes: null, policyRoutes: null, vpcPeerings: null, ...vpcSpec(random) } });
+    case SUBNETS: {
+      const { cidrBlock, vpc, ...rest } = subnetSpec(random);
+      const spec: JsonObject = { private: null, gatewayType: null, gatewayNode: null, enableDHCP: null, ...rest };
+      // What is immutable is changed now and then all the same.
+      if (random.chance(0.15)) spec['cidrBlock'] = cidrBlock ?? '';
+      if (random.chance(0.1)) spec['vpc'] = vpc ?? 'v0';
+      return edit({ spec });
+    }
+    case NAMESPACES:
+      return random.chance(0.5)
+        ? edit({ metadata: { labels: { team: random.pick(['a', 'b', 'c']) } } })
+        : edit({ metadata: { annotations: { 'kiln.io/misbound': random.pick(['report', 'rebind', 'evict']) } } });
+    case NODES:
+      return edit({ metadata: { labels: { zone: random.pick(['x', 'y']) } } });
+    case PODS:
+      return editPod(random, edit, where.name);
+    case IPS:
+      return random.chance(0.5)
+        ? edit({ metadata: { annotations: { 'kiln.io/lease': random.pick(['1s', '30s', 'x']) } } })
+        : edit({ spec: { subnet: random.pick(SUBNET_NAMES), ipAddress: someAddress(random) } });
+    case IP_POOLS:
+      return edit({ spec: poolSpec(random) });
+    case STATEFUL_SETS:
+      return edit({ spec: { replicas: random.below(5) } });
+    case NETWORKS:
+      return edit({ spec: { config: random.pick(['{"cniVersion":"0.3.0","type":"kube-ovn"}', '{"type":"bridge"}', 'broken']) } });
+    case VIPS:
+    case OVN_EIPS:
+      return edit({ spec: addressSpec(random, where.path) });
+    default:
+      return drawCreate(random, where.path, cluster);
+  }
+}
+
+function editPod(random: Random, edit: (patch: JsonObject, status?: boolean) => Operation, name: string): Operation {
+  switch (random.weighted({ finish: 4, run: 4, network: 2, tamper: 2, label: 1 })) {
+    case 'finish':
+      return edit({ status: { phase: random.pick(['Succeeded', 'Failed']) } }, true);
+    case 'run':
+      return edit({ status: { phase: 'Running' } }, true);
+    case 'network':
+      return edit({
+        metadata: { annotations: { 'k8s.v1.cni.cncf.io/networks': random.chance(0.5) ? null : `ns0/${random.pick(NETWORK_NAMES)}` } },
+      });
+    case 'tamper':
+      return edit({
+        metadata: { annotations: { [`ovn.kubernetes.io/${random.pick(['allocated', 'ip_address', 'logical_switch'])}`]: null } },
+      });
+    case 'label':
+      return edit({ metadata: { labels: { app: `${name}-x` } } });
+  }
+}
+
+const TABLES = [
+  'Logical_Switch',
+  'Logical_Switch_Port',
+  'Logical_Router',
+  'Logical_Router_Port',
+  'Logical_Router_Static_Route',
+  'Logical_Router_Policy',
+  'ACL',
+] as const;
+
+function drawRow(random: Random): Operation {
+  const table = random.pick(TABLES);
+  const place = random.below(50);
+  if (random.chance(0.6)) return { do: 'row', table, place, change: { kind: 'delete' } };
+  switch (table) {
+    case 'Logical_Switch_Port':
+      return {
+        do: 'row',
+        table,
+        place,
+        change: { kind: 'set', columns: { addresses: random.pick(['unknown', '00:00:00:00:00:01 10.1.0.2']) } },
+      };
+    case 'Logical_Switch':
+      return {
+        do: 'row',
+        table,
+        place,
+        change: random.chance(0.5) ? { kind: 'clear-members', column: 'acls' } : { kind: 'set', columns: { other_config: ['map', []] } },
+      };
+    case 'Logical_Router':
+      return { do: 'row', table, place, change: { kind: 'clear-members', column: random.pick(['static_routes', 'policies']) } };
+    case 'ACL':
+      return { do: 'row', table, place, change: { kind: 'set', columns: { action: 'reject' } } };
+    default:
+      return { do: 'row', table, place, change: { kind: 'delete' } };
+  }
+}
+
+function some(random: Random, from: readonly string[]): string[] {
+  const chosen = from.filter(() => random.chance(0.4));
+  return chosen.length > 0 ? chosen : [random.pick(from)];
+}

@@ -1,0 +1,55 @@
+/**
+ * What the cluster stands on serves, whoever deletes it: while there are nodes the default Vpc and its two Subnets are there, the Vpc takes
+ * new Subnets, and each node has an address or is told why not. Read from objects alone, by no rule.
+ */
+import type { Condition } from '../../../src/api/kubernetes/meta.ts';
+import { DEFAULT_SUBNET, DEFAULT_VPC, FINALIZER, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { Finding } from './judge.ts';
+
+const VPCS = 'vpcs.kubeovn.io';
+const SUBNETS = 'subnets.kubeovn.io';
+
+export function builtInsServe(store: ObjectStore): readonly Finding[] {
+  const nodes = store.list('nodes').filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return nodes.length === 0 ? [] : [...missing(store), ...turnedAway(store), ...waitingNodes(store, nodes)];
+}
+
+function missing(store: ObjectStore): readonly Finding[] {
+  const all = [[VPCS, DEFAULT_VPC] as const, [SUBNETS, DEFAULT_SUBNET] as const, [SUBNETS, JOIN_SUBNET] as const];
+  return all
+    .filter(([table, name]) => store.get(table, name) === undefined)
+    .map(([table, name]) => ({ kind: `progress built-in ${name}`, message: `${table} ${name} is not made again, and there are nodes` }));
+}
+
+function turnedAway(store: ObjectStore): readonly Finding[] {
+  const finalizers = store.get(VPCS, DEFAULT_VPC)?.metadata.finalizers ?? [];
+  // Somebody else keeps it: that is not ours to end.
+  if (finalizers.some((one) => one !== FINALIZER)) return [];
+  return store.list(SUBNETS).flatMap((subnet): readonly Finding[] => {
+    const said = condition(subnet, 'Accepted');
+    if (said?.reason !== 'VpcTerminating' || said.message?.includes(`"${DEFAULT_VPC}"`) !== true) return [];
+    return [{ kind: 'progress turned away', message: `Subnet ${subnet.metadata.name} is turned away: ${said.message}` }];
+  });
+}
+
+function waitingNodes(store: ObjectStore, nodes: readonly KubeObject[]): readonly Finding[] {
+  const join = store.get(SUBNETS, JOIN_SUBNET);
+  const status = (join?.['status'] ?? {}) as Readonly<Record<string, unknown>>;
+  const serves = join !== undefined && ['Accepted', 'Ready'].every((type) => condition(join, type)?.status === 'True');
+  if (!serves || Number(status['v4availableIPs'] ?? 0) === 0) return [];
+  return nodes.flatMap(({ metadata: { name, annotations = {} } }): readonly Finding[] => {
+    const has = annotations[podAnnotation('ovn', 'allocated')] === 'true';
+    const told = annotations[kilnAnnotation.conditions]?.includes('"status":"False"') === true;
+    if (has || told) return [];
+    return [
+      { kind: 'progress node', message: `Node ${name} has no address in Subnet ${JOIN_SUBNET}, which has room, and is not told why` },
+    ];
+  });
+}
+
+function condition(subnet: KubeObject, type: string): Partial<Condition> | undefined {
+  const { conditions = [] } = (subnet['status'] ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
+  return conditions.find((one) => one.type === type);
+}

@@ -1,0 +1,243 @@
+/**
+ * Whether rows and objects are as the rules want them, compared here and not by `src/diff`: what the diff overlooks, the plan of a fresh
+ * controller overlooks too.
+ */
+import { FINALIZER } from '../../../src/api/well-known.ts';
+import type { Desired } from '../../../src/compile/desired.ts';
+import { memberKey } from '../../../src/compile/desired.ts';
+import type { ColumnValue, MemberOutput, ObjectId, PatchOutput, RowOutput } from '../../../src/compile/output.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import { ownerKeys, SEAL_KEY } from '../../../src/nb/ownership.ts';
+import type { RowId } from '../../../src/nb/row-id.ts';
+import { isRowRef, tableOf } from '../../../src/nb/row-id.ts';
+import { childColumns, tableSpec } from '../../../src/nb/tables.ts';
+import type { DatabaseSchema, Uuid, Value } from '../../../src/ovsdb/index.ts';
+import { conditionsOf } from '../../../src/world/conditions.ts';
+import type { Entry } from '../../../src/world/observed-rows.ts';
+import type { ResourceName } from '../../../src/world/resources.ts';
+import { traitsOf } from '../../../src/world/resources.ts';
+import type { World } from '../../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+
+export function notAsWanted(world: World, desired: Desired, store: ObjectStore, schema: DatabaseSchema): readonly Finding[] {
+  return [
+    ...[...desired.rowIds].flatMap((id) => rowFaults(world, desired, id, schema).map((what) => rowFinding(id, what))),
+    ...[...world.rows.owned].flatMap((id) => leftOver(world, desired, id).map((what) => rowFinding(id, what))),
+    ...[...desired.objectIds].flatMap((id) => objectFaults(desired, store, id).map((what) => objectFinding(id, what))),
+  ];
+}
+
+function rowFinding(id: RowId, what: string): Finding {
+  return { kind: `I3 wanted ${tableOf(id)}`, message: `I3: row ${id}: ${what}` };
+}
+
+function objectFinding(id: ObjectId, what: string): Finding {
+  return { kind: `I8 wanted ${id.slice(0, id.indexOf('/'))}`, message: `I8: ${id}: ${what}` };
+}
+
+const isOurs = (row: Entry | undefined): row is Entry => row?.ownership.kind === 'ours';
+
+function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSchema): readonly string[] {
+  // Another program's row is in the way, and who wants this one is told.
+  if (world.rowConflicts.peek(id) !== undefined) return [];
+  const { rows, members } = desired.row(id) ?? { rows: [], members: new Map<never, never>() };
+  const [wanted] = rows;
+  const row = world.rows.best(id);
+  if (wanted !== undefined) {
+    const parent = wanted.parent === undefined ? undefined : world.rows.best(wanted.parent.id);
+    if (wanted.parent !== undefined && !isOurs(parent)) return [];
+    if (!isOurs(row)) return [`it is wanted by rule ${wanted.rule}, and not there`];
+    if (parent !== undefined && (row.parent?.uuid !== parent.uuid || row.parent.column !== wanted.parent?.column))
+      return [`it is not in ${wanted.parent?.id ?? ''}`];
+    const values = schema.tables.get(row.table)?.columns;
+    const said = [...members.values()].map(({ output }) => output);
+    const strays =
+      parent === undefined ? [] : world.rows.parentsOf(row.uuid).filter(({ uuid }) => world.rows.entry(uuid)?.id !== parent.id);
+    if (strays.length > 0) return [`it is in ${strays.map(({ table }) => table).join(', ')} beside ${wanted.parent?.id ?? ''}`];
+    const faults = columnFaults(world, wanted, row, said, (column, atom) => values?.get(column)?.key.enum?.has(atom as never) ?? true);
+    if (faults.length > 0) return faults;
+    const more = unstatedFaults(wanted, row);
+    if (more.length > 0) return more;
+  }
+  return row !== undefined && (row.ownership.kind === 'ours' || row.table === 'NB_Global')
+    ? [...members.values()].flatMap(({ output }) => memberFault(world, row, output))
+    : [];
+}
+
+/** Columns that decide whether the row works, and that no rule states. What is kept as it is states none. */
+function unstatedFaults({ columns }: RowOutput, { table, row }: Entry): readonly string[] {
+  if (Object.keys(columns).length === 0) return [];
+  return Object.keys(tableSpec(table).unlessEmitted).flatMap((column) => {
+    const held = row[column];
+    const size =
+      held instanceof Set || held instanceof Map
+        ? held.size
+        : held === undefined || held === null || held === false || Number(held) === 0
+          ? 0
+          : 1;
+    return column in columns || size === 0 ? [] : [`${column} is ${text(held as Value)}, and no rule says anything of it`];
+  });
+}
+
+/** @param allows whether the schema has this value: what this OVN cannot hold is left out */
+function columnFaults(
+  world: World,
+  wanted: RowOutput,
+  { table, row }: Entry,
+  members: readonly MemberOutput[],
+  allows: (column: string, atom: unknown) => boolean,
+): readonly string[] {
+  const columns: Readonly<Record<string, ColumnValue>> = {
+    ...wanted.columns,
+    external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) },
+  };
+  const modes = tableSpec(table).columns;
+  return Object.entries(columns).flatMap(([column, value]) => {
+    const mode = modes[column];
+    const held = row[column];
+    if (held === undefined || mode === undefined || mode === 'refs') return [];
+    const shown = (): string => `${column} is ${text(held)}, and ${text(value)} is wanted`;
+    if (mode === 'map' || Array.isArray(mode)) {
+      const map = held as ReadonlyMap<string, string>;
+      const asked = value as Readonly<Record<string, string>>;
+      const more = [...map.keys()].filter((key) => !(key in asked) && !key.includes(':') && key !== SEAL_KEY);
+      const kept = Array.isArray(mode) ? more.filter((key) => (mode as readonly string[]).includes(key)) : more;
+      const told = kept.filter((key) => !members.some((one) => one.column === column && (one.member as { key?: string }).key === key));
+      return Object.entries(asked).some(([key, one]) => map.get(key) !== one) || told.length > 0 ? [shown()] : [];
+    }
+    const atoms = (Array.isArray(value) ? value : value === null ? [] : [value])
+      .map((one: unknown) => (isRowRef(one) ? (world.rows.best(one.ref)?.uuid ?? '') : one))
+      .filter((one) => allows(column, one));
+    const has = new Set<unknown>(held instanceof Set ? held : held === null ? [] : [held]);
+    const lacks = atoms.some((one) => !has.has(one));
+    const others = members.filter((one) => one.column === column).length;
+    return lacks || (mode === 'value' || others === 0 ? has.size !== new Set(atoms).size : false) ? [shown()] : [];
+  });
+}
+
+function text(value: Value | ColumnValue): string {
+  if (value instanceof Set) return JSON.stringify([...value].map(String).toSorted());
+  if (value instanceof Map) return JSON.stringify(Object.fromEntries(value as ReadonlyMap<string, string>));
+  return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
+}
+
+function memberFault(world: World, { row, table }: Entry, { column, member }: MemberOutput): readonly string[] {
+  const held = row[column];
+  if (held === undefined) return [];
+  if (isRowRef(member)) {
+    const referred = world.rows.best(member.ref);
+    if (!isOurs(referred) || (held instanceof Set && held.has(referred.uuid))) return [];
+    return [`${column} of the ${table} lacks ${member.ref}`];
+  }
+  if (typeof member === 'object') {
+    const { key, value } = member;
+    return held instanceof Map && held.get(key) === value ? [] : [`${column} lacks ${key}=${value}`];
+  }
+  return held instanceof Set && held.has(member) ? [] : [`${column} lacks ${String(member)}`];
+}
+
+/** A row, or a member of one, that nobody wants any more. */
+function leftOver(world: World, desired: Desired, id: RowId): readonly string[] {
+  // Another program's row is in the way, or inside: who is told of it mends that first.
+  if (world.rowConflicts.peek(id) !== undefined) return [];
+  const all = world.rows.rowsOf(id).filter(isOurs);
+  const slot = desired.row(id);
+  const parent = slot?.rows[0]?.parent;
+  if (parent !== undefined && !isOurs(world.rows.best(parent.id))) return [];
+  const idle = (slot?.rows.length ?? 0) === 0 ? all : all.filter(({ uuid }) => uuid !== world.rows.best(id)?.uuid);
+  const gone = idle.filter((row) => !hasGuest(world, row)).map(({ uuid }) => `${uuid} is there, and no rule wants it`);
+  const row = world.rows.best(id);
+  if ((slot?.rows.length ?? 0) === 0 || !isOurs(row)) return gone;
+  const children = new Set(childColumns(row.table).map(({ column }) => column));
+  const refs = Object.entries(tableSpec(row.table).columns).filter(([column, mode]) => mode === 'refs' && !children.has(column));
+  return [
+    ...gone,
+    ...refs.flatMap(([column]) =>
+      [...((row.row[column] ?? []) as Iterable<Uuid>)].flatMap((uuid) => {
+        const entry = world.rows.entry(uuid);
+        if (!isOurs(entry) || slot?.members.has(memberKey(column, { ref: entry.id })) === true) return [];
+        return [`${column} has ${entry.id}, which no rule puts there`];
+      }),
+    ),
+  ];
+}
+
+/** A row with another program's row in it waits for that program. */
+function hasGuest(world: World, { table, row }: Entry): boolean {
+  return childColumns(table).some(({ column }) => {
+    const held = row[column];
+    return held instanceof Set && [...held].some((uuid) => world.rows.entry(uuid as Uuid)?.ownership.kind === 'foreign');
+  });
+}
+
+function objectFaults(desired: Desired, store: ObjectStore, id: ObjectId): readonly string[] {
+  const at = id.indexOf('/');
+  const resource = id.slice(0, at) as ResourceName;
+  const { group, plural } = traitsOf(resource);
+  const object = store.get(group === '' ? plural : `${plural}.${group}`, id.slice(at + 1));
+  const outputs = desired.object(id);
+  if (object === undefined) return outputs.some(({ kind }) => kind === 'create') ? ['it is wanted, and not there'] : [];
+  const { uid, deletionTimestamp } = object.metadata;
+  const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
+  const doomed = outputs.some((output) => output.kind === 'delete' && output.uid === uid) && deletionTimestamp === undefined;
+  return [
+    ...(doomed ? ['it is to be deleted, and is not'] : []),
+    ...patches.flatMap((patch) => [
+      ...fieldFaults('annotation', patch.annotations, object.metadata.annotations),
+      ...fieldFaults('label', patch.labels, object.metadata.labels),
+      ...fieldFaults('spec', patch.spec, object['spec']),
+      ...fieldFaults('status', patch.status, object['status']),
+    ]),
+    ...conditionFaults(resource, object, patches),
+    ...finalizerFaults(object, patches),
+  ];
+}
+
+function fieldFaults(where: string, wanted: Readonly<Record<string, unknown>> | undefined, held: unknown): readonly string[] {
+  const has = (held ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted ?? {})
+    .filter(([name, value]) => value !== undefined && plain(value) !== plain(has[name]))
+    .map(([name, value]) => `${where} ${name} is ${plain(has[name])}, and ${plain(value)} is wanted`);
+}
+
+/** Numbers of all kinds alike, keys in order, without what is null. */
+function plain(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'bigint' || typeof value === 'number') return String(Number(value));
+  if (Array.isArray(value)) return `[${value.map(plain).join(',')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, one]) => one !== null && one !== undefined);
+  return `{${fields
+    .map(([key, one]) => `${key}:${plain(one)}`)
+    .toSorted()
+    .join(',')}}`;
+}
+
+function conditionFaults(resource: ResourceName, object: KubeObject, patches: readonly PatchOutput[]): readonly string[] {
+  if (traitsOf(resource).conditions === 'none') return [];
+  const held = conditionsOf(resource, object);
+  const wanted = patches.flatMap(({ conditions = [] }) => conditions);
+  return [
+    ...wanted.flatMap(({ type, status, reason, message }) => {
+      const is = held.find((one) => one.type === type);
+      return is?.status === status && is.reason === reason && (is.message ?? '') === message
+        ? []
+        : [`condition ${type} is ${is?.status ?? 'not there'} (${is?.message ?? ''}), and ${status} (${message}) is wanted`];
+    }),
+    ...patches
+      .flatMap(({ withoutConditions = [] }) => withoutConditions)
+      .filter((type) => held.some((one) => one.type === type) && !wanted.some((one) => one.type === type))
+      .map((type) => `condition ${type} is there, and should not be`),
+  ];
+}
+
+function finalizerFaults(
+  { metadata: { finalizers = [], deletionTimestamp } }: KubeObject,
+  patches: readonly PatchOutput[],
+): readonly string[] {
+  const said = patches.flatMap(({ finalizer }) => (finalizer === undefined ? [] : [finalizer]));
+  const has = finalizers.includes(FINALIZER);
+  if (said.includes(true)) return has || deletionTimestamp !== undefined ? [] : ['it lacks the finalizer'];
+  return said.length > 0 && has ? ['it has the finalizer, and nothing keeps it'] : [];
+}

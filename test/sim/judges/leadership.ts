@@ -1,0 +1,72 @@
+/**
+ * Only the process that leads writes: it holds the Lease when it sends a request or a transaction, a transaction of an older term fails at its
+ * fence, and a process that was told of a newer term takes another or stops. Read from the Lease in the store and from transactions.
+ */
+import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
+import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import { TERM_KEY } from '../../../src/nb/ownership.ts';
+import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { SimulatedController } from '../cluster/simulated-controller.ts';
+import type { Judge, Transacted } from './judge.ts';
+import { mapOf } from './reading.ts';
+
+/** As long as it may take a process to act upon what it has been told. */
+const AT_ONCE_MS = 20;
+/** As long as what it had sent may be under way. */
+const UNDER_WAY_MS = 500;
+
+export class Leadership implements Judge {
+  readonly #store: ObjectStore;
+  readonly #database: SimulatedDatabase;
+  readonly #now: () => number;
+  /** Processes whose last transaction was of an older term than the one in force, and since when they have been told. */
+  readonly #deposed = new Map<string, number | undefined>();
+
+  /** @param now virtual time, milliseconds */
+  constructor(store: ObjectStore, database: SimulatedDatabase, now: () => number) {
+    this.#store = store;
+    this.#database = database;
+    this.#now = now;
+  }
+
+  process(name: string, what: 'started' | 'leads' | 'refused'): void {
+    if (what !== 'refused') this.#deposed.delete(name);
+    else if (this.#deposed.has(name)) this.#deposed.set(name, this.#deposed.get(name) ?? this.#now());
+  }
+
+  sending({ name, identity, clock }: SimulatedController, request: KubeRequest | undefined): readonly string[] {
+    if (request !== undefined && (request.method === 'GET' || request.path.includes('/leases'))) return [];
+    // A process that slept cannot know that another leads since, before the fence has held one of its transactions: nothing holds its other writes.
+    if (clock.overslept && this.#now() - (this.#deposed.get(name) ?? Infinity) < AT_ONCE_MS) return [];
+    const leader = leaderOf(this.#store);
+    return leader === identity ? [] : [`was sent while ${leader === '' ? 'no process' : leader} leads`];
+  }
+
+  transacted({ process, execution: { ok, results }, operations }: Transacted): readonly string[] {
+    const { own, said, term } = this.#termsOf(operations);
+    if (ok || own >= term) return [];
+    if (!this.#deposed.has(process)) this.#deposed.set(process, undefined);
+    const told = this.#deposed.get(process);
+    const failed = results.findIndex((result) => typeof result === 'object' && result !== null && 'error' in result);
+    const isPast = failed >= 0 && (operations[failed] as { readonly table?: string }).table !== 'NB_Global';
+    return [
+      ...(told !== undefined && this.#now() - told >= UNDER_WAY_MS ? ['goes on with a term that is over, and was told so'] : []),
+      ...(isPast ? [`transaction "${said}" got past its fence while term ${term} was in force`] : []),
+    ];
+  }
+
+  /** The term that a transaction is of, as its comment says, and the one in force. */
+  #termsOf(operations: readonly unknown[]): { readonly own: number; readonly said: string; readonly term: number } {
+    const [global] = this.#database.rows('NB_Global');
+    const term = Number(mapOf(global?.[1]['external_ids']).get(TERM_KEY));
+    const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
+    return { own: Number(/^kiln: term (\d+), /.exec(said)?.[1]), said, term };
+  }
+}
+
+/** Identity of the process that leads, as the Lease says; empty for none. */
+function leaderOf(store: ObjectStore): string {
+  const lease = store.get('leases', `kube-system/${CONTROLLER_LEASE}`);
+  return ((lease?.['spec'] ?? {}) as { readonly holderIdentity?: string }).holderIdentity ?? '';
+}

@@ -1,0 +1,331 @@
+/**
+ * What Kiln writes on objects about themselves: IP objects and the pods that they are for, what nodes and Namespaces are told, counts of IPPools,
+ * what Vips, EIPs and Vpcs have. Each is held against specs and against each other; as `spec-fields.ts` this asks no rule.
+ */
+import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
+import type { IP } from '../../../src/api/kinds/ip.ts';
+import type { IPPool } from '../../../src/api/kinds/ip-pool.ts';
+import { isLabelValue } from '../../../src/api/values/label-value.ts';
+import { nodePortName, routerToSwitchPort } from '../../../src/api/names.ts';
+import type { Node } from '../../../src/api/kubernetes/core.ts';
+import type { Vpc } from '../../../src/api/kinds/vpc.ts';
+import {
+  addressLabelValue,
+  annotationKey,
+  DEFAULT_SUBNET,
+  DEFAULT_VPC,
+  FINALIZER,
+  JOIN_SUBNET,
+  kilnAnnotation,
+  labelKey,
+  LEGACY_FINALIZERS,
+  POD_CONDITION,
+  podAnnotation,
+} from '../../../src/api/well-known.ts';
+import { addressObjects } from '../../../src/invariants/address-holders.ts';
+import { formatAddress, parseAddress } from '../../../src/net/address.ts';
+import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import { parseRangeOrCidr } from '../../../src/net/range.ts';
+import type { World } from '../../../src/world/world.ts';
+import { meetAny, overlap, stretchesOf, sum } from './counts.ts';
+import type { Stretch } from './counts.ts';
+import type { Finding } from './judge.ts';
+import { declaredSubnets } from './namespace-claims.ts';
+import { best, isInPlace, isTrue, said, sorted } from './reading.ts';
+
+/** @param linksTouched names of router ports that somebody changed or took away */
+export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): readonly Finding[] {
+  const found: Finding[] = [];
+  const say = (kind: string, name: string, faults: readonly string[]): void => {
+    for (const what of faults) found.push({ kind: `says ${kind} ${what.split(' ')[0] ?? ''}`, message: `${kind} ${name}: ${what}` });
+  };
+  for (const [name, ip] of world.ips.entries()) say('IP', name, ipFaults(world, ip));
+  for (const [name, node] of world.nodes.entries()) say('Node', name, nodeFaults(world, node));
+  for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, [...poolFaults(world, pool), ...readyInVain(world, pool)]);
+  for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, [...vpcFaults(name, vpc), ...peeredFaults(world, name, vpc)]);
+  for (const [name] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, name));
+  for (const [name, { metadata, spec, status }] of world.vips.entries()) {
+    const own = { subnet: spec.subnet ?? '', v4: spec.v4ip ?? '', v6: spec.v6ip ?? '' };
+    const has = { v4: status?.v4ip ?? '', v6: status?.v6ip ?? '' };
+    if (stands(metadata, status?.conditions)) say('Vip', name, addressFaults(metadata, own, has));
+  }
+  for (const [name, { metadata, spec, status }] of world.ovnEips.entries()) {
+    const own = { subnet: spec.externalSubnet ?? '', v4: spec.v4Ip ?? '', v6: spec.v6Ip ?? '' };
+    const has = { v4: status?.v4Ip ?? '', v6: status?.v6Ip ?? '' };
+    if (!stands(metadata, status?.conditions)) continue;
+    const labels = { [labelKey.eipV4]: addressLabelValue(own.v4), [labelKey.eipV6]: addressLabelValue(own.v6) };
+    say('OvnEip', name, [...addressFaults(metadata, own, has), ...labelFaults(metadata, labels)]);
+  }
+  for (const [kind, name, { metadata }] of held(world))
+    if (metadata.finalizers?.includes(FINALIZER) === true && metadata.finalizers.some((one) => LEGACY_FINALIZERS.includes(one)))
+      say(kind, name, ['finalizer of an older version stays beside its own, and nobody takes it away']);
+  for (const [kind, name, what] of strayed(world)) say(kind, name, [what]);
+  for (const [name, what] of [...outside(world, linksTouched), ...nodesWithin(world)]) say('Subnet', name, [what]);
+  return found;
+}
+
+const TOLD_OUTSIDE: ReadonlySet<string> = new Set(['AddressOutOfRange', 'Immutable']);
+
+/** Who was given an address of a Subnet that is in place, and says nothing of it, has one of its networks, and not its gateway. */
+function outside(world: World, linksTouched: ReadonlySet<string>): readonly (readonly [subnet: string, what: string])[] {
+  const ips = [...world.ips.entries()].map(([name, { metadata, spec }]) => ({
+    who: `IP ${name}`,
+    subnet: spec.subnet ?? '',
+    created: metadata.creationTimestamp,
+    // One that a person writes is told so itself, and a pod of which one was edited is told then.
+    texts:
+      metadata.annotations?.[kilnAnnotation.podUid] === undefined || podIsTold(world, `${spec.namespace}/${spec.podName}`)
+        ? []
+        : splitList(spec.ipAddress ?? ''),
+  }));
+  // One that is being deleted says who keeps it; one that came with its address from Kube-OVN says that it is outside, or what was edited since.
+  const objects = addressObjects(world)
+    .filter(({ terminating, conditions }) => !terminating && !conditions.some(({ reason }) => TOLD_OUTSIDE.has(reason ?? '')))
+    .map(({ kind, name, subnet, created, held }) => ({
+      who: `${kind} ${name}`,
+      subnet,
+      created,
+      texts: [held?.v4 ?? '', held?.v6 ?? ''],
+    }));
+  return [...ips, ...objects].flatMap(({ who, subnet, created, texts }) => {
+    const object = world.subnets.peek(subnet);
+    // Who was there before it was made again has what the older one gave.
+    if (object === undefined || !isInPlace(object) || created <= object.metadata.creationTimestamp) return [];
+    if (linksTouched.has(routerToSwitchPort(object.spec.vpc ?? '', subnet))) return [];
+    const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+    const gateways = splitList(object.spec.gateway ?? '');
+    return texts.flatMap((text): readonly (readonly [subnet: string, what: string])[] => {
+      const address = parseAddress(text);
+      if (address === undefined) return [];
+      const isIn = cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+      if (!isIn) return [[subnet, `network is in place without ${text} of ${who}, which is in it`]];
+      return gateways.includes(formatAddress(address)) ? [[subnet, `gateway is ${text}, which ${who} has`]] : [];
+    });
+  });
+}
+
+/** Who has an address that the network of its Subnet does not have, since that was made again, is told so. */
+function strayed(world: World): readonly (readonly [kind: string, name: string, what: string])[] {
+  return addressObjects(world).flatMap(({ kind, name, subnet, held, terminating, conditions }) => {
+    const object = world.subnets.peek(subnet);
+    if (held === undefined || terminating || object === undefined || !isInPlace(object)) return [];
+    if (conditions.some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];
+    const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+    return [held.v4, held.v6].flatMap((text) => {
+      const address = parseAddress(text);
+      const isIn = address === undefined || cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+      return isIn ? [] : [[kind, name, `address ${text} is none of its Subnet's, and it is not told`] as const];
+    });
+  });
+}
+
+function podIsTold(world: World, pod: string): boolean {
+  return world.pods.peek(pod)?.status?.conditions?.some(({ type, status }) => type === POD_CONDITION && status === 'False') === true;
+}
+
+/** Traffic to a node would stay in an overlay network of the default Vpc that has its address. */
+function nodesWithin(world: World): readonly (readonly [subnet: string, what: string])[] {
+  return [...world.subnets.entries()].flatMap(([name, subnet]) => {
+    if (subnet.spec.vpc !== DEFAULT_VPC || !isInPlace(subnet)) return [];
+    const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+    return [...world.nodes.entries()].flatMap(([node, { status }]) =>
+      (status?.addresses ?? []).flatMap(({ type, address: text }) => {
+        const address = type === 'InternalIP' ? parseAddress(text) : undefined;
+        const isIn = address !== undefined && cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+        return isIn ? [[name, `network is in place with ${text} of Node ${node}`] as const] : [];
+      }),
+    );
+  });
+}
+
+/** Objects that have a finalizer. */
+function held(world: World): readonly (readonly [kind: string, name: string, object: { readonly metadata: ObjectMeta }])[] {
+  return [
+    ...Array.from(world.vpcs.entries(), ([name, vpc]) => ['Vpc', name, vpc] as const),
+    ...Array.from(world.subnets.entries(), ([name, subnet]) => ['Subnet', name, subnet] as const),
+    ...Array.from(world.ips.entries(), ([name, ip]) => ['IP', name, ip] as const),
+    ...Array.from(world.vips.entries(), ([name, vip]) => ['Vip', name, vip] as const),
+  ];
+}
+
+/** Nobody asks it to go, and it has what it asks for. */
+function stands({ deletionTimestamp, finalizers = [] }: ObjectMeta, conditions: readonly Partial<Condition>[] = []): boolean {
+  const isRefused = conditions.some(({ type, status }) => type === 'Accepted' && status === 'False');
+  return deletionTimestamp === undefined && finalizers.includes(FINALIZER) && !isRefused;
+}
+
+function labelFaults({ labels = {} }: ObjectMeta, wanted: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(wanted).flatMap(([key, value]) =>
+    labels[key] === value ? [] : [`label ${key} is ${labels[key] === undefined ? 'not there' : `"${labels[key]}"`}, and not "${value}"`],
+  );
+}
+
+/** Of the pod that it names, which runs in a Subnet that is in place and is not told otherwise. */
+function ipFaults(world: World, { metadata, spec }: IP): readonly string[] {
+  const { annotations = {}, deletionTimestamp, finalizers = [] } = metadata;
+  const {
+    subnet = '',
+    podName = '',
+    namespace = '',
+    ipAddress = '',
+    v4IpAddress = '',
+    v6IpAddress = '',
+    nodeName = '',
+    podType = '',
+  } = spec;
+  const object = world.subnets.peek(subnet);
+  const pod = world.pods.peek(`${namespace}/${podName}`);
+  if (deletionTimestamp !== undefined || object === undefined || !isInPlace(object)) return [];
+  if (pod === undefined || annotations[kilnAnnotation.podUid] !== pod.metadata.uid) return [];
+  const { phase, conditions = [] } = pod.status ?? {};
+  const isTold = conditions.some(({ type, status }) => type === POD_CONDITION && status !== 'True');
+  if (isTold || pod.metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed') return [];
+  const set = pod.metadata.ownerReferences?.find(({ kind, controller }) => kind === 'StatefulSet' && controller === true);
+  const both = [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',');
+  return [
+    ...(finalizers.includes(FINALIZER) ? [] : ['finalizer is not there, and its pod runs']),
+    ...(both === ipAddress ? [] : [`spec.ipAddress is ${ipAddress}, and its families say ${both}`]),
+    ...(nodeName === (pod.spec.nodeName ?? '') ? [] : [`spec.nodeName is "${nodeName}", and its pod is on "${pod.spec.nodeName ?? ''}"`]),
+    ...(isLabelValue(nodeName) || metadata.labels?.[labelKey.nodeName] === undefined
+      ? []
+      : [`label ${labelKey.nodeName} is there, and no label can say its node`]),
+    ...labelFaults(metadata, {
+      [labelKey.subnet]: subnet,
+      [subnet]: '',
+      ...(nodeName !== '' && isLabelValue(nodeName) && { [labelKey.nodeName]: nodeName }),
+    }),
+    ...(set === undefined || !/-\d+$/.test(podName)
+      ? []
+      : [
+          ...(podType === 'StatefulSet' ? [] : [`spec.podType is "${podType}", and its pod is of StatefulSet ${set.name}`]),
+          ...(annotations[kilnAnnotation.ownerUid] === set.uid
+            ? []
+            : [`uid of its StatefulSet is ${annotations[kilnAnnotation.ownerUid] ?? 'none'}`]),
+        ]),
+  ];
+}
+
+/** What its agent sets up its interface by. */
+function nodeFaults(world: World, { metadata }: Node): readonly string[] {
+  const join = world.subnets.peek(JOIN_SUBNET);
+  const { name, deletionTimestamp, annotations = {} } = metadata;
+  if (deletionTimestamp !== undefined || said({ metadata }, 'allocated') !== 'true' || join === undefined || !isInPlace(join)) return [];
+  if (annotations[kilnAnnotation.conditions]?.includes(POD_CONDITION) === true) return [];
+  if (best(world, 'Logical_Switch_Port', nodePortName(name)) === undefined) return [];
+  const asked = { cidr: join.spec.cidrBlock ?? '', gateway: join.spec.gateway ?? '', logical_switch: JOIN_SUBNET } as const;
+  const owner = world.ips.peek(nodePortName(name))?.metadata.ownerReferences?.find(({ kind }) => kind === 'Node');
+  const told = Object.entries(asked) as readonly [keyof typeof asked, string][];
+  return [
+    ...told.flatMap(([suffix, wanted]) =>
+      sorted(said({ metadata }, suffix)) === sorted(wanted)
+        ? []
+        : [`${suffix} that it is told is ${said({ metadata }, suffix)}, and not ${wanted}`],
+    ),
+    // The garbage collector takes away what is of a node that is gone.
+    ...(owner === undefined || owner.uid === metadata.uid ? [] : ['IP object is of an older node of its name']),
+    ...(annotations[annotationKey.portName] === nodePortName(name)
+      ? []
+      : [`port that it is told is ${annotations[annotationKey.portName] ?? 'none'}`]),
+  ];
+}
+
+/** Of its addresses those that its Subnet says are free are free, and no others; what is in use is its own. */
+function poolFaults(world: World, { metadata, spec, status }: IPPool): readonly string[] {
+  const subnet = world.subnets.peek(spec.subnet);
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || subnet === undefined || !isInPlace(subnet))
+    return [];
+  const says = (status ?? {}) as Readonly<Record<string, unknown>>;
+  const ofSubnet = (subnet.status ?? {}) as Readonly<Record<string, unknown>>;
+  return ([4, 6] as const).flatMap((family): readonly string[] => {
+    const own = spec.ips.flatMap((item): readonly Stretch[] => {
+      const range = parseRangeOrCidr(item);
+      return range?.family === family ? [range] : [];
+    });
+    const [free, used] = [stretchesOf(says[`v${family}AvailableIPRange`]), stretchesOf(says[`v${family}UsingIPRange`])];
+    const [all, taken] = [stretchesOf(ofSubnet[`v${family}availableIPrange`]), stretchesOf(ofSubnet[`v${family}usingIPrange`])];
+    if (free === undefined || used === undefined || all === undefined || taken === undefined) return [];
+    const [available, using] = [BigInt(String(says[`v${family}AvailableIPs`] ?? 0)), BigInt(String(says[`v${family}UsingIPs`] ?? 0))];
+    const beside = used.flatMap((one) => own.flatMap((range) => overlap(one, range)));
+    return [
+      ...(available === sum(free) ? [] : [`v${family}AvailableIPs is ${available}, and its ranges have ${sum(free)}`]),
+      ...(using === sum(used) ? [] : [`v${family}UsingIPs is ${using}, and its ranges have ${sum(used)}`]),
+      ...(meetAny(free, used) ? [`v${family}AvailableIPRange has what is in use`] : []),
+      ...(sum(beside) === sum(used) ? [] : [`v${family}UsingIPRange has what is not its own`]),
+      ...(sum(free) === sum(all.flatMap((one) => own.flatMap((range) => overlap(one, range))))
+        ? []
+        : [`v${family}AvailableIPs is ${available}, and its Subnet has others of its addresses free`]),
+      ...(sum(taken.flatMap((one) => own.flatMap((range) => overlap(one, range)))) <= using
+        ? []
+        : [`v${family}UsingIPs is ${using}, and its Subnet has more of its addresses in use`]),
+    ];
+  });
+}
+
+/** A pool gives nothing while its Subnet is refused and has no network. */
+function readyInVain(world: World, { metadata, spec, status }: IPPool): readonly string[] {
+  const subnet = world.subnets.peek(spec.subnet);
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || !isTrue(subnet?.status?.conditions, 'Error'))
+    return [];
+  return best(world, 'Logical_Switch', spec.subnet) === undefined ? [`condition Ready is True, and Subnet ${spec.subnet} is refused`] : [];
+}
+
+function vpcFaults(name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  if (
+    metadata.deletionTimestamp !== undefined ||
+    !isTrue(status?.conditions, 'Ready') ||
+    metadata.labels?.[labelKey.vpcExternal] === 'true'
+  )
+    return [];
+  const own = name === DEFAULT_VPC ? DEFAULT_SUBNET : (spec.defaultSubnet ?? '');
+  const peers = (spec.vpcPeerings ?? []).map(({ remoteVpc = '' }) => remoteVpc).join();
+  return [
+    ...(status?.router === name && status.standby === true ? [] : [`status.router is "${status?.router ?? ''}", and it is Ready`]),
+    ...((status?.defaultLogicalSwitch ?? '') === own ? [] : [`status.defaultLogicalSwitch is "${status?.defaultLogicalSwitch ?? ''}"`]),
+    ...((status?.vpcPeerings ?? []).join() === peers
+      ? []
+      : [`status.vpcPeerings is ${(status?.vpcPeerings ?? []).join()}, and not ${peers}`]),
+  ];
+}
+
+/** A link works when both sides name each other: who names one that does not is told. */
+function peeredFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  const peers = (spec.vpcPeerings ?? []).map(({ remoteVpc = '' }) => remoteVpc);
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || peers.includes('') || peers.includes(name))
+    return [];
+  const lonely = peers.filter((peer) => !(world.vpcs.peek(peer)?.spec.vpcPeerings ?? []).some(({ remoteVpc }) => remoteVpc === name));
+  return lonely.length > 0 && isTrue(status?.conditions, 'Peered')
+    ? [`condition Peered is True, and Vpc ${lonely.join()} does not name it`]
+    : [];
+}
+
+/** The Subnets and IPPools that name it, in declared order. */
+function namespaceFaults(world: World, name: string): readonly string[] {
+  const metadata = world.namespaces.peek(name)?.metadata;
+  if (metadata === undefined || metadata.deletionTimestamp !== undefined) return [];
+  const declared = declaredSubnets(world, name)?.filter((subnet) => world.subnets.has(subnet));
+  const told = splitList(said({ metadata }, 'logical_switch'));
+  const pools = [...world.ipPools.entries()].filter(([, { spec }]) => (spec.namespaces ?? []).includes(name)).map(([pool]) => pool);
+  const listed = metadata.annotations?.[podAnnotation('ovn', 'ip_pool')] ?? '';
+  return [
+    ...(declared === undefined || told.join() === declared.join()
+      ? []
+      : [`Subnets that it is told are ${told.join() || 'none'}, and those that name it ${declared.join() || 'none'}`]),
+    ...(listed === pools.toSorted().join()
+      ? []
+      : [`IPPools that it is told are ${listed || 'none'}, and those that name it ${pools.toSorted().join() || 'none'}`]),
+  ];
+}
+
+interface Texts {
+  readonly v4: string;
+  readonly v6: string;
+}
+
+/** Of a Vip or an EIP: spec, status and labels say the same. */
+function addressFaults(metadata: ObjectMeta, { subnet, v4, v6 }: Texts & { readonly subnet: string }, has: Texts): readonly string[] {
+  return [
+    ...(v4 === has.v4 && v6 === has.v6 ? [] : [`status says ${has.v4} ${has.v6}, and its spec ${v4} ${v6}`]),
+    ...(subnet === '' ? [] : labelFaults(metadata, { [labelKey.subnet]: subnet })),
+  ];
+}

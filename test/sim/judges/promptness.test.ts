@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ListWatchCache } from '../../../src/kube/list-watch-cache.ts';
+import { WriteDelays } from '../../../src/commit/write-delays.ts';
+import { objectId } from '../../../src/compile/output.ts';
+import { BY_TIME, GATHER, siteHere } from './product-timers.ts';
+import { Promptness } from './promptness.ts';
+import { ProcessClock, VirtualTime } from '../cluster/virtual-time.ts';
+
+function bench(): { readonly time: VirtualTime; readonly clock: ProcessClock; readonly promptness: Promptness } {
+  const time = new VirtualTime();
+  const promptness = new Promptness(time);
+  promptness.judging = true;
+  return { time, clock: new ProcessClock(time, 'a'), promptness };
+}
+
+test('what goes back to a step of somebody is prompt, through all messages between', async () => {
+  const { time, clock, promptness } = bench();
+  clock.carry(5, () => clock.carry(2_000, () => promptness.changed('pods', 'ns/p')));
+  await time.runUntil(10_000);
+  assert.deepEqual(promptness.atRest(), []);
+});
+
+test('what goes back to a timer is late, unless that was set for a failure that was inflicted', async () => {
+  for (const inflicted of [false, true]) {
+    const { time, clock, promptness } = bench();
+    time.after(1, () => {
+      if (inflicted) clock.strike();
+      clock.setTimeout(() => clock.carry(1, () => promptness.changed('pods', 'ns/p')), 200);
+    });
+    await time.runUntil(1_000);
+    const [found] = promptness.atRest();
+    if (inflicted) assert.equal(found, undefined);
+    else assert.match(found?.message ?? '', /^a changed pods ns\/p at 202 only because 200 ms of /);
+  }
+});
+
+test('a turn that the Lease brings about is prompt where the process has begun to lead since', async () => {
+  for (const leads of [false, true]) {
+    const { time, clock, promptness } = bench();
+    clock.setTimeout(() => {
+      if (leads) promptness.process('a', 'leads');
+      clock.carry(1, () => promptness.changed('subnets.kubeovn.io', 's'));
+    }, 5_000);
+    await time.runUntil(6_000);
+    assert.equal(promptness.atRest().length, leads ? 0 : 1);
+  }
+});
+
+test('an object that the process hears of after the timer may have waited for what that had sent', async () => {
+  for (const heard of ['p', 'q']) {
+    const { time, clock, promptness } = bench();
+    time.after(1, () => {
+      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
+      clock.carry(205, () => clock.hears('pods', heard, 'ns'));
+    });
+    await time.runUntil(1_000);
+    assert.equal(promptness.atRest().length, heard === 'p' ? 0 : 1);
+  }
+});
+
+test('so may one that the process hears of when it lists again, where what broke its watch was inflicted', async () => {
+  for (const inflicted of [true, false]) {
+    const { time, clock, promptness } = bench();
+    time.after(1, () => {
+      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
+      clock.carry(1, () => {
+        if (inflicted) clock.strike();
+        clock.setTimeout(() => clock.hears('pods', 'p', 'ns'), 204);
+      });
+    });
+    await time.runUntil(1_000);
+    assert.equal(promptness.atRest().length, inflicted ? 0 : 1);
+  }
+});
+
+test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
+  const { time, clock } = bench();
+  const sites: string[] = [];
+  const noting = (ms: number): void => void sites.push(`${ms} ${siteHere()()}`);
+  const cache = new ListWatchCache({
+    client: {} as never,
+    resource: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+    clock: {
+      now: () => clock.now(),
+      wallTime: () => clock.wallTime(),
+      setTimeout: (_run, ms) => noting(ms),
+      clearTimeout: () => undefined,
+    },
+  });
+  cache.expectEvent('7');
+  const holds = new WriteDelays({
+    observed: () => undefined,
+    unanswered: () => false,
+    mayWrite: () => true,
+    date: () => time.now,
+    later: noting,
+    look: () => undefined,
+  });
+  holds.rest(objectId('pods', 'ns/p'), 'soon');
+  await time.runUntil(1);
+  assert.deepEqual(sites, ['15000 src/kube/list-watch-cache.ts expectEvent', '200 src/commit/write-delays.ts rest']);
+});
+
+test('each function that is named as one that waits rightly is there, and names a timer', () => {
+  for (const { file, function: name } of [...GATHER, ...BY_TIME]) {
+    const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+    const at = text.search(new RegExp(`^  (async )?${name.replace('#', '\\#')}\\(.*\\{$`, 'm'));
+    assert.ok(at >= 0, `${file} ${name}`);
+    assert.match(text.slice(at, text.indexOf('\n  }\n', at)), /setTimeout|later|schedule|sleep/, `${file} ${name}`);
+  }
+});

@@ -1,0 +1,76 @@
+/**
+ * Requests as they are sent. A patch, a deletion and an eviction name the uid of the object that was seen; what is written as a whole (spec,
+ * finalizers, conditions, status of a custom resource) names the version that it was read from. Kiln deletes addresses that nothing uses, and evicts
+ * pods whose Namespace asks for that, and takes away nothing else.
+ */
+import { kilnAnnotation } from '../../../src/api/well-known.ts';
+import type { KubeRequest } from '../../../src/kube/transport.ts';
+import { parseTarget } from '../../../src/lab/apiserver/request.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+
+/** Kinds of which Kiln deletes objects. */
+const DELETED_BY_KILN: ReadonlySet<string> = new Set(['ips', 'vips', 'ovn-eips', 'iptables-eips']);
+
+/**
+ * @param evicts whether a Namespace asks for evictions, or did since the last rest
+ * @param takesPods whether a Subnet of a Namespace may take the pod that comes instead
+ * @returns what is wrong with it, as the rest of a sentence
+ */
+export function notAllowed(
+  store: ObjectStore,
+  { method, path }: Pick<KubeRequest, 'method' | 'path'>,
+  evicts: (namespace: string) => boolean,
+  takesPods: (namespace: string) => boolean,
+): string | undefined {
+  const [bare = ''] = path.split('?');
+  if (bare.includes('/leases')) return undefined;
+  const target = parseTarget(bare);
+  if (method === 'DELETE' && !DELETED_BY_KILN.has(target?.plural ?? '')) return 'is none of its business: people delete that';
+  if (target === undefined || method === 'GET' || !bare.endsWith('/eviction')) return undefined;
+  const pod = store.get('pods', `${target.namespace}/${target.name}`);
+  if (pod === undefined) return undefined;
+  if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)
+    return 'takes a pod away that nothing makes again';
+  if (!takesPods(target.namespace)) return 'takes a pod away while all Subnets of its Namespace are refused';
+  return evicts(target.namespace) ? undefined : `takes a pod away, and its Namespace never said ${kilnAnnotation.misbound}=evict`;
+}
+
+interface Body {
+  readonly metadata?: {
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly finalizers?: unknown;
+    readonly annotations?: Readonly<Record<string, unknown>>;
+  };
+  readonly spec?: unknown;
+  readonly status?: { readonly conditions?: unknown };
+  readonly preconditions?: { readonly uid?: string };
+  readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } };
+}
+
+/** @returns what is wrong with it, as the rest of a sentence */
+export function unpinned({ method, path, body: sent }: Pick<KubeRequest, 'method' | 'path' | 'body'>): string | undefined {
+  const [bare = ''] = path.split('?');
+  if (method === 'GET' || /\/(leases|events)\b/.test(bare)) return undefined;
+  const body = (sent ?? {}) as Body;
+  if (method === 'DELETE') return body.preconditions?.uid === undefined ? 'does not say which object of that name it deletes' : undefined;
+  if (method === 'POST' && bare.endsWith('/eviction'))
+    return body.deleteOptions?.preconditions?.uid === undefined ? 'does not say which pod of that name is to go' : undefined;
+  if (method === 'PUT') return body.metadata?.resourceVersion === undefined ? 'writes over a version that it does not name' : undefined;
+  if (method !== 'PATCH') return undefined;
+  const { uid, resourceVersion, finalizers, annotations = {} } = body.metadata ?? {};
+  if (uid === undefined) return 'does not say which object of that name it is for';
+  if (resourceVersion !== undefined) return undefined;
+  const whole =
+    finalizers !== undefined
+      ? 'finalizers'
+      : body.spec !== undefined
+        ? 'the spec'
+        : Object.hasOwn(annotations, kilnAnnotation.conditions) ||
+            (Array.isArray(body.status?.conditions) && !/\/(pods|nodes)\//.test(bare))
+          ? 'conditions'
+          : body.status !== undefined && bare.endsWith('/status') && !/\/(pods|nodes)\//.test(bare)
+            ? 'the status'
+            : undefined;
+  return whole === undefined ? undefined : `writes ${whole} over a version that it does not name`;
+}

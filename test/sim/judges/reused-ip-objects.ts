@@ -1,0 +1,48 @@
+/**
+ * An IP object is its pod's: when that is gone it goes, with its address, and the next pod of the name has one of its own. Only those that a
+ * StatefulSet, a virtual machine or a person keeps are handed on. That of a node is its node's in the way that the garbage collector knows. Read from writes
+ * of the API server, by no rule.
+ */
+import { nodePortName } from '../../../src/api/names.ts';
+import { kilnAnnotation, labelKey } from '../../../src/api/well-known.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { Finding, Judge } from './judge.ts';
+
+export class ReusedIpObjects implements Judge {
+  readonly #findings: Finding[] = [];
+
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
+    store.watchAll(({ type, table, object, previous }) => {
+      if (type === 'ADDED' && table === 'ips.kubeovn.io' && !byHand()) this.#ofNode(object);
+      if (type !== 'MODIFIED' || table !== 'ips.kubeovn.io' || previous?.metadata.uid !== object.metadata.uid || byHand()) return;
+      const [before, after] = [podOf(previous), podOf(object)];
+      if (before === undefined || after === undefined || before === after || isKept(previous) || isKept(object)) return;
+      this.#findings.push({
+        kind: 'I6 handed on',
+        message: `I6: IP ${object.metadata.name} was of pod ${before}, and is of another one of that name, ${after}`,
+      });
+    });
+  }
+
+  #ofNode({ metadata: { name, ownerReferences = [] }, ...object }: KubeObject): void {
+    const { podName = '', namespace = '' } = (object['spec'] ?? {}) as { readonly podName?: string; readonly namespace?: string };
+    if (namespace !== '' || name !== nodePortName(podName)) return;
+    if (!ownerReferences.some((owner) => owner.kind === 'Node' && owner.name === podName))
+      this.#findings.push({ kind: 'I6 of no node', message: `I6: IP ${name} is made for Node ${podName}, which does not own it` });
+  }
+
+  atRest(): readonly Finding[] {
+    return this.#findings.splice(0);
+  }
+}
+
+function podOf({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[kilnAnnotation.podUid];
+}
+
+function isKept({ metadata, ...object }: KubeObject): boolean {
+  const { podType = '' } = (object['spec'] ?? {}) as { readonly podType?: string };
+  return podType !== '' || metadata.labels?.[labelKey.ipReserved] === 'true';
+}

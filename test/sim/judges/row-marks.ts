@@ -1,0 +1,192 @@
+/**
+ * What Kube-OVN's own programs find rows by (external_ids), and what rows have that nobody asks for: tiers, logging, ages, defaults of DHCP. As the
+ * contract has it; as `spec-fields.ts` this asks no rule.
+ */
+import {
+  ipPoolAddressSet,
+  ipPoolAddressSetV6,
+  nodePortGroup,
+  nodePortName,
+  portGroupAddressSet,
+  portName,
+  routerToSwitchPort,
+  subnetNodePortGroup,
+  switchToRouterPort,
+} from '../../../src/api/names.ts';
+import type { Pod } from '../../../src/api/kubernetes/core.ts';
+import type { Subnet } from '../../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../../src/api/kinds/vpc.ts';
+import { DEFAULT_VPC, JOIN_SUBNET, POD_CONDITION } from '../../../src/api/well-known.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import { RULE_KEY, OWNER_KEY } from '../../../src/nb/ownership.ts';
+import { rowId } from '../../../src/nb/row-id.ts';
+import type { Row } from '../../../src/ovsdb/index.ts';
+import type { World } from '../../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+import { best, isLetGo, isServing, isTrue, mapOf, networksOf, rowsIn, said, textOf } from './reading.ts';
+
+type Marks = Readonly<Record<string, string | undefined>>;
+
+export function rowMarks(world: World): readonly Finding[] {
+  const found: Finding[] = [];
+  const say = (who: string, faults: readonly string[]): void => {
+    for (const what of faults)
+      found.push({ kind: `marks ${who.split(' ')[0] ?? ''} ${what.split(' ')[0] ?? ''}`, message: `${who}: ${what}` });
+  };
+  for (const [name, vpc] of world.vpcs.entries()) say(`Vpc ${name}`, routerFaults(world, vpc));
+  for (const [name, subnet] of world.subnets.entries()) if (isServing(subnet)) say(`Subnet ${name}`, subnetFaults(world, name, subnet));
+  for (const [key, pod] of world.pods.entries()) say(`Pod ${key}`, podFaults(world, pod));
+  for (const [name, node] of world.nodes.entries())
+    if (node.metadata.deletionTimestamp === undefined) say(`Node ${name}`, nodeFaults(world, name));
+  for (const [name] of world.ipPools.entries())
+    for (const set of [ipPoolAddressSet(name), ipPoolAddressSetV6(name)])
+      say(`IPPool ${name}`, marked('address set', best(world, 'Address_Set', set), { ippool: name }));
+  return found;
+}
+
+/** @param row none is no fault of its marks */
+function marked(what: string, row: Row | undefined, marks: Marks, column = 'external_ids'): readonly string[] {
+  if (row === undefined) return [];
+  const held = mapOf(row[column]);
+  return Object.entries(marks).flatMap(([key, value]) =>
+    held.get(key) === value ? [] : [`${what} has ${column} ${key}=${held.get(key) ?? '(none)'}, and not ${value ?? '(none)'}`],
+  );
+}
+
+function routerFaults(world: World, { metadata, status }: Vpc): readonly string[] {
+  if (isLetGo(metadata) || !isTrue(status?.conditions, 'Ready')) return [];
+  const router = best(world, 'Logical_Router', status?.router ?? '');
+  const named = (status ?? {}) as Readonly<Record<string, unknown>>;
+  const balancers = ['tcp', 'udp', 'sctp'].flatMap((protocol) =>
+    [false, true].flatMap((session): readonly string[] => {
+      const name = named[`${protocol}${session ? 'Session' : ''}LoadBalancer`];
+      const row = typeof name === 'string' && name !== '' ? best(world, 'Load_Balancer', name) : undefined;
+      if (row === undefined) return [];
+      const fields = textOf(row['selection_fields']);
+      return [
+        // Older schemas know no `ipv6_src`.
+        ...((session ? fields.startsWith('ip_src') : fields === '')
+          ? []
+          : [`load balancer ${String(name)} chooses by ${fields || 'nothing'}`]),
+        ...marked(
+          `load balancer ${String(name)}`,
+          row,
+          {
+            prefer_local_backend: 'false',
+            affinity_timeout: session ? '10800' : undefined,
+            ct_flush: !session && protocol === 'udp' ? 'true' : undefined,
+          },
+          'options',
+        ),
+      ];
+    }),
+  );
+  return [
+    ...marked('router', router, { mac_binding_age_threshold: '300', dynamic_neigh_routers: 'true' }, 'options'),
+    ...(router === undefined ? [] : rowsIn(world, router, 'ports'))
+      .filter((port) => mapOf(port['external_ids']).get(RULE_KEY) === 'vpc-peering')
+      .flatMap((port) => marked(`link ${textOf(port['name'])}`, port, { lr: status?.router ?? '' })),
+    ...balancers,
+  ];
+}
+
+function subnetFaults(world: World, name: string, subnet: Subnet): readonly string[] {
+  const { vpc = '', dhcpV4Options = '', dhcpV6Options = '' } = subnet.spec;
+  const acls = rowsIn(world, best(world, 'Logical_Switch', name), 'acls').filter((row) => isOf(row, 'subnet-acls'));
+  const policies = rowsIn(world, best(world, 'Logical_Router', vpc), 'policies');
+  const networks = networksOf(subnet);
+  const policy = (match: string): Row | undefined =>
+    policies.find((row) => row['match'] === match && mapOf(row['external_ids']).get(RULE_KEY)?.startsWith('subnet-') === true);
+  const chosen = { 4: splitList(dhcpV4Options), 6: splitList(dhcpV6Options) };
+  return [
+    ...marked('link of its switch', best(world, 'Logical_Switch_Port', switchToRouterPort(name, vpc)), { ls: name }),
+    ...marked('port on its router', best(world, 'Logical_Router_Port', routerToSwitchPort(vpc, name)), { lr: vpc }),
+    ...acls.flatMap((row) => [
+      ...marked(`ACL ${textOf(row['match'])}`, row, { parent: name }),
+      ...(row['tier'] === undefined || Number(textOf(row['tier'])) === 2
+        ? []
+        : [`ACL ${textOf(row['match'])} is of tier ${textOf(row['tier'])}`]),
+      ...(subnet.spec.private === true && row['match'] === 'ip' && row['action'] === 'drop' && Number(textOf(row['priority'])) === 1_000
+        ? logged(name, row)
+        : []),
+    ]),
+    ...networks.flatMap(({ family, cidr }) => [
+      ...marked(`way to ${cidr}`, policy(`ip${family}.dst == ${cidr}`), { subnet: name }),
+      ...marked(`way out of ${cidr}`, policy(`ip${family}.src == ${cidr}`), { subnet: name }),
+      ...hopsFaults(world, policy(`ip${family}.src == ${cidr}`)),
+    ]),
+    ...(vpc === DEFAULT_VPC && name !== JOIN_SUBNET ? [...world.nodes.keys()] : []).flatMap((node) => {
+      const group = subnetNodePortGroup(name, node);
+      return [
+        ...marked(`group ${group}`, best(world, 'Port_Group', group), { subnet: name, node, np: `${name}/${node}` }),
+        ...networks.flatMap(({ family }) =>
+          marked(`way out by ${node}`, policy(`ip${family}.src == $${portGroupAddressSet(group, family)}`), { subnet: name, node }),
+        ),
+      ];
+    }),
+    ...networks.flatMap(({ family }) => {
+      const entry = world.rows.best(rowId('DHCP_Options', name, `IPv${family}`, ''));
+      if (entry?.ownership.kind !== 'ours') return [];
+      const isOwn = (key: string): boolean => chosen[family].some((pair) => pair.startsWith(`${key}=`));
+      const fixed: Marks = family === 4 ? { lease_time: '3600', server_id: '169.254.0.254' } : {};
+      const there = family === 4 ? ['router', 'server_mac', 'mtu'] : ['server_id'];
+      const options = mapOf(entry.row['options']);
+      return [
+        ...marked(`DHCP of IPv${family}`, entry.row, Object.fromEntries(Object.entries(fixed).filter(([key]) => !isOwn(key))), 'options'),
+        ...there.filter((key) => (options.get(key) ?? '') === '').map((key) => `DHCP of IPv${family} has no ${key}`),
+      ];
+    }),
+  ];
+}
+
+/** A copy whose owner somebody took away is beside that one, and nobody's. */
+function isOf(row: Row, rule: string): boolean {
+  const marks = mapOf(row['external_ids']);
+  return marks.get(RULE_KEY) === rule && marks.has(OWNER_KEY);
+}
+
+function logged(name: string, row: Row): readonly string[] {
+  const is = [textOf(row['name']), textOf(row['log']), textOf(row['severity'])].join(' ');
+  return is === `${name} true warning` ? [] : [`wall is logged as "${is}"`];
+}
+
+/** Of a centralized gateway: each hop is under the name of its node. */
+function hopsFaults(world: World, row: Row | undefined): readonly string[] {
+  if (row === undefined || !isOf(row, 'subnet-centralized-gateway')) return [];
+  const marks = mapOf(row['external_ids']);
+  const named = [...world.nodes.keys()].flatMap((node) => marks.get(node) ?? []).toSorted();
+  return named.join() === textOf(row['nexthops'])
+    ? []
+    : [`way out goes to ${textOf(row['nexthops'])}, and names ${named.join() || 'none'}`];
+}
+
+/** Of one that runs and is not told otherwise. */
+function podFaults(world: World, pod: Pod): readonly string[] {
+  const { name, namespace = '', deletionTimestamp } = pod.metadata;
+  const { phase, conditions = [] } = pod.status ?? {};
+  const subnet = world.subnets.peek(said(pod, 'logical_switch'));
+  const isTold = conditions.some(({ type, status }) => type === POD_CONDITION && status !== 'True');
+  const runs = deletionTimestamp === undefined && phase !== 'Succeeded' && phase !== 'Failed';
+  if (said(pod, 'allocated') !== 'true' || !runs || isTold || subnet === undefined || !isServing(subnet)) return [];
+  const machine = said(pod, 'virtualmachine');
+  const bearer = machine === '' ? name : machine;
+  const isCustom = subnet.spec.vpc !== DEFAULT_VPC;
+  return marked('port', best(world, 'Logical_Switch_Port', portName(bearer, namespace, 'ovn')), {
+    pod: `${namespace}/${bearer}`,
+    ls: said(pod, 'logical_switch'),
+    'associated_sg_default-securitygroup': isCustom ? 'false' : undefined,
+  });
+}
+
+function nodeFaults(world: World, name: string): readonly string[] {
+  const policies = rowsIn(world, best(world, 'Logical_Router', DEFAULT_VPC), 'policies').filter(
+    (row) => isOf(row, 'node-policy') && mapOf(row['external_ids']).get('kiln.io/owner') === `node//${name}`,
+  );
+  return [
+    ...marked('group', best(world, 'Port_Group', nodePortGroup(name)), { node: name, np: `node/${name}` }),
+    ...marked('port', best(world, 'Logical_Switch_Port', nodePortName(name)), { ls: JOIN_SUBNET, pod: undefined }),
+    ...policies.flatMap((row) =>
+      marked(`policy ${textOf(row['match'])}`, row, { node: name, 'address-family': textOf(row['match']).startsWith('ip6') ? '6' : '4' }),
+    ),
+  ];
+}

@@ -1,0 +1,275 @@
+/**
+ * What people asked for and were told is in place is in the database. Rules that say too little say it to everybody: a fresh controller
+ * plans nothing. This reads specs and rows, and asks no rule.
+ */
+import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } from '../../../src/api/names.ts';
+import type { Condition } from '../../../src/api/kubernetes/meta.ts';
+import type { Subnet } from '../../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../../src/api/kinds/vpc.ts';
+import { DEFAULT_VPC, POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
+import { formatAddress, parseAddress } from '../../../src/net/address.ts';
+import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../../src/net/cidr.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import { RULE_KEY, UID_KEY } from '../../../src/nb/ownership.ts';
+import { rowId } from '../../../src/nb/row-id.ts';
+import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
+import type { World } from '../../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+import { isLetGo } from './reading.ts';
+
+export function carriedOut(world: World): readonly Finding[] {
+  return [
+    ...[...world.vpcs.entries()].flatMap(([name, vpc]) => vpcLacks(world, name, vpc).map((what) => lacking(`Vpc ${name}`, what))),
+    ...[...world.subnets.entries()].flatMap(([name, subnet]) =>
+      subnetLacks(world, name, subnet).map((what) => lacking(`Subnet ${name}`, what)),
+    ),
+    ...[...world.nodes.entries()].flatMap(([name]) => nodeLacks(world, name).map((what) => lacking(`Node ${name}`, what))),
+    ...groupLacks(world),
+    ...globalLacks(world),
+    ...[...world.namespaces.entries()].flatMap(([name]) => namespaceLacks(world, name).map((what) => lacking(`Namespace ${name}`, what))),
+  ];
+}
+
+function lacking(who: string, what: string): Finding {
+  return { kind: `asked ${who.split(' ')[0] ?? ''} ${what.split(' ')[0] ?? ''}`, message: `${who} is said to be in place, and ${what}` };
+}
+
+function says(conditions: readonly Condition[] | undefined, ...types: readonly string[]): boolean {
+  return types.every((type) => conditions?.some((one) => one.type === type && one.status === 'True') === true);
+}
+
+/** Rows that a column of references holds. */
+function rowsIn(world: World, row: Row | undefined, column: string): readonly Row[] {
+  const held = row?.[column];
+  return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
+}
+
+/**
+ * Of an object that is said to be in place: what its condition says is left out of its spec, all else being in effect; empty for nothing.
+ * Undefined where it is not in place, or more is left out than can be named.
+ */
+function leftOut(conditions: readonly Condition[] | undefined): string | undefined {
+  if (!says(conditions, 'Ready')) return undefined;
+  const accepted = conditions?.find(({ type }) => type === 'Accepted');
+  if (accepted?.status === 'True') return '';
+  const message = accepted?.message ?? '';
+  return message.includes('left out, all else is in effect') && !/And \d+ more/.test(message) ? message : undefined;
+}
+
+function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  const subnets = [...world.subnets.entries()]
+    .filter(([, one]) => one.metadata.deletionTimestamp === undefined && isOvnProvider(one.spec.provider ?? ''))
+    .filter(([, one]) => one.spec.vpc === name && says(one.status?.conditions, 'Accepted', 'Ready'))
+    .map(([subnet]) => subnet);
+  const unknown = subnets.filter((subnet) => !(status?.subnets ?? []).includes(subnet)).map((subnet) => `status.subnets lacks ${subnet}`);
+  const left = leftOut(status?.conditions);
+  if (isLetGo(metadata) || left === undefined) return unknown;
+  const router = world.rows.best(rowId('Logical_Router', status?.router ?? ''))?.row;
+  if (router === undefined) return [...unknown, 'router is not there'];
+  const routes = rowsIn(world, router, 'static_routes');
+  const policies = rowsIn(world, router, 'policies');
+  return [
+    ...unknown,
+    ...(status?.subnets ?? [])
+      .filter((subnet) => !world.subnets.has(subnet))
+      .map((subnet) => `status.subnets has ${subnet}, which is gone`),
+    ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '' }, i) => {
+      const [prefix, nexthop] = [prefixOf(cidr), parseAddress(nextHopIP)];
+      if (prefix === '' || nexthop === undefined || left.includes(`spec.staticRoutes[${i}]`)) return [];
+      const is = routes.some((row) => row['ip_prefix'] === prefix && row['nexthop'] === formatAddress(nexthop));
+      return is ? [] : [`route to ${cidr} by ${nextHopIP} is not on its router`];
+    }),
+    ...(spec.policyRoutes ?? [])
+      .filter(
+        ({ priority, match = '', action }, i) =>
+          !left.includes(`spec.policyRoutes[${i}]`) &&
+          !policies.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
+      )
+      .map(({ match }) => `policy ${match ?? ''} is not on its router`),
+    ...routes
+      .filter((row) => madeBy(row, 'vpc-static-routes') && !/^(0\.0\.0\.0|::)\/0$/.test(String(row['ip_prefix'])))
+      .filter((row) => !asksForRoute(spec, row))
+      .map((row) => `route to ${String(row['ip_prefix'])} by ${String(row['nexthop'])} is on its router, and its spec has none`),
+    ...policies
+      .filter((row) => madeBy(row, 'vpc-policy-routes'))
+      .filter((row) => !(spec.policyRoutes ?? []).some(({ match = '' }) => row['match'] === match.trim()))
+      .map((row) => `policy ${String(row['match'])} is on its router, and its spec has none`),
+  ];
+}
+
+/** By the mark of its rule; one that lost its owner is kept as Kube-OVN's. */
+function madeBy(row: Row, rule: string): boolean {
+  const ids = row['external_ids'];
+  return ids instanceof Map && ids.has(UID_KEY) && ids.get(RULE_KEY) === rule;
+}
+
+/** A network or a host, as a row has it; empty for neither. */
+function prefixOf(cidr: string): string {
+  const [prefix, host] = [parseCidr(cidr), parseAddress(cidr)];
+  return prefix !== undefined ? formatCidr(prefix) : host !== undefined ? formatAddress(host) : '';
+}
+
+function asksForRoute({ staticRoutes = [] }: Vpc['spec'], row: Row): boolean {
+  return staticRoutes.some(({ cidr = '', nextHopIP = '' }) => {
+    const nexthop = parseAddress(nextHopIP);
+    return row['ip_prefix'] === prefixOf(cidr) && nexthop !== undefined && row['nexthop'] === formatAddress(nexthop);
+  });
+}
+
+function subnetLacks(world: World, name: string, { metadata, spec, status }: Subnet): readonly string[] {
+  const left = leftOut(status?.conditions);
+  if (isLetGo(metadata) || !isOvnProvider(spec.provider ?? '') || left === undefined) return [];
+  const vpc = spec.vpc ?? '';
+  const ls = world.rows.best(rowId('Logical_Switch', name))?.row;
+  if (ls === undefined) return ['switch is not there'];
+  const ports = rowsIn(world, ls, 'ports');
+  const acls = rowsIn(world, ls, 'acls');
+  const link = ports.find((row) => row['name'] === switchToRouterPort(name, vpc));
+  const router = world.rows.best(rowId('Logical_Router', vpc))?.row;
+  const gateway = rowsIn(world, router, 'ports').find((row) => row['name'] === routerToSwitchPort(vpc, name));
+  const lengths = splitList(spec.cidrBlock ?? '').map((cidr) => cidr.slice(cidr.indexOf('/')));
+  const networks = splitList(spec.gateway ?? '').map((address, i) => address + (lengths[i] ?? ''));
+  const has = gateway?.['networks'];
+  const dhcp =
+    spec.enableDHCP === true ? splitList(spec.cidrBlock ?? '').map((cidr) => (parseCidr(cidr)?.family === 4 ? 'IPv4' : 'IPv6')) : [];
+  return [
+    ...(link?.['type'] === 'router' ? [] : ['link to its router is not on its switch']),
+    ...(gateway === undefined ? ['port on its router is not there'] : []),
+    ...(has instanceof Set
+      ? networks.filter((network) => !has.has(network)).map((network) => `gateway ${network} is not on its router`)
+      : []),
+    ...(spec.private === true && !acls.some((row) => row['action'] === 'drop' && row['match'] === 'ip')
+      ? ['wall is not on its switch']
+      : []),
+    ...(spec.acls ?? [])
+      .filter(
+        ({ priority, match = '', action }, i) =>
+          !left.includes(`spec.acls[${i}]`) &&
+          !acls.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
+      )
+      .map(({ match }) => `ACL ${match ?? ''} is not on its switch`),
+    ...dhcp
+      .filter((protocol) => world.rows.best(rowId('DHCP_Options', name, protocol, '')) === undefined)
+      .map((protocol) => `DHCP options of ${protocol} are not there`),
+    ...(spec.enableDHCP === true ? [] : ['IPv4', 'IPv6'])
+      .filter((protocol) => world.rows.best(rowId('DHCP_Options', name, protocol, ''))?.ownership.kind === 'ours')
+      .map((protocol) => `DHCP options of ${protocol} are there, and its spec asks for none`),
+    ...(spec.private === true || (spec.acls ?? []).length > 0 || spec.allowEWTraffic === true
+      ? []
+      : acls
+          .filter((row) => madeBy(row, 'subnet-acls'))
+          .map((row) => `ACL ${String(row['match'])} is on its switch, and its spec has none`)),
+    ...(spec.private === true ? (spec.allowSubnets ?? []) : [])
+      .flatMap((text) => parseCidr(text) ?? [])
+      .filter(({ family }) => lengths.length > 0 && splitList(spec.cidrBlock ?? '').some((cidr) => parseCidr(cidr)?.family === family))
+      .map(formatCidr)
+      .filter((there) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(` == ${there}`)))
+      .map((there) => `way in for ${there} is not on its switch`),
+    ...overlapping(world, name, spec.vpc ?? '', spec.cidrBlock ?? '').map((other) => `network of ${other} in its Vpc overlaps its own`),
+  ];
+}
+
+/** Other Subnets of its Vpc that are said to be in place, and have addresses of its network: told once of each two. */
+function overlapping(world: World, name: string, vpc: string, cidrBlock: string): readonly string[] {
+  const own = splitList(cidrBlock).flatMap((cidr) => parseCidr(cidr) ?? []);
+  return [...world.subnets.entries()].flatMap(([other, { metadata, spec, status }]) => {
+    const isIn = spec.vpc === vpc && isOvnProvider(spec.provider ?? '') && metadata.deletionTimestamp === undefined;
+    if (other <= name || !isIn || (spec.vlan ?? '') !== '' || !says(status?.conditions, 'Accepted', 'Ready')) return [];
+    const theirs = splitList(spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+    const meet = own.some((a) =>
+      theirs.some((b) => a.family === b.family && (cidrContains(a, networkAddress(b)) || cidrContains(b, networkAddress(a)))),
+    );
+    return meet ? [other] : [];
+  });
+}
+
+/** Its port in the join Subnet, and the way to it. */
+function nodeLacks(world: World, name: string): readonly string[] {
+  const node = world.nodes.peek(name);
+  const annotations = node?.metadata.annotations ?? {};
+  if (node?.metadata.deletionTimestamp !== undefined || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
+  if (!says(world.subnets.peek('join')?.status?.conditions, 'Ready') || !says(world.vpcs.peek('ovn-cluster')?.status?.conditions, 'Ready'))
+    return [];
+  // Another program has the row with the name of its port, and the node is told so.
+  if (world.rowConflicts.peek(rowId('Logical_Switch_Port', `node-${name}`)) !== undefined) return [];
+  const said = annotations[podAnnotation('ovn', 'ip_address')] ?? '';
+  // It joined when the Subnet, made again since, had another network: it keeps what there is of that, and is told.
+  const joins = splitList(world.subnets.peek('join')?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+  const isIn = (text: string): boolean => {
+    const address = parseAddress(text);
+    return address !== undefined && joins.some((cidr) => cidrContains(cidr, address));
+  };
+  if (!splitList(said).every(isIn)) return [];
+  const stations = world.rows.best(rowId('Logical_Switch_Port', `node-${name}`))?.row['addresses'];
+  const policies = rowsIn(world, world.rows.best(rowId('Logical_Router', 'ovn-cluster'))?.row, 'policies');
+  const internal = (node?.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
+  const families = splitList(said).map((text) => parseAddress(text)?.family);
+  return [
+    ...(stations instanceof Set && [...stations].some((text) => String(text).split(' ').slice(1).join(',') === said)
+      ? []
+      : [`port with ${said} is not there`]),
+    ...internal
+      .filter((address) => families.includes(parseAddress(address)?.family))
+      .filter((address) => !policies.some((row) => String(row['match']).endsWith(` == ${address}`)))
+      .map((address) => `policy for ${address} is not there`),
+  ];
+}
+
+/** The networks that it is told are those of the Subnets it is told. */
+function namespaceLacks(world: World, name: string): readonly string[] {
+  const namespace = world.namespaces.peek(name);
+  const annotations = namespace?.metadata.annotations ?? {};
+  if (namespace?.metadata.deletionTimestamp !== undefined) return [];
+  const subnets = splitList(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+  // Empty for one that is not in effect.
+  const cidrs = (annotations[podAnnotation('ovn', 'cidr')] ?? '').split(';');
+  return subnets.flatMap((subnet, i) => {
+    const { spec, status } = world.subnets.peek(subnet) ?? {};
+    if (spec === undefined) return [`Subnet ${subnet} that it is told is gone`];
+    return !says(status?.conditions, 'Accepted') || cidrs[i] === spec.cidrBlock
+      ? []
+      : [`network ${cidrs[i] ?? ''} that it is told is not that of ${subnet}`];
+  });
+}
+
+/** What is left of the network of a Subnet that was torn out is linked to the router of the default Vpc, as its pods are told. */
+function isLeft(world: World, annotations: Readonly<Record<string, string>>): boolean {
+  const link = switchToRouterPort(annotations[podAnnotation('ovn', 'logical_switch')] ?? '', DEFAULT_VPC);
+  const isToldSo = annotations[podAnnotation('ovn', 'logical_router')] === DEFAULT_VPC;
+  return isToldSo && world.rows.best(rowId('Logical_Switch_Port', link))?.ownership.kind === 'ours';
+}
+
+/** Switches of the whole database, as the contract has them. */
+const GLOBAL = { ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false', ls_ct_skip_dst_lport_ips: 'true' } as const;
+
+function globalLacks(world: World): readonly Finding[] {
+  const options = world.rows.best(rowId('NB_Global', ''))?.row['options'];
+  return Object.entries(GLOBAL)
+    .filter(([key, value]) => options instanceof Map && options.get(key) !== value)
+    .map(([key, value]) => lacking('NB_Global', `option ${key} is not ${value}`));
+}
+
+/** The port of a pod that has its network is in the group of its node. */
+function groupLacks(world: World): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const [key, pod] of world.pods.entries()) {
+    const { annotations = {}, name, namespace = '' } = pod.metadata;
+    const node = pod.spec.nodeName ?? '';
+    const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
+    const over = pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    if (over || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true' || world.nodes.peek(node) === undefined) continue;
+    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)));
+    const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
+    const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+    // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
+    const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
+    if (subnet !== undefined && told?.status === 'False' && told.reason === 'NoSubnet') continue;
+    const isRouted = subnet === undefined ? isLeft(world, annotations) : subnet.spec.vpc === DEFAULT_VPC;
+    // Another program may have a row of that name: the node is told, and nothing is put in.
+    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || !isRouted) continue;
+    const { ports } = group.row;
+    if (!(ports instanceof Set) || !ports.has(port.row._uuid))
+      findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
+  }
+  return findings;
+}

@@ -1,0 +1,50 @@
+/**
+ * What a Vip or an EIP was given does not change, and what a person asks for instead stays asked, so that it can be told: no controller writes
+ * over it. Read from writes of the API server, by no rule.
+ */
+import { formatAddress, parseAddress } from '../../../src/net/address.ts';
+import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { Finding, Judge } from './judge.ts';
+
+const KINDS: ReadonlySet<string> = new Set(['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io']);
+const ASKED = ['subnet', 'externalSubnet', 'v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'type'] as const;
+const GIVEN = ['v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip', 'type'] as const;
+
+export class StableAddresses implements Judge {
+  readonly #findings: Finding[] = [];
+  /** Uids of those whose status a person wrote: it may be put right. */
+  readonly #handled = new Set<string>();
+
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
+    store.watchAll(({ type, table, object, previous }) => {
+      if (!KINDS.has(table) || type !== 'MODIFIED' || previous?.metadata.uid !== object.metadata.uid) return;
+      const { uid, name } = object.metadata;
+      const changed = (part: 'spec' | 'status', fields: readonly string[]): readonly string[] =>
+        fields.flatMap((field) => {
+          const [before, after] = [textOf(previous, part, field), textOf(object, part, field)];
+          return before === '' || before === after ? [] : [`${part}.${field} was "${before}", and a controller made it "${after}"`];
+        });
+      const [asked, given] = [changed('spec', ASKED), changed('status', GIVEN)];
+      if (byHand()) {
+        if (given.length > 0 || JSON.stringify(previous.metadata.annotations) !== JSON.stringify(object.metadata.annotations))
+          this.#handled.add(uid);
+        return;
+      }
+      for (const what of [...asked, ...(this.#handled.has(uid) ? [] : given)])
+        this.#findings.push({ kind: `I1 written over ${object.kind}`, message: `I1: ${object.kind} ${name}: ${what}` });
+    });
+  }
+
+  atRest(): readonly Finding[] {
+    return this.#findings.splice(0);
+  }
+}
+
+/** As it is written, an address in one form. */
+function textOf(object: KubeObject, part: 'spec' | 'status', field: string): string {
+  const text = ((object[part] ?? {}) as Readonly<Record<string, unknown>>)[field];
+  const address = typeof text === 'string' ? parseAddress(text) : undefined;
+  return address !== undefined ? formatAddress(address) : typeof text === 'string' ? text : '';
+}

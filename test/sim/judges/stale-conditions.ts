@@ -1,0 +1,171 @@
+/**
+ * What an object says against itself is so: who says that it shares an address shares it, who was refused is refused still, who waits has
+ * nothing yet. Read from objects and rows, by no rule.
+ */
+import type { Condition } from '../../../src/api/kubernetes/meta.ts';
+import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
+import { nodePortName } from '../../../src/api/names.ts';
+import type { Subnet } from '../../../src/api/kinds/subnet.ts';
+import { FINALIZER, JOIN_SUBNET, labelKey, POD_CONDITION } from '../../../src/api/well-known.ts';
+import type { HoldersBySubnet } from '../../../src/invariants/address-holders.ts';
+import { addressHolders, addressObjects } from '../../../src/invariants/address-holders.ts';
+import { rowId } from '../../../src/nb/row-id.ts';
+import { parseAddress } from '../../../src/net/address.ts';
+import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import { heldTexts } from '../../../src/world/claimants.ts';
+import { conditionsOf } from '../../../src/world/conditions.ts';
+import type { World } from '../../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+import { best, foreignAddresses, isInPlace, said } from './reading.ts';
+
+/** Of a pod that has nothing yet. */
+const WAITING: ReadonlySet<string> = new Set([
+  'WaitingForSubnet',
+  'SubnetTerminating',
+  'WaitingForIPPool',
+  'NoAvailableAddress',
+  'SubnetExhausted',
+]);
+
+/** What is wrong with an address, and not with the object that asks for it. */
+const OF_ADDRESSES: ReadonlySet<string> = new Set([
+  'AddressConflict',
+  'AddressOutOfRange',
+  'AddressUnavailable',
+  'NoAvailableAddress',
+  'InvalidIPFamily',
+]);
+
+export function saidStill(world: World): readonly Finding[] {
+  let known: HoldersBySubnet | undefined;
+  const isShared = (subnet: string, addresses: readonly string[]): boolean => {
+    known ??= addressHolders(world);
+    // The one that the spec asks for counts too: who has it is in its way.
+    const gateways = splitList(world.subnets.peek(subnet)?.spec.gateway ?? '');
+    if (addresses.some((address) => gateways.includes(address))) return true;
+    // One that somebody took from Kiln, and marked as no known program does, may be the Subnet's again: what its ports have stays kept back.
+    const home = world.rows.best(rowId('Logical_Switch', subnet));
+    const isTheirs = home?.ownership.kind === 'foreign' && home.ownership.family !== 'unknown';
+    const others = home === undefined || isTheirs ? [] : foreignAddresses(world, home.row);
+    if (addresses.some((address) => address !== '' && others.includes(address))) return true;
+    return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
+  };
+  // Of a MAC that two have, and of an address that is not its own, the sentence says so.
+  const isAddress = (conflict: Partial<Condition> | undefined): conflict is Partial<Condition> =>
+    conflict !== undefined && !/\(([0-9a-f]{2}:){5}|its pod has another address than/.test(conflict.message ?? '');
+  const found: Finding[] = [];
+  const stale = (kind: string, name: string, what: string): void =>
+    void found.push({ kind: `I7 stale ${kind}`, message: `I7: ${kind} ${name} says ${what}` });
+  const has = (conditions: readonly Partial<Condition>[], type: string, status: string): Partial<Condition> | undefined =>
+    conditions.find((one) => one.type === type && one.status === status);
+
+  for (const object of addressObjects(world)) {
+    const { kind, name, subnet, held, asked, askedSubnet, type, typeInEffect, conditions, terminating } = object;
+    if (held === undefined || terminating) continue;
+    const conflict = has(conditions, 'AddressConflict', 'True');
+    if (isAddress(conflict) && !isShared(subnet, [held.v4, held.v6]))
+      stale(kind, name, `"${conflict.message ?? ''}", and nobody else has it`);
+    const refused = has(conditions, 'Accepted', 'False');
+    const same = [
+      [asked.v4, held.v4],
+      [asked.v6, held.v6],
+      [asked.mac, held.mac],
+      [askedSubnet, subnet],
+      [type, typeInEffect ?? type],
+    ].every(([wanted = '', is = '']) => wanted === '' || wanted === is);
+    if (refused?.reason === 'Immutable' && same) stale(kind, name, `"${refused.message ?? ''}", and asks for nothing else`);
+  }
+  for (const [name, ip] of world.ips.entries()) {
+    if (ip.metadata.deletionTimestamp !== undefined) continue;
+    const conditions = conditionsOf('ips', ip);
+    const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '' } = ip.spec;
+    const conflict = has(conditions, 'AddressConflict', 'True');
+    if (isAddress(conflict) && !isShared(subnet, heldTexts(ip))) stale('IP', name, `"${conflict.message ?? ''}", and nobody else has it`);
+    const refused = has(conditions, 'Accepted', 'False');
+    const pod = world.pods.peek(`${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);
+    const isOfPod = pod !== undefined && ip.metadata.labels?.[labelKey.ipReserved] !== 'true' && said(pod, 'ip_address') === ipAddress;
+    // A request is refused; what is its pod's alone was made for that.
+    if (refused !== undefined && isOfPod && said(pod, 'allocated') === 'true')
+      stale('IP', name, `"${refused.message ?? ''}", and is its pod's`);
+    if (refused === undefined || !OF_ADDRESSES.has(refused.reason ?? '') || ip.metadata.labels?.[labelKey.ipReserved] !== 'true') continue;
+    const isComplete = [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',') === ipAddress && ipAddress !== '';
+    if (
+      isComplete &&
+      (ip.metadata.finalizers ?? []).includes(FINALIZER) &&
+      isOf(world, subnet, heldTexts(ip)) &&
+      !isShared(subnet, heldTexts(ip))
+    )
+      stale('IP', name, `"${refused.message ?? ''}", and has ${ipAddress}`);
+  }
+  for (const [name, subnet] of world.subnets.entries()) {
+    const none = has(subnet.status?.conditions ?? [], 'Ready', 'False');
+    const [node] =
+      none?.reason === 'NoActiveGatewayFound' && subnet.metadata.deletionTimestamp === undefined ? ableNodes(world, subnet) : [];
+    if (node !== undefined) stale('Subnet', name, `"${none?.message ?? ''}", and node ${node} is ready for it`);
+    const wrong = has(subnet.status?.conditions ?? [], 'Error', 'True');
+    if (wrong !== undefined && has(subnet.status?.conditions ?? [], 'Accepted', 'True') !== undefined)
+      stale('Subnet', name, `"${wrong.message ?? ''}", and that it is accepted`);
+  }
+  for (const [name, { metadata, status: { conditions = [] } = {} }] of world.ipPools.entries()) {
+    const wrong = has(conditions, 'Error', 'True');
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    if (metadata.deletionTimestamp === undefined && wrong !== undefined && ready?.reason !== wrong.reason)
+      stale('IPPool', name, `"${wrong.message ?? ''}", and that it is ready, or waits`);
+  }
+  for (const [name, node] of world.nodes.entries()) {
+    const bound = has(conditionsOf('nodes', node), POD_CONDITION, 'False');
+    const ip = world.ips.peek(nodePortName(name));
+    const addresses = splitList(said(node, 'ip_address'));
+    const isJoined = said(node, 'allocated') === 'true' && best(world, 'Logical_Switch_Port', nodePortName(name)) !== undefined;
+    if (bound === undefined || !isJoined || ip?.spec.ipAddress !== addresses.join() || said(node, 'mac_address') !== ip.spec.macAddress)
+      continue;
+    if (isAddress(bound) && isOf(world, JOIN_SUBNET, addresses) && !isShared(JOIN_SUBNET, addresses))
+      stale('Node', name, `"${bound.message ?? ''}", and has joined`);
+  }
+  for (const [key, pod] of world.pods.entries()) {
+    const bound = pod.status?.conditions?.find((one) => one.type === POD_CONDITION && one.status === 'False');
+    const set = pod.metadata.ownerReferences?.find(({ kind, controller }) => kind === 'StatefulSet' && controller === true);
+    if (set !== undefined && bound?.message?.includes(` is there for StatefulSet ${pod.metadata.namespace}/${set.name};`) === true)
+      stale('Pod', key, `"${bound.message}", and is of that`);
+    if (bound === undefined || !WAITING.has(bound.reason ?? '') || said(pod, 'allocated') !== 'true') continue;
+    if (pod.metadata.deletionTimestamp !== undefined || said(pod, 'virtualmachine') !== '') continue;
+    if (Object.keys(pod.metadata.annotations ?? {}).some((annotation) => /networks|default-network/.test(annotation))) continue;
+    if (isOf(world, said(pod, 'logical_switch'), splitList(said(pod, 'ip_address'))))
+      stale('Pod', key, `"${bound.message ?? ''}", and has its network`);
+  }
+  return found;
+}
+
+/** Of those that its spec names, or chooses by label: ready, and joined by a family of its own. */
+function ableNodes(world: World, { spec }: Subnet): readonly string[] {
+  const named = splitList(spec.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
+  const families = splitList(spec.cidrBlock ?? '').map((cidr) => cidr.includes(':'));
+  return [...world.nodes.entries()].flatMap(([name, node]) => {
+    const isChosen =
+      named.length > 0
+        ? named.includes(name)
+        : (spec.gatewayNodeSelectors ?? []).some((selector) => selectorMatches(selector, node.metadata.labels ?? {}));
+    const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+    const hops = said(node, 'allocated') === 'true' ? splitList(said(node, 'ip_address')) : [];
+    const isJoined =
+      best(world, 'Logical_Switch_Port', nodePortName(name)) !== undefined && hops.some((hop) => families.includes(hop.includes(':')));
+    return isChosen && isReady && isJoined && isInPlaceNamed(world, JOIN_SUBNET) ? [name] : [];
+  });
+}
+
+function isInPlaceNamed(world: World, name: string): boolean {
+  const subnet = world.subnets.peek(name);
+  return subnet !== undefined && isInPlace(subnet);
+}
+
+/** Addresses of the networks of a Subnet that is in place. */
+function isOf(world: World, name: string, addresses: readonly string[]): boolean {
+  const subnet = world.subnets.peek(name);
+  if (subnet === undefined || !isInPlace(subnet)) return false;
+  const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+  return addresses.every((text) => {
+    const address = parseAddress(text);
+    return address !== undefined && cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+  });
+}

@@ -1,0 +1,283 @@
+/**
+ * Field by field: what a spec asks is what the rows say, no less and no more, of objects that are said to be in place. As `carried-out.ts`
+ * this reads specs, annotations and rows, and asks no rule.
+ */
+import {
+  ipPoolAddressSet,
+  ipPoolAddressSetV6,
+  nodePortName,
+  peerPort,
+  portGroupAddressSet,
+  routerToSwitchPort,
+  subnetNodePortGroup,
+} from '../../../src/api/names.ts';
+import type { Namespace } from '../../../src/api/kubernetes/core.ts';
+import type { IPPool } from '../../../src/api/kinds/ip-pool.ts';
+import type { Subnet } from '../../../src/api/kinds/subnet.ts';
+import type { Vpc } from '../../../src/api/kinds/vpc.ts';
+import { annotationKey, DEFAULT_VPC, JOIN_SUBNET } from '../../../src/api/well-known.ts';
+import { parseAddress } from '../../../src/net/address.ts';
+import { cidrContains, formatCidr, parseCidr } from '../../../src/net/cidr.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import { rowId } from '../../../src/nb/row-id.ts';
+import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
+import type { World } from '../../../src/world/world.ts';
+import { countFaults } from './counts.ts';
+import type { Finding } from './judge.ts';
+import { networkFaults, podFaults, refusedInVain, sharedMacs, sharedVipFaults } from './pod-fields.ts';
+import { keptPortFaults, typedVipFaults } from './port-fields.ts';
+import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-rows.ts';
+import {
+  best,
+  foreignAddresses,
+  isInPlace,
+  isLetGo,
+  isServing,
+  isTrue,
+  mapOf,
+  networksOf,
+  rowsIn,
+  said,
+  sorted,
+  textOf,
+} from './reading.ts';
+
+export function fieldsCarriedOut(world: World): readonly Finding[] {
+  const found: Finding[] = [];
+  const say = (kind: string, name: string, faults: readonly string[]): void => {
+    for (const what of faults)
+      found.push({ kind: `field ${kind} ${what.split(' ')[0] ?? ''}`, message: `${kind} ${name} is said to be in place, and ${what}` });
+  };
+  const podsIn = Map.groupBy(world.pods.entries(), ([, pod]) => said(pod, 'logical_switch'));
+  for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, vpcFaults(world, name, vpc));
+  for (const [name, subnet] of world.subnets.entries()) {
+    if (!isServing(subnet)) continue;
+    const ls = best(world, 'Logical_Switch', name);
+    const router = best(world, 'Logical_Router', subnet.spec.vpc ?? '');
+    if (ls === undefined || router === undefined) continue;
+    const policies = rowsIn(world, router, 'policies');
+    say('Subnet', name, [
+      ...waysIn(world, name, subnet, ls, policies),
+      ...gatewayFaults(world, name, subnet, policies),
+      ...dhcpFaults(world, name, subnet),
+      ...linkFaults(world, name, subnet, ls),
+      ...subnetRowFaults(world, name, subnet, ls, router),
+    ]);
+    const pods = podsIn.get(name) ?? [];
+    for (const [key, pod] of pods) say('Pod', key, podFaults(world, name, subnet, pod));
+    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet, foreignAddresses(world, ls))]);
+  }
+  for (const [key, pod] of podsIn.get('') ?? []) say('Pod', key, refusedInVain(world, pod));
+  const router = best(world, 'Logical_Router', DEFAULT_VPC);
+  const policies = router === undefined ? [] : rowsIn(world, router, 'policies');
+  for (const [name, node] of world.nodes.entries()) say('Node', name, nodeRowFaults(node, policies));
+  for (const [name, what] of [...typedVipFaults(world), ...sharedVipFaults(world)]) say('Vip', name, [what]);
+  for (const [name, what] of keptPortFaults(world)) say('IP', name, [what]);
+  for (const [key, pod] of world.pods.entries()) say('Pod', key, networkFaults(pod));
+  for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, name, pool));
+  for (const [name, namespace] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, namespace));
+  return found;
+}
+
+/** Who waits for a condition goes by the generation that it speaks of. */
+function outdated({ metadata, status }: Subnet | Vpc): readonly string[] {
+  const { generation } = metadata;
+  return (status?.conditions ?? [])
+    .filter(({ type, observedGeneration }) => ['Accepted', 'Ready'].includes(type) && observedGeneration !== generation)
+    .map(
+      ({ type, observedGeneration }) =>
+        `condition ${type} is of generation ${observedGeneration ?? 'none'}, and this is ${generation ?? 'none'}`,
+    );
+}
+
+/** What may come in: past other policies of its router, and through the wall of a private Subnet. */
+function waysIn(world: World, name: string, subnet: Subnet, ls: Row, policies: readonly Row[]): readonly string[] {
+  const acls = rowsIn(world, ls, 'acls');
+  const join = world.subnets.peek(JOIN_SUBNET);
+  const joins = join === undefined || !isInPlace(join) || name === JOIN_SUBNET ? [] : networksOf(join);
+  return networksOf(subnet).flatMap(({ family, cidr }) => {
+    const way = `ip${family}.dst == ${cidr}`;
+    const nodes = joins.find((one) => one.family === family)?.cidr;
+    const lets = (match: string): boolean =>
+      acls.some((row) => row['action'] === 'allow-related' && row['direction'] === 'to-lport' && row['match'] === match);
+    const walled = subnet.spec.private === true;
+    const others = (subnet.spec.allowSubnets ?? []).flatMap((text) => {
+      const other = parseCidr(text);
+      return walled && other?.family === family ? [formatCidr(other)] : [];
+    });
+    return [
+      ...others
+        .filter(
+          (one) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(`ip${family}.src == ${one}`)),
+        )
+        .map((one) => `${one} of spec.allowSubnets cannot come in`),
+      ...(policies.some((row) => row['match'] === way && row['action'] === 'allow') ? [] : [`way to ${cidr} is not on its router`]),
+      ...(walled && !lets(`ip${family}.src == ${cidr} && ip${family}.dst == ${cidr}`) ? [`its own ${cidr} cannot come in`] : []),
+      ...(walled && nodes !== undefined && !lets(`ip${family}.src == ${nodes}`) ? [`nodes of ${nodes} cannot come in`] : []),
+    ];
+  });
+}
+
+/** How traffic leaves a Subnet whose gateway is distributed: from each node's pods by that node, in each family that the node has. */
+function gatewayFaults(world: World, name: string, subnet: Subnet, policies: readonly Row[]): readonly string[] {
+  const { vpc, gatewayType } = subnet.spec;
+  if (vpc !== DEFAULT_VPC || name === JOIN_SUBNET) return [];
+  const join = world.subnets.peek(JOIN_SUBNET);
+  if (join === undefined || !isInPlace(join)) return [];
+  const joins = splitList(join.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+  return [...world.nodes.entries()].flatMap(([node, { metadata }]) => {
+    if (metadata.deletionTimestamp !== undefined || said({ metadata }, 'allocated') !== 'true') return [];
+    // Another program has a port of that name: the node has none of Kiln's, and an Event says so.
+    const ports = world.rows.rowsOf(rowId('Logical_Switch_Port', nodePortName(node)));
+    if (ports.length > 0 && ports.every(({ ownership }) => ownership.kind !== 'ours')) return [];
+    const group = subnetNodePortGroup(name, node);
+    return networksOf(subnet).flatMap(({ family }) => {
+      const [hop] = splitList(said({ metadata }, 'ip_address')).filter((text) => text.includes(':') === (family === 6));
+      const address = parseAddress(hop ?? '');
+      if (address === undefined || !joins.some((cidr) => cidr.family === address.family && cidrContains(cidr, address))) return [];
+      const match = `ip${family}.src == $${portGroupAddressSet(group, family)}`;
+      const goes = policies.some((row) => row['match'] === match && textOf(row['nexthops']) === hop);
+      if (gatewayType !== 'distributed') return goes ? [`traffic leaves by node ${node}, and its gateway is not distributed`] : [];
+      return goes ? [] : [`IPv${family} traffic does not leave by node ${node} at ${hop ?? ''}`];
+    });
+  });
+}
+
+const OF_OPTION: Readonly<Record<number, string>> = { 4: 'dhcpV4Options', 6: 'dhcpV6Options' };
+
+/** Its own options, and what its network and its MTU say. */
+function dhcpFaults(world: World, name: string, subnet: Subnet): readonly string[] {
+  const { spec, status } = subnet;
+  return networksOf(subnet).flatMap(({ family, cidr, gateway }) => {
+    const entry = world.rows.best(rowId('DHCP_Options', name, `IPv${family}`, ''));
+    const named = family === 4 ? status?.dhcpV4OptionsUUID : status?.dhcpV6OptionsUUID;
+    if (spec.enableDHCP !== true)
+      return (named ?? '') === '' ? [] : [`status names DHCP options ${named ?? ''}, and its spec asks for none`];
+    if (entry?.ownership.kind !== 'ours') return [];
+    const options = mapOf(entry.row['options']);
+    const own = splitList(family === 4 ? (spec.dhcpV4Options ?? '') : (spec.dhcpV6Options ?? '')).map((pair) => pair.split('='));
+    const is = (key: string): boolean => own.some(([one]) => one === key);
+    const mtu = String((spec.mtu ?? 0) > 0 ? spec.mtu : 1_400);
+    return [
+      ...(named === entry.row._uuid ? [] : [`status names DHCP options ${named ?? ''}, and they are ${String(entry.row._uuid)}`]),
+      ...(entry.row['cidr'] === cidr ? [] : [`DHCP of IPv${family} is for ${String(entry.row['cidr'])}`]),
+      ...own
+        .filter(([key = '', value = '']) => !value.includes('{') && options.get(key) !== value)
+        .map(([key = '', value = '']) => `DHCP option ${key} is ${options.get(key) ?? ''}, and ${OF_OPTION[family] ?? ''} says ${value}`),
+      ...(family === 4 && !is('router') && options.get('router') !== gateway
+        ? [`DHCP option router is ${options.get('router') ?? ''}, and its gateway is ${gateway}`]
+        : []),
+      ...(family === 4 && !is('mtu') && options.get('mtu') !== mtu
+        ? [`DHCP option mtu is ${options.get('mtu') ?? ''}, and not ${mtu}`]
+        : []),
+    ];
+  });
+}
+
+/** Of its switch and its router port. */
+function linkFaults(world: World, name: string, subnet: Subnet, ls: Row): readonly string[] {
+  const { spec } = subnet;
+  const port = best(world, 'Logical_Router_Port', routerToSwitchPort(spec.vpc ?? '', name));
+  const advertises = spec.enableIPv6RA === true && networksOf(subnet).some(({ family }) => family === 6);
+  const configs = mapOf(port?.['ipv6_ra_configs']);
+  const held = ls['load_balancer'];
+  const own = [...(held instanceof Set ? held : [])].filter((uuid) => world.rows.entry(uuid as Uuid)?.ownership.kind === 'ours').length;
+  const hasAll = isTrue(world.vpcs.peek(spec.vpc ?? '')?.status?.conditions, 'Ready');
+  return [
+    ...(port !== undefined && advertises !== configs.size > 0 ? [`advertisements are ${configs.size > 0 ? 'sent' : 'not sent'}`] : []),
+    ...(port !== undefined && !advertises && textOf(port['ipv6_prefix']) !== '' ? [`prefix ${textOf(port['ipv6_prefix'])} stays`] : []),
+    ...(spec.enableLb === false && own > 0 ? [`load balancers of its Vpc are on its switch, and spec.enableLb is false`] : []),
+    ...(spec.enableLb === true && hasAll && own === 0 && name !== JOIN_SUBNET ? ['load balancers of its Vpc are not on its switch'] : []),
+  ];
+}
+
+/** Next hops, links to other Vpcs, and which Subnets it says it has. */
+function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  if (isLetGo(metadata) || !isTrue(status?.conditions, 'Ready') || !isTrue(status?.conditions, 'Accepted', '')) return [];
+  const router = best(world, 'Logical_Router', status?.router ?? '');
+  if (router === undefined) return [];
+  const policies = rowsIn(world, router, 'policies');
+  const routes = rowsIn(world, router, 'static_routes');
+  const ports = rowsIn(world, router, 'ports');
+  const tables = new Set((spec.staticRoutes ?? []).map(({ routeTable = '' }) => routeTable));
+  const join = world.subnets.peek(JOIN_SUBNET);
+  const outward = name === DEFAULT_VPC && join !== undefined && isInPlace(join) ? splitList(join.spec.gateway ?? '') : [];
+  return [
+    ...outdated({ metadata, spec, status } as Vpc),
+    ...vpcRowFaults(world, { metadata, spec, status } as Vpc, router),
+    ...(status?.subnets ?? [])
+      .filter((subnet) => world.subnets.peek(subnet)?.metadata.deletionTimestamp !== undefined)
+      .map((subnet) => `status.subnets has ${subnet}, which is being deleted`),
+    ...(spec.policyRoutes ?? [])
+      .filter(({ action }) => action === 'reroute')
+      .flatMap(({ priority, match = '', nextHopIP = '' }) => {
+        const row = policies.find((one) => Number(one['priority']) === priority && one['match'] === match.trim());
+        const hops = textOf(row?.['nexthops']);
+        return row === undefined || hops === sorted(nextHopIP) ? [] : [`policy ${match} goes to ${hops}, and not ${nextHopIP}`];
+      }),
+    ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '', routeTable = '' }) => {
+      const row = routes.find((one) => one['ip_prefix'] === cidr && one['nexthop'] === nextHopIP);
+      return row === undefined ||
+        routes.some((one) => one['ip_prefix'] === cidr && one['nexthop'] === nextHopIP && one['route_table'] === routeTable)
+        ? []
+        : [`route to ${cidr} by ${nextHopIP} is in table "${String(row['route_table'])}", and not "${routeTable}"`];
+    }),
+    ...[...tables, ''].flatMap((table) =>
+      outward
+        .filter(
+          (gateway) =>
+            !routes.some((row) => row['nexthop'] === gateway && row['route_table'] === table && String(row['ip_prefix']).endsWith('/0')),
+        )
+        .map((gateway) => `way out by ${gateway} is not in table "${table}"`),
+    ),
+    ...(spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '', localConnectIP = '' }) => {
+      const port = ports.find((row) => row['name'] === peerPort(name, remoteVpc));
+      if (port === undefined) return [`link to Vpc ${remoteVpc} is not on its router`];
+      const networks = textOf(port['networks']);
+      const isRight = networks === sorted(localConnectIP) && textOf(port['peer']) === peerPort(remoteVpc, name);
+      return isRight ? [] : [`link to Vpc ${remoteVpc} has ${networks}, and not ${localConnectIP}`];
+    }),
+  ];
+}
+
+/** A pool that is kept as an address set has all its addresses there, and no others; one of both families has a set of each. */
+function poolFaults(world: World, name: string, { metadata, spec, status }: IPPool): readonly string[] {
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready')) return [];
+  const sets = [ipPoolAddressSet(name), ipPoolAddressSetV6(name)].flatMap((set) => best(world, 'Address_Set', set) ?? []);
+  if (spec.enableAddressSet !== true) return sets.length === 0 ? [] : ['address set is there, and its spec asks for none'];
+  const held = sets.flatMap(({ addresses }) => (addresses instanceof Set ? [...addresses].map(String) : []));
+  for (const { addresses } of sets) {
+    const families = new Set(addresses instanceof Set ? [...addresses].map((text) => String(text).includes(':')) : []);
+    if (families.size > 1) return ['address set has addresses of both families: OVN rejects a match that names it'];
+  }
+  const blocks = held.flatMap((text) => {
+    const cidr = parseCidr(text);
+    const address = parseAddress(text);
+    return cidr !== undefined ? [1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix)] : address !== undefined ? [1n] : [];
+  });
+  const asked = spec.ips.flatMap((item) => {
+    const cidr = parseCidr(item);
+    if (cidr !== undefined) return [1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix)];
+    const [first, last = first] = item.split('..').map((text) => parseAddress(text)?.value);
+    return first === undefined || last === undefined ? [] : [last - first + 1n];
+  });
+  const sum = (sizes: readonly bigint[]): bigint => sizes.reduce((all, one) => all + one, 0n);
+  const first = spec.ips[0]?.split(/\.\.|\//)[0] ?? '';
+  const covers = held.some((text) => {
+    const [cidr, address] = [parseCidr(text), parseAddress(first)];
+    return text === first || (cidr !== undefined && address !== undefined && cidr.family === address.family && cidrContains(cidr, address));
+  });
+  return sum(blocks) === sum(asked) && covers ? [] : [`address set has ${held.join(',')}, and its spec ${spec.ips.join(',')}`];
+}
+
+/** What is kept back in the Subnets that it is told. */
+function namespaceFaults(world: World, { metadata }: Namespace): readonly string[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  const told = (metadata.annotations?.[annotationKey.excludeIps] ?? '').split(';');
+  return splitList(said({ metadata }, 'logical_switch')).flatMap((subnet, i) => {
+    const object = world.subnets.peek(subnet);
+    if (object === undefined || !isInPlace(object)) return [];
+    const asked = (object.spec.excludeIps ?? []).join(',');
+    return told[i] === asked ? [] : [`list of what is kept back in ${subnet} that it is told is ${told[i] ?? ''}, and not ${asked}`];
+  });
+}

@@ -1,0 +1,16 @@
+/** One worker of `lives.ts`: draws each life that it is sent. */
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { parentPort } from 'node:worker_threads';
+import { compiledDirectory } from '../../../src/lab/programs/cache-directory.ts';
+import type { LifeOrder } from './lives.ts';
+
+// Reading the sources takes as long as some hundred operations.
+enableCompileCache(compiledDirectory());
+const { drawnLife } = await import('./ordered-life.ts');
+flushCompileCache();
+
+// Most errors of a life are answers, and nobody reads where they were made; whoever replays one that threw sees its stack.
+Error.stackTraceLimit = 0;
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+parentPort?.on('message', (order: LifeOrder) => void drawnLife(order).then((report) => parentPort?.postMessage(report)));

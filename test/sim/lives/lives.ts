@@ -1,0 +1,90 @@
+/** Lives on all cores: each worker draws one after the other, and the caller hears of each as it ends. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Tenancy } from '../../../src/world/settings.ts';
+import type { Draws } from './life.ts';
+import type { History } from '../steps/step.ts';
+
+export interface LifeOrder {
+  readonly seed: number;
+  readonly operations: number;
+  readonly only?: Draws;
+  readonly tenancy?: Tenancy;
+  /** Name of a known fault that is put into the rules. */
+  readonly fault?: string;
+  /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */
+  readonly shrink?: number;
+  /** When that ends at the latest, in milliseconds since the epoch. */
+  readonly shrinkUntil?: number;
+}
+
+export interface LifeReport {
+  readonly order: LifeOrder;
+  readonly operations: number;
+  /** Of everything that happened: the same for the same order. */
+  readonly hash: string;
+  /** Steps of the life as it was drawn. */
+  readonly steps: number;
+  /** Empty where all went well. */
+  readonly messages: readonly string[];
+  /** Of one that failed, made short; none where it did not come to an end. */
+  readonly history?: History;
+  readonly tried: number;
+  /** The time was up before the history was as short as it can be. */
+  readonly cut?: boolean;
+}
+
+/**
+ * Has lives drawn until there are no more orders.
+ * @param orders asked for the next one whenever a worker has nothing to do
+ */
+export async function drawLives(
+  orders: Iterable<LifeOrder>,
+  onReport: (report: LifeReport) => void,
+  workers = availableParallelism(),
+): Promise<void> {
+  const next = orders[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      let worker = new Worker(LIFE_WORKER);
+      try {
+        for (let order = next.next(); order.done !== true; order = next.next()) {
+          const answer = await answerOf(worker, order.value);
+          if (typeof answer !== 'string') {
+            onReport(answer);
+            continue;
+          }
+          onReport({ order: order.value, operations: 0, hash: '', steps: 0, messages: [answer], tried: 0 });
+          await worker.terminate();
+          worker = new Worker(LIFE_WORKER);
+        }
+      } finally {
+        await worker.terminate();
+      }
+    }),
+  );
+}
+
+const LIFE_WORKER = new URL('./life-worker.ts', import.meta.url);
+
+/** Of the clock on the wall, not of the simulated one: a life of 500 operations takes half a second, and some minutes to be made short. */
+const MOST_MS = 300_000;
+const MOST_MS_FOR_EACH = 200;
+
+/** @returns what became of the life, or of the worker that did not live to its end */
+function answerOf(worker: Worker, order: LifeOrder): Promise<LifeReport | string> {
+  const most = MOST_MS + order.operations * MOST_MS_FOR_EACH;
+  return new Promise((resolve) => {
+    const failed = (error: unknown): void => end(`ended its process: ${error instanceof Error ? error.message : String(error)}`);
+    const ended = (): void => end('stood still: nothing was left that could happen, and somebody waited');
+    const timer = setTimeout(() => end(`did not come to an end within ${Math.round(most / 60_000)} minutes`), most);
+    const end = (answer: LifeReport | string): void => {
+      clearTimeout(timer);
+      worker.off('message', end).off('error', failed).off('exit', ended);
+      resolve(answer);
+    };
+    worker.on('message', end).on('error', failed).on('exit', ended);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage(order);
+  });
+}

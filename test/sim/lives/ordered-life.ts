@@ -1,0 +1,35 @@
+/** One ordered life: drawn, held against the same life without the known fault, and made short where it fails. */
+import type { KnownFault } from '../known-faults/known-faults.ts';
+import { KNOWN_FAULTS } from '../known-faults/known-faults.ts';
+import type { LifeOptions } from './life.ts';
+import { draw } from './life.ts';
+import type { LifeOrder, LifeReport } from './lives.ts';
+import { shrink } from './shrink.ts';
+
+export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
+  const { seed, operations, only, tenancy, fault, shrink: most = 0, shrinkUntil: until } = order;
+  const known = knownFault(fault);
+  const draws: LifeOptions = { ...(only !== undefined && { only }), ...(tenancy !== undefined && { tenancy }) };
+  const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
+  const takeOut = known?.beneath?.();
+  const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());
+  const drawn = { order, operations: life.operations, hash: life.hash, steps: life.history.steps.length };
+  let findings = life.findings;
+  // What is found without the fault too was not found because of it.
+  if (fault !== undefined && findings.length > 0) {
+    const without = new Set((await draw(seed, operations, draws)).findings.map(({ kind }) => kind));
+    findings = findings.filter(({ kind }) => !without.has(kind));
+  }
+  if (findings.length === 0) return { ...drawn, messages: [], tried: 0 };
+  const limits = until === undefined ? { most } : { most, until };
+  const short =
+    most === 0 ? { history: life.history, findings, tried: 0, cut: false } : await shrink(life.history, findings, options, limits);
+  const { history, tried, cut } = short;
+  return { ...drawn, messages: short.findings.map(({ message }) => message), history, tried, ...(cut && { cut }) };
+}
+
+function knownFault(fault: string | undefined): KnownFault | undefined {
+  const known = KNOWN_FAULTS.find(({ name }) => name === fault);
+  if (fault !== undefined && known === undefined) throw new RangeError(`there is no known fault "${fault}"`);
+  return known;
+}

@@ -1,0 +1,65 @@
+/**
+ * Makes a history that fails as short as it can: steps are left out in ever smaller pieces as long as it still fails in the same
+ * way (after delta debugging, Zeller and Hildebrandt 2002), single ones until none of them can go.
+ */
+import type { Finding } from '../judges/judge.ts';
+import type { LifeOptions } from './life.ts';
+import { replay } from './life.ts';
+import type { History, Step } from '../steps/step.ts';
+
+export interface Shrunk {
+  readonly history: History;
+  readonly findings: readonly Finding[];
+  readonly tried: number;
+  /** The time was up before it was as short as it can be. */
+  readonly cut: boolean;
+}
+
+export interface ShrinkLimits {
+  /** Replays. */
+  readonly most: number;
+  /** Milliseconds since the epoch. */
+  readonly until?: number;
+}
+
+export async function shrink(
+  history: History,
+  findings: readonly Finding[],
+  options: LifeOptions,
+  { most, until = Infinity }: ShrinkLimits,
+): Promise<Shrunk> {
+  const kinds = new Set(findings.map(({ kind }) => kind));
+  const count = { tried: 0 };
+  let best: Pick<Shrunk, 'history' | 'findings'> = { history, findings };
+  const over = (): boolean => count.tried >= most || Date.now() > until;
+  /** @returns whether it still fails so */
+  const fails = async (steps: readonly Step[], controllers = best.history.controllers): Promise<boolean> => {
+    if (over()) return false;
+    count.tried++;
+    const life = await replay({ ...history, controllers, steps: withRest(steps) }, options);
+    if (!life.findings.some(({ kind }) => kinds.has(kind))) return false;
+    best = { history: { ...life.history }, findings: life.findings };
+    return true;
+  };
+  await fails(history.steps.filter(({ kind }) => kind !== 'rest'));
+  await fails(best.history.steps.filter(({ kind }) => kind !== 'fault'));
+  if (best.history.controllers > 1) await fails(best.history.steps, 1);
+  for (let size = Math.ceil(best.history.steps.length / 2); !over();) {
+    const before = best.history.steps.length;
+    // What was tried before a piece that could go is not tried again in this round: in a history of thousands of steps that is most of it.
+    for (let at = 0; at < best.history.steps.length;) {
+      const { steps } = best.history;
+      const failed = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
+      // A rest that was left out at the end is put there again.
+      if (!failed || best.history.steps.length >= steps.length) at += size;
+    }
+    if (size === 1 && best.history.steps.length === before) break;
+    size = Math.max(1, Math.min(size >> 1, best.history.steps.length >> 1));
+  }
+  return { ...best, tried: count.tried, cut: Date.now() > until };
+}
+
+/** It is judged at its end. */
+function withRest(steps: readonly Step[]): readonly Step[] {
+  return steps.at(-1)?.kind === 'rest' ? steps : [...steps, { kind: 'rest' }];
+}

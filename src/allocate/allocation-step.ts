@@ -7,16 +7,16 @@ import { poolFields } from '../compile/subnet/subnet-pool.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import type { Allocation, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
-import { parseSubnetFields, refusesTheSame } from '../ipam/subnet-spec.ts';
+import { parseSubnetFields, hasSameLimits } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
 import type { AddressRequest, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { Holders } from './holders.ts';
-import { inOrderOfAge } from './order-of-age.ts';
-import { PresumedReservations } from './presumed-reservations.ts';
-import { forNodes, refusedWith, said, unreadable } from './refusal.ts';
-import type { Failure } from './refusal.ts';
+import { oldestFirst } from './oldest-first.ts';
+import { ExpectedReservations } from './expected-reservations.ts';
+import { nodesOnly, failedReservation, failureText, unreadableAddress } from './allocation-failure.ts';
+import type { Failure } from './allocation-failure.ts';
 import { UsagePublisher } from './usage-publisher.ts';
 import type { AllocationTarget } from './ledger-request.ts';
 import { choices, derivedMac, isStatic, kindOf, ledgerRequest, without } from './ledger-request.ts';
@@ -35,11 +35,11 @@ export class AllocationStep {
   readonly #world: World;
   readonly #desired: Desired;
   /** All requests. */
-  readonly #asking = new ClaimantsBySubnet();
+  readonly #requestedIn = new ClaimantsBySubnet();
   /** Requests that are refused. */
   readonly #waiting = new ClaimantsBySubnet();
   /** Requests that could be met, beside others of their group that are refused, and refused ones of which something could be had. */
-  readonly #spared = new ClaimantsBySubnet();
+  readonly #blockedByGroup = new ClaimantsBySubnet();
   readonly #holders: Holders;
   /** Subnets where something can be had that could not be before. */
   readonly #freed = new Set<string>();
@@ -49,18 +49,18 @@ export class AllocationStep {
   /** Claimants whose request is new and not answered yet. */
   readonly #asked = new Set<string>();
   /** What was answered to those who had waited, by the kind of their requests, while `#open` is answered. */
-  readonly #hopeless = new Map<string, Answers>();
+  readonly #knownFailures = new Map<string, Answers>();
   /** Claimants of one address: which of them goes first may be another one than before. */
   readonly #contested = new Set<string>();
   /** Claimants whose Subnet changed, and who are to be answered anew. */
-  readonly #unsettled = new Set<string>();
+  readonly #toAnswerAgain = new Set<string>();
   /** How far the Subnets of the spared had changed when they were looked at. */
-  #marks: ReadonlyMap<string, number> = new Map();
+  #revisionsSeen: ReadonlyMap<string, number> = new Map();
   /** What of a Subnet's changes was only tried. */
-  readonly #tried = new Map<string, number>();
+  readonly #triedRevisions = new Map<string, number>();
   /** Nothing came free: what is released had only been tried. */
-  #undoing = false;
-  readonly #presumed: PresumedReservations;
+  #rollingBack = false;
+  readonly #expected: ExpectedReservations;
 
   constructor(world: World, desired: Desired) {
     this.#world = world;
@@ -73,7 +73,7 @@ export class AllocationStep {
       },
     });
     this.#holders = new Holders(world, this.ledger);
-    this.#presumed = new PresumedReservations(world.reservations);
+    this.#expected = new ExpectedReservations(world.reservations);
     this.usage = new UsagePublisher(world, this.ledger);
   }
 
@@ -84,28 +84,28 @@ export class AllocationStep {
 
   get #nothingNew(): boolean {
     const { dirtyPools, dirtyRequests } = this.#desired;
-    const news = dirtyPools.size + dirtyRequests.size + this.#freed.size + this.#contested.size + this.#unsettled.size;
-    return news === 0 && this.#stirred().length === 0;
+    const news = dirtyPools.size + dirtyRequests.size + this.#freed.size + this.#contested.size + this.#toAnswerAgain.size;
+    return news === 0 && this.#changedSubnets().length === 0;
   }
 
   /**
    * While lists are read: takes in who holds what as far as that is known. @returns false where `enough()` said to yield before that was done
    */
   prepare(enough: () => boolean): boolean {
-    return this.#presumed.state !== 'coming' || this.#holders.settle(enough, this.#presumed.expect);
+    return this.#expected.state !== 'collecting' || this.#holders.settle(enough, this.#expected.expect);
   }
 
   /** Before rules run first. @returns false where `enough()` said to yield, and be called again */
-  presume(enough: () => boolean = () => false): boolean {
+  expectReservations(enough: () => boolean = () => false): boolean {
     if (!this.prepare(enough)) return false;
-    if (this.#presumed.state === 'coming') this.#presumed.complete();
+    if (this.#expected.state === 'collecting') this.#expected.complete();
     return true;
   }
 
   /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
   run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
-    if ((this.#presumed.state === 'there' || !this.#nothingNew) && !this.#gather(enough)) return;
+    if ((this.#expected.state === 'ready' || !this.#nothingNew) && !this.#gather(enough)) return;
     for (let group = this.#open[this.#next]; group !== undefined; group = this.#open[this.#next]) {
       if (enough()) return;
       this.#next++;
@@ -113,15 +113,15 @@ export class AllocationStep {
       const again = group.every((request) => !this.#asked.has(request.claimant) && !isStatic(request));
       for (const { claimant } of group) this.#asked.delete(claimant);
       const kind = again ? group.map(kindOf).join('; ') : undefined;
-      const known = kind === undefined ? undefined : this.#hopeless.get(kind);
+      const known = kind === undefined ? undefined : this.#knownFailures.get(kind);
       if (known !== undefined && !group.some((request) => this.#holdsSome(request))) {
         const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
-        if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#settle(group, same);
+        if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#record(group, same);
         continue;
       }
       const answers = this.#answer(group);
-      this.#settle(group, answers);
-      if (kind !== undefined && answers.some((answer) => answer?.kind !== 'granted')) this.#hopeless.set(kind, answers);
+      this.#record(group, answers);
+      if (kind !== undefined && answers.some((answer) => answer?.kind !== 'granted')) this.#knownFailures.set(kind, answers);
     }
     this.#answerNext([]);
   }
@@ -140,26 +140,26 @@ export class AllocationStep {
         this.#asked.delete(claimant);
       } else {
         this.#asked.add(claimant);
-        this.#presumed.requested(claimant);
-        this.#asking.put(claimant, request.subnets);
+        this.#expected.requested(claimant);
+        this.#requestedIn.put(claimant, request.subnets);
       }
     }
-    if (this.#presumed.state !== 'over') this.#presumed.takeBack();
+    if (this.#expected.state !== 'ended') this.#expected.removeUnrequested();
     // At a start both this and the order of all requests take a tenth of a second among 50,000: each has a turn.
     if (this.#desired.dirtyPools.size > 0) {
       this.#takePools();
       if (enough()) return false;
     }
-    const due = new Set(this.#unsettled);
-    this.#unsettled.clear();
+    const due = new Set(this.#toAnswerAgain);
+    this.#toAnswerAgain.clear();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
     for (const claimant of this.#asked) due.add(claimant);
     for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
     this.#freed.clear();
     for (const claimant of this.#contested) due.add(claimant);
     this.#contested.clear();
-    for (const subnet of this.#stirred()) for (const claimant of this.#spared.of(subnet)) due.add(claimant);
-    this.#marks = new Map(Array.from(this.#spared.subnets, (subnet) => [subnet, this.#markOf(subnet)]));
+    for (const subnet of this.#changedSubnets()) for (const claimant of this.#blockedByGroup.of(subnet)) due.add(claimant);
+    this.#revisionsSeen = new Map(Array.from(this.#blockedByGroup.subnets, (subnet) => [subnet, this.#revisionOf(subnet)]));
     this.#answerNext(this.#groups(due));
     return true;
   }
@@ -167,7 +167,7 @@ export class AllocationStep {
   #answerNext(groups: readonly Group[]): void {
     this.#open = groups;
     this.#next = 0;
-    this.#hopeless.clear();
+    this.#knownFailures.clear();
   }
 
   /** Notes the claimants that may be answered otherwise now. */
@@ -178,7 +178,7 @@ export class AllocationStep {
       const before = this.ledger.spec(name);
       if (pool === undefined) {
         this.ledger.removeSubnet(name);
-        this.#tried.delete(name);
+        this.#triedRevisions.delete(name);
       } else {
         const parsed = parseSubnetFields(poolFields(pool));
         if (!parsed.ok)
@@ -188,8 +188,8 @@ export class AllocationStep {
       }
       // Who was given an address of it is answered as a fresh process would answer.
       const after = this.ledger.spec(name);
-      if (before !== undefined && (after === undefined || !refusesTheSame(before, after)))
-        for (const claimant of this.#asking.of(name)) this.#unsettled.add(claimant);
+      if (before !== undefined && (after === undefined || !hasSameLimits(before, after)))
+        for (const claimant of this.#requestedIn.of(name)) this.#toAnswerAgain.add(claimant);
     }
     this.#desired.dirtyPools.clear();
   }
@@ -205,26 +205,26 @@ export class AllocationStep {
       if (group.length > 1) for (const one of group) seen.add(one.claimant);
       groups.push(group);
     }
-    return inOrderOfAge(groups);
+    return oldestFirst(groups);
   }
 
   /** Subnets that changed since the spared in them were looked at. */
-  #stirred(): readonly string[] {
-    return [...this.#spared.subnets].filter((subnet) => this.#marks.get(subnet) !== this.#markOf(subnet));
+  #changedSubnets(): readonly string[] {
+    return [...this.#blockedByGroup.subnets].filter((subnet) => this.#revisionsSeen.get(subnet) !== this.#revisionOf(subnet));
   }
 
-  #markOf(subnet: string): number {
-    return this.ledger.revision(subnet) + this.ledger.holdersRevision(subnet) - (this.#tried.get(subnet) ?? 0);
+  #revisionOf(subnet: string): number {
+    return this.ledger.revision(subnet) + this.ledger.holdersRevision(subnet) - (this.#triedRevisions.get(subnet) ?? 0);
   }
 
   #drop(claimant: string): void {
     this.ledger.release('reservation', claimant);
     this.#world.reservations.delete(claimant);
-    for (const index of [this.#asking, this.#waiting, this.#spared]) index.remove(claimant);
+    for (const index of [this.#requestedIn, this.#waiting, this.#blockedByGroup]) index.remove(claimant);
   }
 
   #noteFreed(subnet: string): void {
-    if (!this.#undoing) this.#freed.add(subnet);
+    if (!this.#rollingBack) this.#freed.add(subnet);
     this.usage.mark(subnet);
   }
 
@@ -236,11 +236,11 @@ export class AllocationStep {
     const [only, second] = group;
     if (only !== undefined && second === undefined) return [this.#reserve(only)];
     const refused = group.map((request): Reservation | undefined => {
-      const refusals = this.#refusals(request);
-      return refusals === undefined ? undefined : refusedWith(request, refusals);
+      const failures = this.#failures(request);
+      return failures === undefined ? undefined : failedReservation(request, failures);
     });
     if (refused.some((answer) => answer !== undefined)) return refused;
-    const before = new Map(group.flatMap(({ subnets }) => subnets.map((subnet) => [subnet, this.#markOf(subnet)])));
+    const before = new Map(group.flatMap(({ subnets }) => subnets.map((subnet) => [subnet, this.#revisionOf(subnet)])));
     const given: Reservation[] = [];
     for (const request of group) {
       const answer = this.#reserve(request);
@@ -249,27 +249,28 @@ export class AllocationStep {
         continue;
       }
       // Two of them want the last address of one Subnet.
-      this.#undo(given, before);
+      this.#rollBack(given, before);
       return group.map((one) => (one === request ? answer : undefined));
     }
     return given;
   }
 
   /** Takes back what was given in vain, as if it had never been. */
-  #undo(given: readonly Reservation[], before: ReadonlyMap<string, number>): void {
-    this.#undoing = true;
+  #rollBack(given: readonly Reservation[], before: ReadonlyMap<string, number>): void {
+    this.#rollingBack = true;
     for (const { claimant } of given)
       if (this.#world.reservations.peek(claimant)?.kind !== 'granted') this.ledger.release('reservation', claimant);
-    this.#undoing = false;
-    for (const [subnet, mark] of before) this.#tried.set(subnet, (this.#tried.get(subnet) ?? 0) + this.#markOf(subnet) - mark);
+    this.#rollingBack = false;
+    for (const [subnet, mark] of before)
+      this.#triedRevisions.set(subnet, (this.#triedRevisions.get(subnet) ?? 0) + this.#revisionOf(subnet) - mark);
   }
 
-  #settle(group: Group, answers: Answers): void {
+  #record(group: Group, answers: Answers): void {
     for (const [i, { claimant, subnets }] of group.entries()) {
       const answer = answers[i];
       const { reservations } = this.#world;
-      this.#waiting.put(claimant, answer?.kind === 'refused' ? subnets : []);
-      this.#spared.put(claimant, answer === undefined || (answer.kind === 'refused' && answer.late === true) ? subnets : []);
+      this.#waiting.put(claimant, answer?.kind === 'failed' ? subnets : []);
+      this.#blockedByGroup.put(claimant, answer === undefined || (answer.kind === 'failed' && answer.partlyFree === true) ? subnets : []);
       if (answer?.kind === 'granted') {
         this.ledger.releaseElsewhere('reservation', claimant, answer.subnet);
         this.usage.mark(answer.subnet);
@@ -283,38 +284,38 @@ export class AllocationStep {
    * Why a request for addresses by name would be refused now, in the words of its answer, and who has them; undefined where it would not be,
    * and for a request for any address. Nothing is taken.
    */
-  refusal(request: AddressRequest): RequestFailure | undefined {
+  check(request: AddressRequest): RequestFailure | undefined {
     if (!isStatic(request)) return undefined;
     this.#holders.settle();
-    const refusals = this.#refusals(request);
-    const [first] = refusals ?? [];
-    if (refusals === undefined || first === undefined) return undefined;
-    return { code: first.code, message: said(refusals), holders: refusals.flatMap(({ holders }) => holders) };
+    const failures = this.#failures(request);
+    const [first] = failures ?? [];
+    if (failures === undefined || first === undefined) return undefined;
+    return { code: first.code, message: failureText(failures), holders: failures.flatMap(({ holders }) => holders) };
   }
 
   /** What is in the way of a request, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
-  #refusals(request: AddressRequest): readonly Failure[] | undefined {
-    const refusals: Failure[] = [];
+  #failures(request: AddressRequest): readonly Failure[] | undefined {
+    const failures: Failure[] = [];
     for (const target of this.#targets(request)) {
       for (const asked of choices(request)) {
         const failure =
-          forNodes(this.#world.settings.joinSubnet, target, request) ??
-          (typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(target.subnet, ledgerRequest(target, request, asked)));
+          nodesOnly(this.#world.settings.joinSubnet, target, request) ??
+          (typeof asked === 'string' ? unreadableAddress(asked) : this.ledger.check(target.subnet, ledgerRequest(target, request, asked)));
         if (failure === undefined) return undefined;
-        refusals.push(failure);
+        failures.push(failure);
       }
     }
-    return refusals;
+    return failures;
   }
 
   #reserve(request: AddressRequest): Reservation {
-    const refusals: Failure[] = [];
+    const failures: Failure[] = [];
     for (const target of this.#targets(request)) {
       const { subnet } = target;
       for (const asked of choices(request)) {
         const given =
-          forNodes(this.#world.settings.joinSubnet, target, request) ??
-          (typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, request, ledgerRequest(target, request, asked)));
+          nodesOnly(this.#world.settings.joinSubnet, target, request) ??
+          (typeof asked === 'string' ? unreadableAddress(asked) : this.#allocate(subnet, request, ledgerRequest(target, request, asked)));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -325,10 +326,10 @@ export class AllocationStep {
             mac: given.mac ?? '',
           };
         }
-        refusals.push(given);
+        failures.push(given);
       }
     }
-    return refusedWith(request, refusals);
+    return failedReservation(request, failures);
   }
 
   /** Exactly what is asked for; for a request that yields, another one of each that somebody has who goes first. */
@@ -370,5 +371,5 @@ type Answers = readonly (Reservation | undefined)[];
 function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
-  return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message && a.late === b.late;
+  return a.kind === 'failed' && b.kind === 'failed' && a.code === b.code && a.message === b.message && a.partlyFree === b.partlyFree;
 }

@@ -5,7 +5,7 @@
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';
-import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
+import { isAlive, deadNodeDeadline, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
@@ -214,7 +214,7 @@ export class Holders {
     for (const key of this.#podHolders.get(uid) ?? []) if (!held.includes(key)) this.#ledger.release('pod', key);
     if (held.length > 0) this.#podHolders.set(uid, held.slice());
     else this.#podHolders.delete(uid);
-    const leaves = held.length > 0 ? lostAt(pod) : undefined;
+    const leaves = held.length > 0 ? deadNodeDeadline(pod) : undefined;
     if (leaves === undefined) this.#leaving.delete(keyOf(pod));
     else {
       this.#leaving.set(keyOf(pod), leaves);

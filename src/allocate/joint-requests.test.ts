@@ -71,7 +71,7 @@ test('who was given an address by name is refused in the words of now when its S
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
   const words = (): string => {
     const answer = bench.world.reservations.peek('a#1');
-    return answer?.kind === 'refused' ? answer.message : '';
+    return answer?.kind === 'failed' ? answer.message : '';
   };
   bench.say(pool('s1', '10.9.0.0/30'), named);
   assert.match(words(), /the address 10\.0\.0\.2 is not one that Subnet "s1" can give/);

@@ -6,7 +6,7 @@ import { formatAddress } from '../net/address.ts';
 import type { Dual } from '../net/dual.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import type { FamilyUsage as LedgerUsage } from '../ipam/usage.ts';
-import type { FamilyUsage, KeptAddresses, SubnetUsage } from '../world/reservations.ts';
+import type { FamilyUsage, ForeignPortAddresses, SubnetUsage } from '../world/reservations.ts';
 import { equal } from '../world/equal.ts';
 import { portOfClaimant } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
@@ -66,11 +66,11 @@ export class UsagePublisher {
       return;
     }
     this.#published.set(subnet, now);
-    const kept = ([4, 6] as const).flatMap((family): readonly KeptAddresses[] => {
-      const found = this.#ledger.kept(subnet, family);
+    const foreignPorts = ([4, 6] as const).flatMap((family): readonly ForeignPortAddresses[] => {
+      const found = this.#ledger.heldByServices(subnet, family);
       return found === undefined ? [] : [{ family, ...found }];
     });
-    const shown = { ...subnetUsage(usage), ...(kept.length > 0 && { kept }) };
+    const shown = { ...subnetUsage(usage), ...(foreignPorts.length > 0 && { foreignPorts }) };
     if (!equal(this.#world.usage.peek(subnet), shown)) this.#world.usage.set(subnet, shown);
     this.#publishPools(subnet, usage.pools);
   }

@@ -378,7 +378,7 @@ export class Controller {
   }
 
   /** Why a request for addresses by name would be refused now. Nothing is taken. */
-  readonly refusal = (request: AddressRequest): RequestFailure | undefined => this.#allocation.refusal(request);
+  readonly checkRequest = (request: AddressRequest): RequestFailure | undefined => this.#allocation.check(request);
 
   /** Resolves when the controller is quiet and leads (or only observes). */
   untilQuiet(): Promise<void> {
@@ -504,7 +504,7 @@ export class Controller {
   /** Runs rules and allocation in turn until neither has anything to do. @returns false when the time was up before */
   #derive(enough: () => boolean): boolean {
     this.#doing = 'who holds what';
-    if (!this.#allocation.presume(enough)) return false;
+    if (!this.#allocation.expectReservations(enough)) return false;
     for (let round = 0; ; round++) {
       this.#doing = 'rules';
       if (!this.world.reactor.runDue(enough)) return false;

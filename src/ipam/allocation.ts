@@ -8,7 +8,7 @@ import type { Dual, Protocol } from '../net/dual.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { Holder } from './holder.ts';
-import type { Holding } from './holding.ts';
+import type { Occupancy } from './occupancy.ts';
 import { none } from './none.ts';
 import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
@@ -41,7 +41,7 @@ export interface AllocationFailure {
   /** Of a conflict: who has it; empty where that is the gateway. */
   readonly holders: readonly Holder[];
   /** What is looked at before it could be had: once that is taken, the failure is another one. */
-  readonly late?: true;
+  readonly partlyFree?: true;
 }
 
 export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure;
@@ -55,12 +55,12 @@ const defaultPool: readonly string[] = [''];
 type Choice = Offset | AllocationFailure;
 
 /** Allocates in a Subnet that has a spec. */
-export function allocateIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): Allocation {
-  const chooser = new Chooser(subnet, request, holding);
+export function allocateIn(subnet: SubnetState, request: AllocationRequest, occupancy: Occupancy): Allocation {
+  const chooser = new Chooser(subnet, request, occupancy);
   const chosen = choose(chooser);
   if ('ok' in chosen) return chosen;
   const { v4, v6, mac } = chosen;
-  take(subnet, request.holder, chooser.claimant, v4, v6, mac, holding);
+  take(subnet, request.holder, chooser.claimant, v4, v6, mac, occupancy);
 
   const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
   if (v4 !== undefined) given.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
@@ -70,8 +70,8 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, hold
 }
 
 /** Why `allocateIn` would refuse now; undefined where it would not. Nothing is taken. */
-export function refusalIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): AllocationFailure | undefined {
-  const chosen = choose(new Chooser(subnet, request, holding));
+export function checkIn(subnet: SubnetState, request: AllocationRequest, occupancy: Occupancy): AllocationFailure | undefined {
+  const chosen = choose(new Chooser(subnet, request, occupancy));
   return 'ok' in chosen ? chosen : undefined;
 }
 
@@ -92,12 +92,12 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   }
   for (const family of families) {
     const choice = chooser.address(family);
-    if (typeof choice === 'object') return family === families[0] ? choice : { ...choice, late: true };
+    if (typeof choice === 'object') return family === families[0] ? choice : { ...choice, partlyFree: true };
     if (family === 4) v4 = choice;
     else v6 = choice;
   }
   const mac = chooser.mac();
-  return typeof mac === 'object' ? { ...mac, late: true } : { v4, v6, mac };
+  return typeof mac === 'object' ? { ...mac, partlyFree: true } : { v4, v6, mac };
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces, and of a family that the Subnet gave up. */
@@ -108,21 +108,21 @@ function take(
   v4: Offset | undefined,
   v6: Offset | undefined,
   mac: Offset | undefined,
-  holding: Holding,
+  occupancy: Occupancy,
 ): void {
-  const { holds } = holding;
-  const id = holding.enrol(holder, claimant);
+  const { holds } = occupancy;
+  const id = occupancy.enrol(holder, claimant);
   const had = holds.firstOf(id) !== none;
-  if (v4 !== undefined) holding.attach(id, subnet, subnet.v4, v4);
-  if (v6 !== undefined) holding.attach(id, subnet, subnet.v6, v6);
-  if (mac !== undefined) holding.attach(id, subnet, subnet.mac, mac);
+  if (v4 !== undefined) occupancy.attach(id, subnet, subnet.v4, v4);
+  if (v6 !== undefined) occupancy.attach(id, subnet, subnet.v6, v6);
+  if (mac !== undefined) occupancy.attach(id, subnet, subnet.mac, mac);
   // A holder that is new has nothing to let go of; one that got nothing at all is not kept.
   if (!had && holds.firstOf(id) !== none) return;
-  holding.detachWhere(id, (hold) => {
-    const space = holding.spaceOf(hold);
+  occupancy.detachWhere(id, (hold) => {
+    const space = occupancy.spaceOf(hold);
     const wanted = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
     if (wanted === undefined) return isGivenUp(subnet, space);
-    return holding.offsetOf(hold) !== wanted;
+    return occupancy.offsetOf(hold) !== wanted;
   });
 }
 
@@ -133,15 +133,15 @@ function isGivenUp(subnet: SubnetState, space: Space): boolean {
 class Chooser {
   readonly #subnet: SubnetState;
   readonly #request: AllocationRequest;
-  readonly #holding: Holding;
+  readonly #occupancy: Occupancy;
   /** -1 where the claimant surely has nothing anywhere. */
   readonly claimant: number;
 
-  constructor(subnet: SubnetState, request: AllocationRequest, holding: Holding) {
+  constructor(subnet: SubnetState, request: AllocationRequest, occupancy: Occupancy) {
     this.#subnet = subnet;
     this.#request = request;
-    this.#holding = holding;
-    this.claimant = holding.holders.findName(request.holder.claimant);
+    this.#occupancy = occupancy;
+    this.claimant = occupancy.holders.findName(request.holder.claimant);
   }
 
   /** The families to give, after checking that the Subnet has them. */
@@ -251,8 +251,8 @@ class Chooser {
     if (slot === none) return offset;
     const claims = this.#claims(space, slot);
     if (claims && this.#goesFirst(space, slot)) return offset;
-    if (!claims && this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
-    const holders = this.#holding.holdersAt(space, slot);
+    if (!claims && this.#occupancy.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
+    const holders = this.#occupancy.holdersAt(space, slot);
     const own = this.#request.holder.claimant;
     // In an order that does not hang on who was seen first: another process says the same.
     const others = new Set(holders.map(({ claimant }) => claimant).filter((claimant) => claimant !== own));
@@ -267,7 +267,7 @@ class Chooser {
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;
     const own = this.#request.holder.claimant;
-    const all = this.#holding.holdersAt(space, slot);
+    const all = this.#occupancy.holdersAt(space, slot);
     const lasting = all.filter(({ kind }) => kind !== 'service');
     const holders = lasting.length > 0 ? lasting : all;
     const inUse = holders.filter(({ kind }) => kind === 'row' || kind === 'pod' || kind === 'node');
@@ -280,13 +280,13 @@ class Chooser {
   #yields(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return false;
     const { claimant } = this.#request.holder;
-    const own = this.#holding.holdersAt(space, slot).filter((holder) => holder.claimant === claimant);
+    const own = this.#occupancy.holdersAt(space, slot).filter((holder) => holder.claimant === claimant);
     return own.every(({ kind }) => kind === 'reservation') && !this.#goesFirst(space, slot);
   }
 
   /** True where the claimant already has the slot. */
   #claims(space: Space, slot: number): boolean {
-    const { holders, holds } = this.#holding;
+    const { holders, holds } = this.#occupancy;
     for (let hold = space.firstHold(slot); hold !== none; hold = holds.nextOfSlot(hold)) {
       if (holders.claimantOf(holds.holderOf(hold)) === this.claimant) return true;
     }
@@ -296,7 +296,7 @@ class Chooser {
   /** What the claimant has in a space and may keep: what this holder has if it has some, else the lowest. */
   #current(space: Space, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     if (this.claimant === none) return undefined;
-    const { holders, holds } = this.#holding;
+    const { holders, holds } = this.#occupancy;
     const { kind, key } = this.#request.holder;
     const own = holders.find(kind, key);
     let found: Offset | undefined;

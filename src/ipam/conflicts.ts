@@ -4,7 +4,7 @@ import type { Address } from '../net/address.ts';
 import { macFromNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { Holder } from './holder.ts';
-import type { Holding } from './holding.ts';
+import type { Occupancy } from './occupancy.ts';
 import { compareOffsets } from './offset.ts';
 import type { SubnetState } from './space.ts';
 
@@ -18,7 +18,7 @@ export interface Conflict {
 }
 
 /** IPv4, IPv6, then MACs, each ascending. */
-export function conflictsOf(subnet: SubnetState, holding: Holding): Conflict[] {
+export function conflictsOf(subnet: SubnetState, occupancy: Occupancy): Conflict[] {
   return [subnet.v4, subnet.v6, subnet.mac].flatMap((space) => {
     const slots = [...space.conflicted].sort((a, b) => compareOffsets(space.held.at(a), space.held.at(b)));
     return slots.map((slot): Conflict => {
@@ -27,7 +27,7 @@ export function conflictsOf(subnet: SubnetState, holding: Holding): Conflict[] {
         space.kind === 'mac'
           ? { kind: 'mac', mac: macFromNumber(Number(offset)) }
           : { kind: 'address', address: { family: space.kind, value: space.valueAt(offset) } };
-      return { subject, gateway: holding.isGateway(subnet, space, slot), holders: holding.holdersAt(space, slot) };
+      return { subject, gateway: occupancy.isGateway(subnet, space, slot), holders: occupancy.holdersAt(space, slot) };
     });
   });
 }

@@ -10,21 +10,21 @@ import { compareAddresses } from '../net/address.ts';
 import type { Address, Family } from '../net/address.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
-import { allocateIn, refusalIn } from './allocation.ts';
+import { allocateIn, checkIn } from './allocation.ts';
 import type { Allocation, AllocationFailure, AllocationRequest } from './allocation.ts';
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
-import type { OnContested } from './holding.ts';
-import { compareHolders, Holding } from './holding.ts';
+import type { OnContested } from './occupancy.ts';
+import { compareHolders, Occupancy } from './occupancy.ts';
 import { none } from './none.ts';
 import type { Offset } from './offset.ts';
 import { Space } from './space.ts';
 import type { SubnetState } from './space.ts';
-import { admitPools, sameSpec, zonesOf } from './subnet-spec.ts';
-import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
-import { addressSetsOf, countsOf, keptOf, poolCountsOf, usageOf } from './usage.ts';
-import type { AddressSets, Counts, Kept, Usage } from './usage.ts';
+import { separatePools, sameSpec, zonesOf } from './subnet-spec.ts';
+import type { OverlappingPool, SubnetSpec } from './subnet-spec.ts';
+import { addressSetsOf, countsOf, heldByServicesOf, poolCountsOf, usageOf } from './usage.ts';
+import type { AddressSets, Counts, HeldByServices, Usage } from './usage.ts';
 import { Zones } from './zones.ts';
 
 /** What one holder has in one Subnet. */
@@ -77,14 +77,14 @@ export interface Occupants {
 
 export class Ledger {
   readonly #subnets = new Map<string, SubnetState>();
-  readonly #holding: Holding;
+  readonly #occupancy: Occupancy;
   readonly #onFreed: ((event: FreedEvent) => void) | undefined;
   readonly #remember: number;
 
   constructor(options: LedgerOptions = {}) {
     this.#onFreed = options.onFreed;
     this.#remember = options.rememberFreed ?? 1_048_576;
-    this.#holding = new Holding((subnet, space, pool) => {
+    this.#occupancy = new Occupancy((subnet, space, pool) => {
       if (space.kind === 'mac' || pool === undefined) options.onVacated?.(subnet.name);
       else this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
     }, options.onContested);
@@ -104,13 +104,13 @@ export class Ledger {
    * A Subnet is there with this spec. Whatever is held stays held, in or out of the new CIDR. Returns the named pools that are
    * not in effect because an earlier one has an address of theirs.
    */
-  upsertSubnet(name: string, spec: SubnetSpec): readonly RefusedPool[] {
+  upsertSubnet(name: string, spec: SubnetSpec): readonly OverlappingPool[] {
     const subnet = this.#subnets.get(name) ?? this.#addSubnet(name);
-    if (subnet.spec !== undefined && sameSpec(subnet.spec, spec)) return subnet.refusedPools;
-    const { admitted, refused } = admitPools(spec.pools);
+    if (subnet.spec !== undefined && sameSpec(subnet.spec, spec)) return subnet.overlappingPools;
+    const { admitted, refused } = separatePools(spec.pools);
     subnet.spec = spec;
     subnet.pools = ['', ...admitted.map((pool) => pool.name)];
-    subnet.refusedPools = refused;
+    subnet.overlappingPools = refused;
     subnet.gatewayMacs = new Set(spec.gatewayMacs.map(macToNumber));
     for (const [space, cidr] of [
       [subnet.v4, spec.cidrs.v4],
@@ -129,7 +129,7 @@ export class Ledger {
     if (subnet?.spec === undefined) return;
     subnet.spec = undefined;
     subnet.pools = [''];
-    subnet.refusedPools = [];
+    subnet.overlappingPools = [];
     subnet.gatewayMacs = new Set();
     for (const space of [subnet.v4, subnet.v6]) space.recut(space.origin, Zones.empty, 1);
     this.#reevaluate(subnet);
@@ -146,13 +146,13 @@ export class Ledger {
     const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
     const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
     if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)]);
-    const { holders, holds } = this.#holding;
-    const id = this.#holding.enrol(holder, holders.findName(holder.claimant));
-    for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset);
+    const { holders, holds } = this.#occupancy;
+    const id = this.#occupancy.enrol(holder, holders.findName(holder.claimant));
+    for (const [space, offset] of wanted) this.#occupancy.attach(id, state, space, offset);
     const left = new Set<SubnetState>();
-    this.#holding.detachWhere(id, (hold) => {
-      const space = this.#holding.spaceOf(hold);
-      const its = this.#holding.subnetOf(hold);
+    this.#occupancy.detachWhere(id, (hold) => {
+      const space = this.#occupancy.spaceOf(hold);
+      const its = this.#occupancy.subnetOf(hold);
       if (its !== state) {
         if (alone) left.add(its);
         return alone;
@@ -175,11 +175,11 @@ export class Ledger {
   }
 
   #releaseWhere(kind: HolderKind, key: string, goes: (subnet: SubnetState) => boolean): boolean {
-    const id = this.#holding.holders.find(kind, key);
+    const id = this.#occupancy.holders.find(kind, key);
     if (id === none) return false;
     const touched = new Set<SubnetState>();
-    this.#holding.detachWhere(id, (hold) => {
-      const state = this.#holding.subnetOf(hold);
+    this.#occupancy.detachWhere(id, (hold) => {
+      const state = this.#occupancy.subnetOf(hold);
       if (!goes(state)) return false;
       touched.add(state);
       return true;
@@ -194,14 +194,14 @@ export class Ledger {
    */
   allocate(subnet: string, request: AllocationRequest): Allocation {
     const state = this.#subnets.get(subnet);
-    if (state?.spec !== undefined) return allocateIn(state, request, this.#holding);
+    if (state?.spec !== undefined) return allocateIn(state, request, this.#occupancy);
     return noSubnet(subnet);
   }
 
   /** Why `allocate` would refuse this request now; undefined where it would not. Nothing is taken. */
-  refusal(subnet: string, request: AllocationRequest): AllocationFailure | undefined {
+  check(subnet: string, request: AllocationRequest): AllocationFailure | undefined {
     const state = this.#subnets.get(subnet);
-    return state?.spec === undefined ? noSubnet(subnet) : refusalIn(state, request, this.#holding);
+    return state?.spec === undefined ? noSubnet(subnet) : checkIn(state, request, this.#occupancy);
   }
 
   /** Grows whenever the Subnet's counts or ranges may have changed; 0 where nothing is known of it. */
@@ -211,7 +211,7 @@ export class Ledger {
 
   /** Names of the Subnets whose spec or holders have changed since the last call. */
   takeChanged(): string[] {
-    const { changed } = this.#holding;
+    const { changed } = this.#occupancy;
     const names = Array.from(changed, ({ name }) => name);
     changed.clear();
     return names;
@@ -229,9 +229,9 @@ export class Ledger {
   }
 
   /** What services alone hold of the addresses that would be given to whoever asks for any; undefined where that is nothing. */
-  kept(subnet: string, family: Family): Kept | undefined {
+  heldByServices(subnet: string, family: Family): HeldByServices | undefined {
     const state = this.#subnets.get(subnet);
-    return state?.spec === undefined ? undefined : keptOf(family === 4 ? state.v4 : state.v6, family);
+    return state?.spec === undefined ? undefined : heldByServicesOf(family === 4 ? state.v4 : state.v6, family);
   }
 
   /** Counts alone, without a look at single addresses; of the Subnet, or of one pool of it ('' is the default pool). */
@@ -255,7 +255,7 @@ export class Ledger {
   /** Addresses and MACs that claimants have who do not share them, each with its holders in order of rank. */
   conflicts(subnet: string): Conflict[] {
     const state = this.#subnets.get(subnet);
-    return state === undefined ? [] : conflictsOf(state, this.#holding);
+    return state === undefined ? [] : conflictsOf(state, this.#occupancy);
   }
 
   /** True where `conflicts` has any. */
@@ -281,13 +281,13 @@ export class Ledger {
   /** Whether a claimant has anything in a Subnet, by whichever holder. */
   has(subnet: string, claimant: string): boolean {
     const state = this.#subnets.get(subnet);
-    return state !== undefined && this.#holding.hasIn(state, claimant);
+    return state !== undefined && this.#occupancy.hasIn(state, claimant);
   }
 
   /** Everything a claimant has in a Subnet, by whichever holder; undefined where it has nothing. */
   occupant(subnet: string, claimant: string): Occupant | undefined {
     const state = this.#subnets.get(subnet);
-    const id = this.#holding.holders.findName(claimant);
+    const id = this.#occupancy.holders.findName(claimant);
     return state === undefined || id === none ? undefined : this.#describeOccupant(state, id);
   }
 
@@ -303,23 +303,23 @@ export class Ledger {
       if (names.size >= limit || space.held.size === 0) continue;
       const offsets = space.held.sorted();
       for (let at = 0; at < offsets.length && names.size < limit; at++) {
-        for (const { kind, claimant } of this.#holding.holdersAt(space, space.held.find(offsets[at] as Offset)))
+        for (const { kind, claimant } of this.#occupancy.holdersAt(space, space.held.find(offsets[at] as Offset)))
           if (kind !== 'service' && names.size < limit) names.add(claimant);
       }
     }
-    const first = [...names].map((name) => this.#describeOccupant(state, this.#holding.holders.findName(name)));
+    const first = [...names].map((name) => this.#describeOccupant(state, this.#occupancy.holders.findName(name)));
     return { first: first.filter((occupant) => occupant !== undefined), count: state.claimants };
   }
 
   /** Everything one holder has, by Subnet. */
   bindings(kind: HolderKind, key: string): Map<string, Binding> {
-    const { holders, holds } = this.#holding;
+    const { holders, holds } = this.#occupancy;
     const result = new Map<string, { addresses: Address[]; mac?: Mac }>();
     const id = holders.find(kind, key);
     if (id === none) return result;
     for (let hold = holds.firstOf(id); hold !== none; hold = holds.nextOfHolder(hold)) {
-      const space = this.#holding.spaceOf(hold);
-      const { name } = this.#holding.subnetOf(hold);
+      const space = this.#occupancy.spaceOf(hold);
+      const { name } = this.#occupancy.subnetOf(hold);
       const binding = result.get(name) ?? { addresses: [] };
       const offset = space.held.at(holds.slotOf(hold));
       if (space.kind === 'mac') binding.mac = macFromNumber(Number(offset));
@@ -331,12 +331,12 @@ export class Ledger {
   }
 
   #addSubnet(name: string): SubnetState {
-    const space = (kind: Family | 'mac'): Space => new Space(this.#holding.reserveSpaceId(), kind, this.#remember);
+    const space = (kind: Family | 'mac'): Space => new Space(this.#occupancy.reserveSpaceId(), kind, this.#remember);
     const subnet: SubnetState = {
       name,
       spec: undefined,
       pools: [''],
-      refusedPools: [],
+      overlappingPools: [],
       gatewayMacs: new Set(),
       v4: space(4),
       v6: space(6),
@@ -345,22 +345,22 @@ export class Ledger {
       holdersRevision: 0,
       claimants: 0,
     };
-    for (const each of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.register(each, subnet);
+    for (const each of [subnet.v4, subnet.v6, subnet.mac]) this.#occupancy.register(each, subnet);
     this.#subnets.set(name, subnet);
     return subnet;
   }
 
   #forgetIfEmpty(subnet: SubnetState): void {
     if (subnet.spec !== undefined || subnet.v4.held.size + subnet.v6.held.size + subnet.mac.held.size > 0) return;
-    for (const space of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.unregister(space);
+    for (const space of [subnet.v4, subnet.v6, subnet.mac]) this.#occupancy.unregister(space);
     this.#subnets.delete(subnet.name);
   }
 
   #reevaluate(subnet: SubnetState): void {
     subnet.revision++;
-    this.#holding.changed.add(subnet);
+    this.#occupancy.changed.add(subnet);
     for (const space of [subnet.v4, subnet.v6, subnet.mac]) {
-      for (const slot of space.held.slots()) this.#holding.evaluate(subnet, space, slot);
+      for (const slot of space.held.slots()) this.#occupancy.evaluate(subnet, space, slot);
     }
   }
 
@@ -381,20 +381,20 @@ export class Ledger {
   }
 
   #holdersAt(space: Space, slot: number): Holder[] {
-    return slot === none ? [] : this.#holding.holdersAt(space, slot);
+    return slot === none ? [] : this.#occupancy.holdersAt(space, slot);
   }
 
   #describeOccupant(subnet: SubnetState, claimant: number): Occupant | undefined {
-    const { holders: table, holds } = this.#holding;
+    const { holders: table, holds } = this.#occupancy;
     const addresses = new Map<string, Address>();
     const macs = new Set<Mac>();
     const holders: Holder[] = [];
     for (let holder = table.firstOfClaimant(claimant); holder !== none; holder = table.nextOfClaimant(holder)) {
       let here = false;
       for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-        if (this.#holding.subnetOf(hold) !== subnet) continue;
+        if (this.#occupancy.subnetOf(hold) !== subnet) continue;
         here = true;
-        const space = this.#holding.spaceOf(hold);
+        const space = this.#occupancy.spaceOf(hold);
         const offset = space.held.at(holds.slotOf(hold));
         if (space.kind === 'mac') macs.add(macFromNumber(Number(offset)));
         else addresses.set(`${space.kind}/${offset}`, { family: space.kind, value: space.valueAt(offset) });

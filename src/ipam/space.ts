@@ -1,6 +1,6 @@
 /**
  * One family of a Subnet, or its MACs: which offsets are held, and how many in each zone. What a space does when a hold comes or
- * goes is decided in `holding.ts`.
+ * goes is decided in `occupancy.ts`.
  */
 
 import type { Family } from '../net/address.ts';
@@ -10,7 +10,7 @@ import { none } from './none.ts';
 import { toOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 import { OffsetTable } from './offset-table.ts';
-import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
+import type { OverlappingPool, SubnetSpec } from './subnet-spec.ts';
 import { Zones } from './zones.ts';
 import type { Zone } from './zones.ts';
 
@@ -22,7 +22,7 @@ export interface SubnetState {
   spec: SubnetSpec | undefined;
   /** Names of the pools in effect by number: '' is the default one. */
   pools: readonly string[];
-  refusedPools: readonly RefusedPool[];
+  overlappingPools: readonly OverlappingPool[];
   gatewayMacs: ReadonlySet<number>;
   readonly v4: Space;
   readonly v6: Space;

@@ -90,16 +90,16 @@ export function parseSubnetFields(fields: SubnetFields): SpecResult {
   return { ok: true, spec };
 }
 
-export interface RefusedPool {
+export interface OverlappingPool {
   readonly name: string;
   /** The earlier pool that has an address of it. */
   readonly overlaps: string;
 }
 
 /** The pools that are in effect, and those refused because an earlier one has an address of theirs. */
-export function admitPools(pools: readonly PoolSpec[]): { admitted: PoolSpec[]; refused: RefusedPool[] } {
+export function separatePools(pools: readonly PoolSpec[]): { admitted: PoolSpec[]; refused: OverlappingPool[] } {
   const admitted: { pool: PoolSpec; v4: IntervalSet; v6: IntervalSet }[] = [];
-  const refused: RefusedPool[] = [];
+  const refused: OverlappingPool[] = [];
   for (const pool of pools) {
     const v4 = rangesOf(pool.ranges, 4, 0n);
     const v6 = rangesOf(pool.ranges, 6, 0n);
@@ -124,14 +124,14 @@ export function zonesOf(cidr: Cidr, spec: SubnetSpec, pools: readonly PoolSpec[]
 /** True where nothing that this folder looks at differs. */
 export function sameSpec(a: SubnetSpec, b: SubnetSpec): boolean {
   return (
-    refusesTheSame(a, b) &&
+    hasSameLimits(a, b) &&
     sameList(a.excluded, b.excluded, sameRange) &&
     sameList(a.pools, b.pools, (x, y) => x.name === y.name && sameList(x.ranges, y.ranges, sameRange))
   );
 }
 
 /** Whether who asks for an address or a MAC by name, and has it or could, may in both or in neither. */
-export function refusesTheSame(a: SubnetSpec, b: SubnetSpec): boolean {
+export function hasSameLimits(a: SubnetSpec, b: SubnetSpec): boolean {
   return (
     sameDualCidr(a.cidrs, b.cidrs) &&
     sameList(a.gateways, b.gateways, (x, y) => x.family === y.family && x.value === y.value) &&

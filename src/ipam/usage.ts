@@ -34,7 +34,7 @@ export interface Usage extends Dual<FamilyUsage> {
 }
 
 /** What services alone hold of the addresses that would be given to whoever asks for any. */
-export interface Kept {
+export interface HeldByServices {
   readonly count: bigint;
   /** As the ranges above. */
   readonly range: string;
@@ -78,7 +78,7 @@ export function poolCountsOf(space: Space, pool: number): Counts {
 }
 
 /** Undefined where there is nothing: then without a look at single addresses. */
-export function keptOf(space: Space, family: Family): Kept | undefined {
+export function heldByServicesOf(space: Space, family: Family): HeldByServices | undefined {
   let count = 0;
   for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) count += space.heldIn(index) - space.countedIn(index);
   if (count === 0) return undefined;

@@ -167,7 +167,7 @@ export class RuleBench {
 
   /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
   compile(): void {
-    this.allocation.presume();
+    this.allocation.expectReservations();
     do this.world.reactor.runDue();
     while (this.#allocate());
   }
@@ -216,7 +216,7 @@ export class RuleBench {
 
   #round(): boolean {
     let changed = false;
-    this.allocation.presume();
+    this.allocation.expectReservations();
     do {
       this.world.reactor.runDue();
     } while (this.#allocate());

@@ -17,7 +17,7 @@ import {
 import type { Observed } from './opinion.ts';
 
 function observed(scene: PodScene): Observed {
-  return { world: scene.bench.world, complete: true, refusal: (request) => scene.bench.allocation.refusal(request) };
+  return { world: scene.bench.world, complete: true, checkRequest: (request) => scene.bench.allocation.check(request) };
 }
 
 function vip(spec: Vip['spec'], annotations: Readonly<Record<string, string>> = {}): Vip {

@@ -4,7 +4,7 @@ import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/validat
 import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
 import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
-import { addressRequestOf, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
+import { addressRequestOf, changeProblem, objectAddressMessage, objectSubnetMessage } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
@@ -43,7 +43,7 @@ function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion
         ...findings.map(invalid),
         ...leaseObjection(object),
         ...(going === undefined ? [] : [going]),
-        ...(sound ? takenByName(observed, addressRequestOf(object), 'spec', (sentence) => saidOfAddresses(object, sentence)) : []),
+        ...(sound ? takenByName(observed, addressRequestOf(object), 'spec', (sentence) => objectAddressMessage(object, sentence)) : []),
       ],
       warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
     };
@@ -70,7 +70,7 @@ function changed<T>(judge: Judge<T>): (before: T, after: T, observed: Observed) 
 
 function terminating(object: AddressObject): Opinion['objections'][number] {
   const refusal = subnetTerminating(object.subnet);
-  return forbidden({ ...refusal, message: saidOfSubnet(object, refusal.message) }, 'spec');
+  return forbidden({ ...refusal, message: objectSubnetMessage(object, refusal.message) }, 'spec');
 }
 
 function leaseObjection({ resource, name, annotations }: AddressObject): Opinion['objections'] {

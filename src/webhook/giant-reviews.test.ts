@@ -22,7 +22,7 @@ const withMatch = (match: string): string =>
 
 function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
   const { bench } = new PodScene();
-  const observed = { world: bench.world, complete: true, refusal: () => undefined };
+  const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
   const reviews = new Reviews({
     observed,
     unimplemented: () => undefined,

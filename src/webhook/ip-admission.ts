@@ -3,7 +3,7 @@ import { ipFindings, ipUpdateFindings } from '../api/validation/ip-validation.ts
 import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
-import { requestProblem, ipAddressRequest, saidOfIpAddresses, saidOfIpSubnet } from '../compile/ip/ip-request.ts';
+import { requestProblem, ipAddressRequest, ipAddressMessage, ipSubnetMessage } from '../compile/ip/ip-request.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
@@ -22,14 +22,14 @@ export function ipCreated(ip: IP, observed: Observed): Opinion {
   const problem = complete && asks ? requestProblem(world, ip) : undefined;
   const going = subnetTerminating(ip.spec.subnet ?? '');
   if (complete && world.ask(takesNobody, ip.spec.subnet ?? ''))
-    objections.push(forbidden({ ...going, message: saidOfIpSubnet(ip, going.message) }, 'spec.subnet'));
+    objections.push(forbidden({ ...going, message: ipSubnetMessage(ip, going.message) }, 'spec.subnet'));
   else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
   else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));
   if (objections.length === 0 && warnings.length === 0) {
     objections.push(...own.filter(({ code, value }) => code !== 'IPSubnetMissing' || value === '').map(invalid));
     if (objections.length === 0 && complete && asks)
       objections.push(
-        ...takenByName(observed, ipAddressRequest(world, ip), 'spec.ipAddress', (sentence) => saidOfIpAddresses(ip, sentence)),
+        ...takenByName(observed, ipAddressRequest(world, ip), 'spec.ipAddress', (sentence) => ipAddressMessage(ip, sentence)),
       );
   }
   return { objections, warnings };

@@ -3,7 +3,7 @@ import type { Finding } from '../api/validation/finding.ts';
 import type { IPPool } from '../api/kinds/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/validation/ip-pool-validation.ts';
 import { PoolRanges } from '../api/validation/pool-ranges.ts';
-import { poolSubnet, soundPools } from '../compile/ip/ip-pool-findings.ts';
+import { poolSubnet, validPools } from '../compile/ip/ip-pool-findings.ts';
 import { poolTooLate } from '../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
@@ -46,6 +46,6 @@ function findingsOf(pool: IPPool, world: World | undefined): readonly Finding[] 
   const findings = ipPoolFindings(named, world === undefined ? undefined : poolSubnet(world, subnet));
   if (world === undefined) return findings;
   const others = new PoolRanges();
-  for (const name of soundPools(world, subnet)) if (name !== named.name) others.add(name, world.ask(ipPoolAddresses, name));
+  for (const name of validPools(world, subnet)) if (name !== named.name) others.add(name, world.ask(ipPoolAddresses, name));
   return [...findings, ...ipPoolOverlaps(named, others)];
 }

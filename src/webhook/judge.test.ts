@@ -14,7 +14,7 @@ import type { Observed, Opinion } from './opinion.ts';
 import { RefusedDeletions } from './refused-deletions.ts';
 
 function observed({ bench }: PodScene, complete = true): Observed {
-  return { world: bench.world, complete, refusal: (request) => bench.allocation.refusal(request) };
+  return { world: bench.world, complete, checkRequest: (request) => bench.allocation.check(request) };
 }
 
 /** The user that the controller is to the API server. */
@@ -421,7 +421,7 @@ test('a rule that is edited to name an EIP that is being deleted is refused in t
 test('a pod that asks for the impossible is refused in the words of its condition', () => {
   const key = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
   const requests: Readonly<Record<string, object>> = {
-    unreadable: { [key('ip_address')]: 'ten.one' },
+    unreadableAttachment: { [key('ip_address')]: 'ten.one' },
     outside: { [key('ip_address')]: '10.7.0.9' },
     gateway: { [key('ip_address')]: '10.1.0.1' },
     taken: { [key('ip_address')]: '10.1.0.9' },

@@ -27,7 +27,7 @@ export interface Observed {
   /** Every list was read in full. Until then an object is judged by itself. */
   readonly complete: boolean;
   /** Why a request for addresses by name would be refused now. */
-  readonly refusal: (request: AddressRequest) => RequestFailure | undefined;
+  readonly checkRequest: (request: AddressRequest) => RequestFailure | undefined;
 }
 
 export const NO_OPINION: Opinion = { objections: [], warnings: [] };

@@ -5,13 +5,13 @@ import type { Finding } from '../api/validation/finding.ts';
 import { podNetworkFindings } from '../api/pod/pod-network-validation.ts';
 import { podAnnotation } from '../api/well-known.ts';
 import { bindingOf } from '../compile/pod/pod-binding.ts';
-import { nameTaken } from '../compile/pod/pod-address.ts';
-import { podMessage } from '../compile/pod/pod-asks.ts';
+import { portNameConflict } from '../compile/pod/pod-address.ts';
+import { podMessage } from '../compile/pod/requested-values.ts';
 import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
-import { portRefusals } from '../compile/pod/port-tenancy.ts';
+import { forbiddenPortValues } from '../compile/pod/port-tenancy.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
@@ -39,7 +39,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
     else warnings.push(problem.message);
   }
   for (const nic of interfaces) {
-    const taken = nameTaken(world, nic);
+    const taken = portNameConflict(world, nic);
     if (taken?.kind === 'waiting') {
       objections.push(forbidden(taken, 'metadata.name'));
       continue;
@@ -67,8 +67,9 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
 }
 
 export function podChanged(before: Pod, after: Pod, { world, complete }: Observed): Opinion {
-  const unreadable = newOnes(findingsOf(after), findingsOf(before)).map(invalid);
-  if (unreadable.length > 0 || !complete || world.settings.tenancy === 'open') return { objections: unreadable, warnings: [] };
+  const unreadableAttachment = newOnes(findingsOf(after), findingsOf(before)).map(invalid);
+  if (unreadableAttachment.length > 0 || !complete || world.settings.tenancy === 'open')
+    return { objections: unreadableAttachment, warnings: [] };
   return { objections: newOnes(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
 }
 
@@ -80,7 +81,7 @@ function notAllowed(world: World, pod: Pod): readonly Objection[] {
     const { requestState, bound } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
-    const refusals = bound === undefined ? [] : portRefusals(world, nic, bound.addresses.subnet);
+    const refusals = bound === undefined ? [] : forbiddenPortValues(world, nic, bound.addresses.subnet);
     return refusals.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
 }

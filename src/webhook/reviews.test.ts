@@ -17,7 +17,7 @@ class Deletions {
     this.#scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
     this.#scene.pod('web');
     bench.settle();
-    const observed = { world: bench.world, complete: true, refusal: () => undefined };
+    const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
     this.#reviews = new Reviews({ observed, unimplemented: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
   }
 

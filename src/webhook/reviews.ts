@@ -30,7 +30,7 @@ export class Reviews {
   constructor(options: ReviewsOptions) {
     this.#options = options;
     this.#refused = new RefusedDeletions(options.now);
-    this.#alone = { world: new World(options.observed.world.settings), complete: false, refusal: () => undefined };
+    this.#alone = { world: new World(options.observed.world.settings), complete: false, checkRequest: () => undefined };
   }
 
   /** @param proven the client is an API server */

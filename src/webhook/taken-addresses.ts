@@ -11,12 +11,12 @@ const NEVER: ReadonlySet<string> = new Set(['AddressOutOfRange', 'InvalidIPFamil
 
 /** @param said what is in the way as it is said to the object */
 export function takenByName(
-  { world, refusal }: Observed,
+  { world, checkRequest }: Observed,
   request: AddressRequest,
   field: string,
   said: (sentence: string) => string,
 ): readonly Objection[] {
-  const refused = refusal(request);
+  const refused = checkRequest(request);
   if (refused === undefined) return [];
   const { code, message, holders } = refused;
   // The gateway is nobody's, and is never free.

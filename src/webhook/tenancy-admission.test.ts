@@ -32,7 +32,7 @@ function asked({ bench }: PodScene, resource: ResourceName, object: object, befo
       object: reviewed,
       oldObject: before as ReviewedObject | undefined,
     },
-    { world: bench.world, complete: true, refusal: (request) => bench.allocation.refusal(request) },
+    { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) },
     () => undefined,
   );
 }

@@ -23,7 +23,7 @@ const scene = new PodScene();
 scene.bench.put('vpcs', { metadata: { name: 'blue' } });
 scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
 scene.bench.settle();
-const observed = { world: scene.bench.world, complete: true, refusal: () => undefined };
+const observed = { world: scene.bench.world, complete: true, checkRequest: () => undefined };
 
 function judged(resource: ResourceName, object: object, oldObject?: object): Opinion {
   const { group, version, plural, kind } = traitsOf(resource);

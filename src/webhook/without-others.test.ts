@@ -35,9 +35,9 @@ function request(operation: Operation, resource: ResourceName, object: object): 
 /** What the API server is told, and what a client is told that proves nothing. */
 function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
   const { bench } = scene;
-  const observed: Observed = { world: bench.world, complete: true, refusal: (request) => bench.allocation.refusal(request) };
+  const observed: Observed = { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) };
   const known = judge(asked, observed, () => undefined);
-  const alone = judge(asked, { world: new World(bench.world.settings), complete: false, refusal: () => undefined }, () => undefined);
+  const alone = judge(asked, { world: new World(bench.world.settings), complete: false, checkRequest: () => undefined }, () => undefined);
   return { known, unknown: withoutOthers(asked, known, alone) };
 }
 

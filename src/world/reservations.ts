@@ -41,12 +41,12 @@ export type Reservation =
       readonly mac: string;
     }
   | {
-      readonly kind: 'refused';
+      readonly kind: 'failed';
       readonly claimant: string;
       readonly code: Reason;
       readonly message: string;
       /** A part of the request could be met now: once another claimant takes it, the first reason changes. */
-      readonly late?: true;
+      readonly partlyFree?: true;
     };
 
 /** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */
@@ -61,10 +61,10 @@ export interface SubnetUsage {
   readonly v4: FamilyUsage;
   readonly v6: FamilyUsage;
   /** Addresses of foreign ports among those that the allocator would give out; IPv4 first. */
-  readonly kept?: readonly KeptAddresses[];
+  readonly foreignPorts?: readonly ForeignPortAddresses[];
 }
 
-export interface KeptAddresses {
+export interface ForeignPortAddresses {
   readonly family: 4 | 6;
   readonly count: bigint;
   readonly range: string;

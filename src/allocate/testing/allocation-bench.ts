@@ -40,7 +40,7 @@ export class AllocationBench {
   /** What a refusal says; empty for none. */
   message(claimant: string): string {
     const reservation = this.world.reservations.peek(claimant);
-    return reservation?.kind === 'refused' ? reservation.message : '';
+    return reservation?.kind === 'failed' ? reservation.message : '';
   }
 
   /** Somebody has the address. */

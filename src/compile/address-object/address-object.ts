@@ -86,7 +86,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     if (reservation === undefined) return [{ kind: 'address-request', request }];
     return [
       { kind: 'address-request', request },
-      refused(object, kind, { reason: reservation.code, message: saidOfAddresses(object, reservation.message) }),
+      refused(object, kind, { reason: reservation.code, message: objectAddressMessage(object, reservation.message) }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
@@ -146,12 +146,12 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
   const [finding] = findings;
   if (finding !== undefined) return { reason: finding.code, message: findingsText(findings) };
   if (world.ask(subnetView, subnet) === undefined)
-    return { reason: 'WaitingForSubnet', message: saidOfSubnet(object, `Subnet "${subnet}" does not exist; kubectl get subnet`) };
+    return { reason: 'WaitingForSubnet', message: objectSubnetMessage(object, `Subnet "${subnet}" does not exist; kubectl get subnet`) };
   const readiness = world.ask(subnetReady, subnet);
   if (!readiness.ready)
     return {
       reason: reasonToWait(readiness),
-      message: withNext(saidOfSubnet(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
+      message: withNext(objectSubnetMessage(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
   const refusal = writeRefusal(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
@@ -159,13 +159,13 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
 }
 
 /** `sentence`, which is about its Subnet, as it is said to the object. */
-export function saidOfSubnet({ resource, kind, name, askedSubnet }: AddressObject, sentence: string): string {
+export function objectSubnetMessage({ resource, kind, name, askedSubnet }: AddressObject, sentence: string): string {
   const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
   return `${kind} ${name}: ${field}${sentence}`;
 }
 
 /** What keeps an object from the addresses that it asks for, as it is said to the object. */
-export function saidOfAddresses(object: AddressObject, sentence: string): string {
+export function objectAddressMessage(object: AddressObject, sentence: string): string {
   const { resource, kind, name, asked } = object;
   const { v4, v6 } = FIELDS[resource];
   const asks = { [v4]: asked.v4, [v6]: asked.v6, macAddress: hasOwnMac(object) ? asked.mac : '' };

@@ -42,7 +42,7 @@ export function admitsPod({ namespace, selector }: VipView, pod: { readonly name
 }
 
 /** Whether a pod may be given its address as its own. */
-export function givesTo({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
+export function isGivenToPodsOf({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
   return namespace === '' || namespace === pod.namespace;
 }
 
@@ -63,20 +63,20 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   const vip = world.ask(vipView, name);
   const [ip] = world.ips
     .select('vip', name)
-    .filter((one) => isGiven(vip, name, one))
+    .filter((one) => hasVipAddress(vip, name, one))
     .toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
   if (ip !== undefined) return ip.metadata.name;
   if (vip === undefined) return undefined;
   const provider = vipProvider(world, vip);
   const [first] = [...world.pods.bucket('vip', name)]
     .flatMap((key) => world.ask(podView, key) ?? [])
-    .filter((pod) => pod.alive && givesTo(vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
+    .filter((pod) => pod.alive && isGivenToPodsOf(vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });
 
 /** Whether an IP object has the address of a Vip as its own. One whose Vip was made again with another address keeps the one it was given, which is no Vip's. */
-export function isGiven(vip: VipView | undefined, name: string, ip: IP): boolean {
+export function hasVipAddress(vip: VipView | undefined, name: string, ip: IP): boolean {
   return shareOfIp(ip) === vipShare(name) && !hasAnother(vip, ip);
 }
 

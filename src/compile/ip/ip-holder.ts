@@ -18,7 +18,7 @@ import { ordinalIn } from '../pod/pod-life.ts';
 import { keepsIp } from '../pod/pod-subnet.ts';
 import type { PodView } from '../pod/pod-view.ts';
 import { podView } from '../pod/pod-view.ts';
-import { servesStill } from '../pod/retention.ts';
+import { isStillUseful } from '../pod/retention.ts';
 import { commandText } from '../../text/command-text.ts';
 import { infrastructureWithPort } from '../infrastructure-ports.ts';
 
@@ -109,7 +109,7 @@ function retainingStatefulSet(world: World, ip: IP): IpHolder {
     annotations: plan.annotations,
     networks: selected.ok ? selected.selections : [],
   };
-  return servesStill(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+  return isStillUseful(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
 }
 
 function retainingMachine(world: World, ip: IP): IpHolder {
@@ -122,7 +122,7 @@ function retainingMachine(world: World, ip: IP): IpHolder {
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
   const networks = [...plan.networks, ...(selected.ok ? selected.selections : [])];
   const next = { key, statefulSet: undefined, annotations: plan.annotations, networks };
-  return servesStill(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
+  return isStillUseful(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
 }
 
 interface StatefulSetPlan {
@@ -148,7 +148,7 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
 });
 
 /** For who needs an IP object of this name: the sentence that says whom it is there for. Undefined where that is nobody. */
-export function thereForAnother(world: World, ip: IP): string | undefined {
+export function ipOfAnother(world: World, ip: IP): string | undefined {
   const { name } = ip.metadata;
   const user = userOf(ip, holderOf(world, ip));
   return user === undefined

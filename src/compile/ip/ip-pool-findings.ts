@@ -38,7 +38,7 @@ export function poolFindings(world: World, { name, spec }: PoolView): readonly F
 }
 
 /** The pools of a Subnet that are in order, the oldest first. */
-export function soundPools(world: World, subnet: string): readonly string[] {
+export function validPools(world: World, subnet: string): readonly string[] {
   const overlaps = world.ask(poolOverlaps, subnet);
   return world.ask(poolsByAge, subnet).filter((name) => !overlaps.has(name) && world.ask(ownFindings, name).length === 0);
 }

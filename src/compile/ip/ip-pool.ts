@@ -45,7 +45,7 @@ export const ipPool: Rule = {
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
     const findings = poolFindings(world, pool);
-    const finding = findings.length > 0 ? { message: findingsText(findings) } : lateComer(world, pool);
+    const finding = findings.length > 0 ? { message: findingsText(findings) } : createdTooLate(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], commandText`kubectl edit ippool ${name}`);
@@ -58,7 +58,7 @@ export const ipPool: Rule = {
     };
     outputs.push(said);
     if (pool.spec.enableAddressSet !== true) return outputs;
-    const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : setsKept(world, name, owner);
+    const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : frozenSets(world, name, owner);
     for (const [set, addresses] of sets)
       outputs.push({
         kind: 'row',
@@ -73,7 +73,7 @@ export const ipPool: Rule = {
 };
 
 /** A Subnet that is being deleted takes no new pool; those that were there before go on until it is gone. */
-function lateComer(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
+function createdTooLate(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
   if (since === undefined || created < since || !world.ask(takesNobody, spec.subnet)) return undefined;
   return { message: poolTooLate(name, spec.subnet) };
@@ -94,12 +94,12 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
   return [
     ...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces),
     ...poolHostBits({ name, spec }),
-    ...neverGiven(world, pool, usage),
+    ...withoutAddresses(world, pool, usage),
   ];
 }
 
 /** Of a pool in a network that runs: nobody has an address of it, and none is left, so there is none. */
-function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
+function withoutAddresses(world: World, { name, spec }: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
   if (usage === undefined || !world.ask(subnetReady, spec.subnet).ready) return [];
   if ([usage.v4, usage.v6].some(({ available, using }) => available > 0n || using > 0n)) return [];
   return [
@@ -138,7 +138,7 @@ function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
 }
 
 /** A set that a match names stays as it was while the spec is wrong: without it OVN would drop the match in silence. */
-function setsKept(world: World, pool: string, owner: Claimant): readonly NamedSet[] {
+function frozenSets(world: World, pool: string, owner: Claimant): readonly NamedSet[] {
   return [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].flatMap((set): readonly NamedSet[] => {
     const id = rowId('Address_Set', set);
     const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;

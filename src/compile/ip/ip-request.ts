@@ -68,18 +68,18 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   return {
     reason: reasonToWait(readiness),
     field: 'spec.subnet',
-    message: saidOfIpSubnet(ip, readiness.message),
+    message: ipSubnetMessage(ip, readiness.message),
     next: commandText`kubectl describe subnet ${subnet}`,
   };
 }
 
 /** `sentence`, which is about its Subnet, as it is said to the object. */
-export function saidOfIpSubnet({ metadata: { name }, spec: { subnet = '' } }: IP, sentence: string): string {
+export function ipSubnetMessage({ metadata: { name }, spec: { subnet = '' } }: IP, sentence: string): string {
   return `IP ${name}: spec.subnet "${subnet}": ${sentence}`;
 }
 
 /** What keeps it from the addresses that it asks for, as it is said to the object. */
-export function saidOfIpAddresses({ metadata: { name }, spec }: IP, sentence: string): string {
+export function ipAddressMessage({ metadata: { name }, spec }: IP, sentence: string): string {
   const addresses = (spec.ipAddress ?? '') === '' ? (['v4IpAddress', 'v6IpAddress'] as const) : (['ipAddress'] as const);
   const fields = [...addresses, 'macAddress' as const].flatMap((field) => (spec[field] ? [`spec.${field} "${spec[field]}"`] : []));
   return [`IP ${name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')]), sentence].join(': ');

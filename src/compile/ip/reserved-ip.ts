@@ -10,7 +10,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { holderOf } from './ip-holder.ts';
 import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
-import { requestProblem, ipAddressRequest, saidOfIpAddresses } from './ip-request.ts';
+import { requestProblem, ipAddressRequest, ipAddressMessage } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import { writeRefusal } from '../write-refusal.ts';
@@ -29,14 +29,14 @@ export const reservedIp: Rule = {
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
     const reservation = world.reservations.get(request.request.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
-    if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyRequests(ip))
+    if (reservation?.kind === 'failed' && reservation.code === 'AddressConflict' && !onlyRequests(ip))
       return [request, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
-    if (reservation?.kind === 'refused')
+    if (reservation?.kind === 'failed')
       return [
         request,
         saying(
           ip,
-          refused({ reason: reservation.code, message: saidOfIpAddresses(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
+          refused({ reason: reservation.code, message: ipAddressMessage(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
         ),
       ];
     const addresses = addressesOf(reservation);

@@ -16,10 +16,10 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
-import { thereForAnother } from '../ip/ip-holder.ts';
-import { addressesInRow, mostSaid } from '../ip/said-addresses.ts';
-import type { IpRefusal } from '../ip/ip-refusal.ts';
-import { ipRefusal } from '../ip/ip-refusal.ts';
+import { ipOfAnother } from '../ip/ip-holder.ts';
+import { addressesInRow, majorityAddress } from '../ip/majority-address.ts';
+import type { IpRejection } from '../ip/ip-rejection.ts';
+import { ipRejection } from '../ip/ip-rejection.ts';
 import { frozenRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
 import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
@@ -49,9 +49,9 @@ export const nodeJoin: Rule = {
     const port = nodePortName(name);
     const ip = world.ips.get(port);
     const inUse = joined !== undefined || isOurs(world, portId(port), nodeOwner(node));
-    const elsewhere = ip === undefined || isIpOfNode(ip, node) ? undefined : thereForAnother(world, ip);
+    const elsewhere = ip === undefined || isIpOfNode(ip, node) ? undefined : ipOfAnother(world, ip);
     if (elsewhere !== undefined && !inUse) return [bound(node, { reason: 'ReservedElsewhere', message: elsewhere })];
-    const refusal = ip === undefined ? ipRefusal(world, port, node.uid, `Node ${name}`, inUse) : undefined;
+    const refusal = ip === undefined ? ipRejection(world, port, node.uid, `Node ${name}`, inUse) : undefined;
     if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
     const outputs: Output[] = [
@@ -79,10 +79,10 @@ function whyUnbound(
   node: NodeView,
   join: SubnetView,
   reservation: Reservation | undefined,
-  refusal: IpRefusal | undefined,
+  refusal: IpRejection | undefined,
 ): Unbound | undefined {
   const { name, joined } = node;
-  if (reservation?.kind === 'refused')
+  if (reservation?.kind === 'failed')
     return {
       reason: reservation.code,
       message:
@@ -130,7 +130,7 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
  */
 function keptPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
   const told = annotatedAddresses(node);
-  if (reservation?.kind !== 'refused' || reservation.code === 'AddressConflict' || told === undefined) return [];
+  if (reservation?.kind !== 'failed' || reservation.code === 'AddressConflict' || told === undefined) return [];
   if (ip === undefined)
     return isOurs(world, portId(nodePortName(node.name)), nodeOwner(node)) ? [createIp(identityOf(node), told), portRow(node, told)] : [];
   return isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told), portRow(node, told)] : [];
@@ -170,7 +170,7 @@ function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | und
   // One in its switch that says no more whose it is, is taken over with the next transaction.
   const markless = there?.kind === 'legacy' && world.rows.hasMember(switchId(world.settings.joinSubnet), 'ports', id);
   if (there !== undefined && !markless && !isOurs(world, id, nodeOwner(node))) return false;
-  if (ip === undefined) return ipRefusal(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
+  if (ip === undefined) return ipRejection(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
   return isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
 }
 
@@ -216,7 +216,7 @@ function addressesHad(world: World, node: NodeView, ip: IP | undefined): Address
     told,
     isOurs(world, id, nodeOwner(node)) ? addressesInRow(world, id) : undefined,
   ];
-  return mostSaid(
+  return majorityAddress(
     world,
     said.filter((one) => one !== undefined),
   );

@@ -3,7 +3,7 @@ import type { Address } from '../../net/address.ts';
 import { canonicalAddress, parseAddress } from '../../net/address.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import { heldTexts } from '../../world/claimants.ts';
-import type { KeptAddresses } from '../../world/reservations.ts';
+import type { ForeignPortAddresses } from '../../world/reservations.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
@@ -32,8 +32,8 @@ export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('addre
 });
 
 /** Whether a port of another program in the Subnet's switch has the address, as the allocation step has published it. */
-export function isOfOtherPrograms(world: World, subnet: string, { family, value }: Address): boolean {
-  return world.ask(keptByOthers, subnet).some((kept) => {
+export function isHeldByForeignPort(world: World, subnet: string, { family, value }: Address): boolean {
+  return world.ask(foreignPortAddresses, subnet).some((kept) => {
     if (kept.family !== family) return false;
     return kept.range.split(',').some((range) => {
       const [first, last = first] = range.split('-').map(parseAddress);
@@ -43,7 +43,7 @@ export function isOfOtherPrograms(world: World, subnet: string, { family, value 
 }
 
 /** A query of its own: the counts beside them follow every pod. */
-const keptByOthers: Query<readonly KeptAddresses[]> = defineQuery(
+const foreignPortAddresses: Query<readonly ForeignPortAddresses[]> = defineQuery(
   'addresses-of-other-programs',
-  (world, name) => world.usage.get(name)?.kept ?? [],
+  (world, name) => world.usage.get(name)?.foreignPorts ?? [],
 );

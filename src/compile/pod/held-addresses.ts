@@ -11,8 +11,8 @@ import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
-import { addressesIn, addressesInRow, mostSaid } from '../ip/said-addresses.ts';
-import { leadOf } from './machine.ts';
+import { addressesIn, addressesInRow, majorityAddress } from '../ip/majority-address.ts';
+import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
@@ -38,14 +38,14 @@ export interface Held {
 
 export function heldBy(world: World, nic: PodInterface): Held {
   const { said, ...found } = saidOf(world, nic);
-  return { ...found, addresses: mostSaid(world, said, isAllocated(nic) ? annotated(world, nic) : undefined), said };
+  return { ...found, addresses: majorityAddress(world, said, isAllocated(nic) ? annotated(world, nic) : undefined), said };
 }
 
 /** Which of the addresses is right may hang on whether their Subnet is carried out: who is asked because of that does not ask for it. */
 function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
   const { joinSubnet } = world.settings;
   const ip = ipOf(world, nic);
-  const lead = leadOf(world, nic);
+  const lead = primaryPodOf(world, nic);
   const inRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) ? addressesInRow(world, nic.row) : undefined;
   const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) && inRow?.subnet !== joinSubnet;
   const said = [ip === undefined ? undefined : addressesOfIp(ip), inRow]

@@ -9,7 +9,7 @@ import type { MachineNetwork } from '../../api/kubernetes/virtual-machine.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ChassisOptions } from './migration.ts';
-import { inOrderOfLead, chassisOptionsOf } from './migration.ts';
+import { primaryFirst, chassisOptionsOf } from './migration.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
@@ -60,7 +60,7 @@ const machinePods: Query<readonly string[]> = defineQuery('machine-pods', (world
 /** Live pods that run a machine, who leads first. */
 const launchers: Query<readonly string[]> = defineQuery('machine-launchers', (world, key) => {
   const alive = viewsOf(world, world.ask(machinePods, key)).filter((view) => view.alive);
-  return inOrderOfLead(world, alive).map((view) => view.key);
+  return primaryFirst(world, alive).map((view) => view.key);
 });
 
 function viewsOf(world: World, keys: readonly string[]): readonly PodView[] {
@@ -74,7 +74,7 @@ export function launchersOf(world: World, key: string): readonly PodView[] {
 }
 
 /** The pod that has the rows of an interface: its own pod, but for a machine that two pods run. */
-export function leadOf(world: World, { pod, port }: PodInterface): PodView {
+export function primaryPodOf(world: World, { pod, port }: PodInterface): PodView {
   if (pod.machine === undefined) return pod;
   const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
   return all.find((one) => interfacesOf(world, one).interfaces.some((nic) => nic.port === port)) ?? pod;

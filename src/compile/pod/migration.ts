@@ -30,7 +30,7 @@ function stageOf(world: World, { namespace, migration, machine }: PodView): Stag
 const RANK: Readonly<Record<Stage | 'none', number>> = { moved: 0, none: 1, moving: 2, failed: 3 };
 
 /** Live pods of one machine: those that stay before those that go, then by their move, then the older first (of two targets that were reached, the younger). */
-export function inOrderOfLead(world: World, pods: readonly PodView[]): readonly PodView[] {
+export function primaryFirst(world: World, pods: readonly PodView[]): readonly PodView[] {
   const ranked = pods.map((pod) => ({ pod, rank: RANK[stageOf(world, pod) ?? 'none'] }));
   return ranked
     .toSorted((a, b) => {

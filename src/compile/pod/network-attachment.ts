@@ -29,7 +29,7 @@ const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-fi
 });
 
 /** Why nobody can say whose network it is. */
-export function unreadable(world: World, key: string): Finding | undefined {
+export function unreadableAttachment(world: World, key: string): Finding | undefined {
   return world.ask(attachment, key) === 'unreadable' ? world.ask(findingsOf, key)[0] : undefined;
 }
 

@@ -9,17 +9,17 @@ import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
-import { askedAddresses, askedFamily, askedMac } from './asked-addresses.ts';
+import { requestedAddresses, requestedFamily, requestedMac } from './requested-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { infrastructureWithPort } from '../infrastructure-ports.ts';
-import { ipPatchRefusal, ipRefusal } from '../ip/ip-refusal.ts';
-import { ipInTheWay } from './ip-in-the-way.ts';
-import { podMessage } from './pod-asks.ts';
+import { ipPatchRejection, ipRejection } from '../ip/ip-rejection.ts';
+import { ipNameConflict } from './ip-name-conflict.ts';
+import { podMessage } from './requested-values.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
 import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
-import { portRefusals } from './port-tenancy.ts';
+import { forbiddenPortValues } from './port-tenancy.ts';
 import { excludedFromAddress } from './tenancy.ts';
 
 export type RequestState =
@@ -31,7 +31,7 @@ export type RequestState =
   | { readonly kind: 'none' };
 
 /** What an interface waits for whose port would have the name of a node's or a router's. */
-export function nameTaken(world: World, { pod, port }: PodInterface): RequestState | undefined {
+export function portNameConflict(world: World, { pod, port }: PodInterface): RequestState | undefined {
   const owner = infrastructureWithPort(world, port);
   if (owner === undefined) return undefined;
   const message = `Pod ${pod.key}: its port would have the name ${port}, which is that of a port of ${owner}; nodes, routers and Subnets go before pods: make it with another name`;
@@ -45,7 +45,7 @@ export function requestStateOf(world: World, nic: PodInterface, claimant: string
   if (refused !== undefined) return refused;
   const { ip, lead } = held;
   const who = `Pod ${nic.pod.key}`;
-  const refusal = ip === undefined ? ipRefusal(world, nic.port, lead.uid, who, false) : ipPatchRefusal(world, ip, who, false);
+  const refusal = ip === undefined ? ipRejection(world, nic.port, lead.uid, who, false) : ipPatchRejection(world, ip, who, false);
   return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : requestState;
 }
 
@@ -68,8 +68,8 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     };
   }
   if (nic.pod.terminating) return { kind: 'none' };
-  const inTheWay = ipInTheWay(world, nic, held, choice.subnets);
-  if (inTheWay !== undefined) return inTheWay;
+  const nameConflict = ipNameConflict(world, nic, held, choice.subnets);
+  if (nameConflict !== undefined) return nameConflict;
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
   const pairs = allowedPairProblem(world, nic.pod);
@@ -81,14 +81,14 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
       ? { kind: 'waiting', ...given }
       : { kind: 'address-request', request: { ...base, subnets: [given.subnet], ...exactly(given) } };
   }
-  const asked = askedAddresses(nic);
-  const mac = askedMac(nic);
+  const asked = requestedAddresses(nic);
+  const mac = requestedMac(nic);
   if ('reason' in asked) return { kind: 'waiting', reason: asked.reason, message: podMessage(nic, 'address', asked.message) };
   if ('reason' in mac) return { kind: 'waiting', ...mac };
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   return {
     kind: 'address-request',
-    request: { ...base, subnets: choice.subnets, families: askedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
+    request: { ...base, subnets: choice.subnets, families: requestedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
   };
 }
 
@@ -96,7 +96,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
 function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
-  const asked = vipNamed(world, nic) === undefined ? askedAddresses(nic) : {};
+  const asked = vipNamed(world, nic) === undefined ? requestedAddresses(nic) : {};
   const named =
     'reason' in asked ? [] : [asked.v4, asked.v6, ...(asked.anyOf ?? []).flatMap(splitList)].filter((text) => text !== undefined);
   for (const subnet of subnets) {
@@ -104,13 +104,13 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest
     if (exclusion !== undefined) return { kind: 'waiting', ...exclusion, message: podMessage(nic, 'address', exclusion.message) };
   }
   const [first] = subnets;
-  const [refusal] = first === undefined ? [] : portRefusals(world, nic, first);
+  const [refusal] = first === undefined ? [] : forbiddenPortValues(world, nic, first);
   return refusal === undefined ? undefined : { kind: 'waiting', reason: refusal.reason, message: refusal.message };
 }
 
 /** Its pod names addresses or a Vip, or a MAC: no others will do. */
 function asksByName(nic: PodInterface): boolean {
-  const asked = { ...askedAddresses(nic), ...askedMac(nic) };
+  const asked = { ...requestedAddresses(nic), ...requestedMac(nic) };
   return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
 }
 

@@ -10,13 +10,13 @@ import { ownerText } from '../../nb/ownership.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, ipText, sameAddresses } from '../ip/ip-object.ts';
-import { leadOf } from './machine.ts';
+import { primaryPodOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { EventOutput, Output, PatchOutput } from '../output.ts';
 import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
-import { podMessage } from './pod-asks.ts';
+import { podMessage } from './requested-values.ts';
 import { writeRefusal } from '../write-refusal.ts';
 import { bindingOf } from './pod-binding.ts';
 import type { Binding } from './pod-binding.ts';
@@ -24,7 +24,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
-import { addressKept, correctedAnnotations, ipInsteadOfWords } from './pod-edits.ts';
+import { addressMismatch, correctedAnnotations, reservedIpMismatch } from './annotation-mismatch.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import { outsideTenancy } from './tenancy-report.ts';
@@ -42,30 +42,32 @@ export function annotationOutputs(
   bindings: readonly Binding[],
   problem: PodInterfaces['problem'],
 ): readonly Output[] {
-  const carried = bindings.filter((binding) => isCarried(world, binding));
-  const complete = problem === undefined && carried.length === bindings.length;
-  const told = bindings.filter((binding) => (carried.includes(binding) ? complete || isAllocated(binding.nic) : isWordTaken(binding)));
-  if (told.length === 0) return [];
+  const observed = bindings.filter((binding) => isPortObserved(world, binding));
+  const complete = problem === undefined && observed.length === bindings.length;
+  const reported = bindings.filter((binding) =>
+    observed.includes(binding) ? complete || isAllocated(binding.nic) : areAnnotationsRemoved(binding),
+  );
+  if (reported.length === 0) return [];
   const allocated: PatchOutput = {
     ...patchOf(pod),
-    annotations: Object.assign({}, ...told.map((binding) => allocatedAnnotations(world, binding))) as Record<string, string | null>,
-    event: allocationEvent(pod, told),
+    annotations: Object.assign({}, ...reported.map((binding) => allocatedAnnotations(world, binding))) as Record<string, string | null>,
+    event: allocationEvent(pod, reported),
   };
-  const routed = told.filter((binding) => isRouted(world, binding)).map(({ nic }) => [podAnnotation(nic.provider, 'routed'), 'true']);
+  const routed = reported.filter((binding) => isRouted(world, binding)).map(({ nic }) => [podAnnotation(nic.provider, 'routed'), 'true']);
   if (routed.length === 0) return [allocated];
   return [allocated, { ...patchOf(pod), annotations: Object.fromEntries(routed) as Record<string, string> }];
 }
 
 /** Of what somebody edited in the annotations it is said that it was put right: the addresses are not new. */
-function allocationEvent(pod: PodView, told: readonly Binding[]): EventOutput {
-  const corrected = told.flatMap(correctedAnnotations);
+function allocationEvent(pod: PodView, reported: readonly Binding[]): EventOutput {
+  const corrected = reported.flatMap(correctedAnnotations);
   if (corrected.length > 0)
     return {
       type: 'Warning',
       reason: 'FieldCorrected',
       message: withNext(findingsText(corrected), commandText`kiln explain pod ${pod.name} -n ${pod.namespace}`),
     };
-  const message = told.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
+  const message = reported.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
   return { type: 'Normal', reason: 'PodNetworkAllocated', message };
 }
 
@@ -87,26 +89,26 @@ export function conditionOutputs(
     ...inUse.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...(problem === undefined || pod.terminating ? [] : [problem]),
     ...coming.flatMap((binding) => obstacleOf(world, binding) ?? []),
-    ...refusedOf(world, pod, bindings),
+    ...rejectedWriteOf(world, pod, bindings),
   ];
   if (obstacle !== undefined)
     return [
       {
         ...patchOf(pod),
-        conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, message: advised(pod, obstacle), event: 'Warning' }],
+        conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, message: withNextCommand(pod, obstacle), event: 'Warning' }],
       },
     ];
-  if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isCarried(world, binding))) return [];
+  if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isPortObserved(world, binding))) return [];
   for (const { ip } of bindings) {
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
   }
-  const unread = outsideTenancy(world, bindings) ?? portFinding(pod) ?? addressKept(world, bindings);
+  const unread = outsideTenancy(world, bindings) ?? portFinding(pod) ?? addressMismatch(world, bindings);
   if (unread !== undefined)
     return [
       {
         ...patchOf(pod),
-        conditions: [{ type: POD_CONDITION, status: 'True', ...unread, message: advised(pod, unread), event: 'Warning' }],
+        conditions: [{ type: POD_CONDITION, status: 'True', ...unread, message: withNextCommand(pod, unread), event: 'Warning' }],
       },
     ];
   if (pod.bound === undefined) return [];
@@ -129,7 +131,7 @@ function portFinding({ namespace, name, annotations }: PodView): Obstacle | unde
 }
 
 /** Its node reads its addresses from annotations that the API server does not let it have. */
-function refusedOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
+function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
   if (bindings.every(({ nic }) => isAllocated(nic))) return [];
   const refusal = writeRefusal(world, 'pods', pod.key, 'object', pod.uid);
   if (refusal === undefined) return [];
@@ -138,20 +140,20 @@ function refusedOf(world: World, pod: PodView, bindings: readonly Binding[]): re
 }
 
 /** What lies in the pod is mended there; of all else `kiln explain` shows what stands in the way. */
-function advised({ namespace, name }: PodView, { reason, message }: { readonly reason: Reason; readonly message: string }): string {
+function withNextCommand({ namespace, name }: PodView, { reason, message }: { readonly reason: Reason; readonly message: string }): string {
   return withNext(
     message,
-    OF_THE_POD.has(reason) ? commandText`kubectl edit pod -n ${namespace} ${name}` : commandText`kiln explain pod ${name} -n ${namespace}`,
+    POD_REASONS.has(reason) ? commandText`kubectl edit pod -n ${namespace} ${name}` : commandText`kiln explain pod ${name} -n ${namespace}`,
   );
 }
 
-const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'PortNotAllowed', 'AddressOutOfRange', 'InvalidIPFamily']);
+const POD_REASONS: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'PortNotAllowed', 'AddressOutOfRange', 'InvalidIPFamily']);
 
 /**
  * Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. Who was
  * told before its Subnet was torn out is told the same again.
  */
-function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean {
+function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): boolean {
   if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
   if (!nic.isOvn) return true;
   if (port === undefined || !ownRow) return false;
@@ -163,7 +165,7 @@ function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean
  * Somebody took away the addresses that the pod had been told, while its port cannot be there (another program has the switch): its IP object
  * still says them.
  */
-function isWordTaken({ nic, ip, bound }: Binding): boolean {
+function areAnnotationsRemoved({ nic, ip, bound }: Binding): boolean {
   if (bound?.subnet === undefined || ip === undefined || !isAllocated(nic) || annotationOf(nic, 'ip_address') !== '') return false;
   return sameAddresses(addressesOfIp(ip), bound.addresses);
 }
@@ -211,34 +213,37 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const stays = (): boolean =>
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
-    reservation?.kind === 'refused' && !(OF_ITS_NETWORK.has(reservation.code) && stays())
-      ? { reason: reservation.code, message: keptOn(binding, reservation.code, refusalOf(world, binding, reservation.message)) }
+    reservation?.kind === 'failed' && !(NETWORK_REASONS.has(reservation.code) && stays())
+      ? {
+          reason: reservation.code,
+          message: withoutAddressMessage(binding, reservation.code, failureMessage(world, binding, reservation.message)),
+        }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
   if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;
   const conflict = world.rowConflicts.get(nic.row);
-  if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
+  if (conflict?.owners.includes(ownerText(podOwner(primaryPodOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  if (others.length === 0) return networkMissing(world, binding) ?? behindLead(world, binding);
+  if (others.length === 0) return networkMissing(world, binding) ?? waitingForPrimary(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
 
 /** In the words of what is refused: the pod's, or those of the IP object that is there for it. */
-function refusalOf(world: World, binding: Binding, message: string): string {
+function failureMessage(world: World, binding: Binding, message: string): string {
   const { nic } = binding;
-  const ip = ipInsteadOfWords(world, binding);
+  const ip = reservedIpMismatch(world, binding);
   if (ip === undefined) return podMessage(nic, 'address', message);
   return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or ${commandText`kubectl delete ip ${ip}`}`;
 }
 
 /** What a network says of addresses that are not its own. */
-const OF_ITS_NETWORK: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
+const NETWORK_REASONS: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
 
 /** Who was given an address of a network that its Subnet has no more cannot be given another one as it runs: no edit mends that. */
-function keptOn({ nic, bound }: Binding, code: Reason, message: string): string {
-  if (!OF_ITS_NETWORK.has(code) || !isAllocated(nic)) return message;
+function withoutAddressMessage({ nic, bound }: Binding, code: Reason, message: string): string {
+  if (!NETWORK_REASONS.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
   // Somebody said that a pod runs which was over: it was let go.
   const meanwhile = bound === undefined ? 'it has no port any more' : 'it keeps that one as long as it runs';
@@ -246,11 +251,11 @@ function keptOn({ nic, bound }: Binding, code: Reason, message: string): string 
 }
 
 /** The second pod of a virtual machine that moves has what the first one is given: what that waits for keeps this one as well. */
-function behindLead(world: World, { nic, leads, reservation, bound }: Binding): Obstacle | undefined {
-  if (leads || reservation !== undefined || bound !== undefined) return undefined;
-  const lead = leadOf(world, nic);
+function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }: Binding): Obstacle | undefined {
+  if (isPrimary || reservation !== undefined || bound !== undefined) return undefined;
+  const lead = primaryPodOf(world, nic);
   const { interfaces, problem } = interfacesOf(world, lead);
-  const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.leads);
+  const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.isPrimary);
   const why = problem ?? own.flatMap((one) => obstacleOf(world, one) ?? [])[0];
   if (why === undefined) return undefined;
   return { reason: why.reason, message: `Pod ${lead.key}, which runs the same virtual machine and was there first, waits: ${why.message}` };
@@ -260,7 +265,7 @@ function behindLead(world: World, { nic, leads, reservation, bound }: Binding): 
 function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   const subnet = binding.nic.isOvn ? binding.bound?.subnet?.name : undefined;
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
-  if (conflict === undefined || isCarried(world, binding)) return undefined;
+  if (conflict === undefined || isPortObserved(world, binding)) return undefined;
   return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
 }
 

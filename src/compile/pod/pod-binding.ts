@@ -11,8 +11,8 @@ import { heldBy } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
 import type { RequestState } from './pod-address.ts';
-import { requestStateOf, nameTaken } from './pod-address.ts';
-import { leadOf } from './machine.ts';
+import { requestStateOf, portNameConflict } from './pod-address.ts';
+import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
@@ -27,7 +27,7 @@ interface Bound {
 export interface Binding {
   readonly nic: PodInterface;
   /** Its pod has the rows and the IP object: false for the second pod of a virtual machine that moves. */
-  readonly leads: boolean;
+  readonly isPrimary: boolean;
   readonly claimant: string;
   readonly requestState: RequestState;
   /** Undefined while nobody has answered. */
@@ -43,7 +43,7 @@ export interface Binding {
 }
 
 export function bindingOf(world: World, nic: PodInterface): Binding {
-  const taken = nameTaken(world, nic);
+  const taken = portNameConflict(world, nic);
   if (taken !== undefined) return withoutPort(world, nic, taken);
   const held = heldBy(world, nic);
   const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
@@ -52,14 +52,14 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
   const bound = boundOf(world, reservation, ip, held);
   const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
-  return { nic, leads: held.lead.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
+  return { nic, isPrimary: held.lead.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
 /** Its name is a node's or a router's, who go first: what it has goes, whenever it came. */
 function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
-  const leads = leadOf(world, nic).key === nic.pod.key;
+  const isPrimary = primaryPodOf(world, nic).key === nic.pod.key;
   const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
-  return { nic, leads, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), requestState, ...has };
+  return { nic, isPrimary, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), requestState, ...has };
 }
 
 /**
@@ -72,7 +72,7 @@ function boundOf(world: World, reservation: Reservation | undefined, ip: IP | un
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const said = ip === undefined ? undefined : addressesOfIp(ip);
-  const refused = reservation?.kind === 'refused' ? reservation.code : undefined;
+  const refused = reservation?.kind === 'failed' ? reservation.code : undefined;
   const stays = ip === undefined ? ownRow && refused !== 'AddressConflict' : bound;
   const left = refused !== undefined && stays ? held.addresses : undefined;
   const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);

@@ -12,7 +12,7 @@ import { attachmentProvider, parseProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { attachment, unreadable } from './network-attachment.ts';
+import { attachment, unreadableAttachment } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
@@ -145,7 +145,7 @@ function resolve(
       reason: 'WaitingForNetwork',
       message: `NetworkAttachmentDefinition ${key}, which the pod is attached to, does not exist; ${look}`,
     };
-  return { reason: 'InvalidNetwork', message: unreadable(world, key)?.message ?? '' };
+  return { reason: 'InvalidNetwork', message: unreadableAttachment(world, key)?.message ?? '' };
 }
 
 /** Providers of interfaces that were made for the pod: by its annotations and by IP objects. */

@@ -6,7 +6,7 @@ import type { World } from '../../world/world.ts';
 import { vipView } from '../address-object/vip-view.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, createIp, keepIp } from '../ip/ip-object.ts';
-import { ipRefusal } from '../ip/ip-refusal.ts';
+import { ipRejection } from '../ip/ip-rejection.ts';
 import { FROM_NAMESPACE } from './misbound.ts';
 import type { Output } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
@@ -19,7 +19,7 @@ export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, ip, bound, port, reservation } = binding;
   // Of a Subnet that was torn out, or made again with another network, nothing can be reserved: who runs in it has what it had, and its IP
   // object says so whoever edited it or took it away.
-  const stays = reservation?.kind === 'refused' && (ip !== undefined || port !== undefined);
+  const stays = reservation?.kind === 'failed' && (ip !== undefined || port !== undefined);
   const addresses = addressesOf(reservation) ?? (stays ? bound?.addresses : undefined);
   if (addresses === undefined) return [];
   const identity = identityOf(world, nic, addresses);
@@ -38,7 +38,7 @@ export function ipOutputs(world: World, binding: Binding): readonly Output[] {
 function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[] {
   if (!ownRow && !isAllocated(nic)) return [];
   const { key, uid } = nic.pod;
-  const refusal = ipRefusal(world, nic.port, uid, `Pod ${key}`, true);
+  const refusal = ipRejection(world, nic.port, uid, `Pod ${key}`, true);
   if (refusal === undefined) return [];
   return [{ kind: 'notice', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
 }

@@ -22,7 +22,7 @@ export function isFinished(pod: Pod): boolean {
  * When a terminating pod counts as gone although no kubelet said so (its node is lost), in milliseconds since the epoch;
  * undefined while nobody asked for its deletion. The deletion time has the grace period in it already; the kubelet gets it once more.
  */
-export function lostAt(pod: Pod): number | undefined {
+export function deadNodeDeadline(pod: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
   const asked = Date.parse(deletionTimestamp);
@@ -34,7 +34,7 @@ export function lostAt(pod: Pod): number | undefined {
 /** @param passed whether a deadline (milliseconds since the epoch) has passed */
 export function isAlive(pod: Pod, passed: (deadline: number) => boolean): boolean {
   if (isFinished(pod)) return false;
-  const lost = lostAt(pod);
+  const lost = deadNodeDeadline(pod);
   return lost === undefined || !passed(lost);
 }
 

@@ -10,7 +10,7 @@ import type { NetworkSelection } from '../../api/pod/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { isReserved, isRetained, onlyRequests } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { lacksFamily, namesOthers, ofAskedFamily, poolName } from './asked-addresses.ts';
+import { lacksRequestedFamily, requestsOthers, ofRequestedFamily, poolName } from './requested-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
@@ -60,7 +60,7 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
 /** A pod that asks for one family is given that half of what is there for it; what is its own already, or what a user reserves, stays whole. */
 function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
   const whole = isReserved(ip) || nic.pod.migration !== undefined || ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
-  return whole ? addresses : ofAskedFamily(nic, addresses);
+  return whole ? addresses : ofRequestedFamily(nic, addresses);
 }
 
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
@@ -69,8 +69,8 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   if (world.ask(subnetView, subnet)?.isJoin === true) return false;
   if ((ip.spec.ipAddress ?? '') === '' || onlyRequests(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
-  if (!isReserved(ip) && nic.pod.migration === undefined && lacksFamily(nic, ip)) return false;
-  if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
+  if (!isReserved(ip) && nic.pod.migration === undefined && lacksRequestedFamily(nic, ip)) return false;
+  if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && requestsOthers(world, nic, ip)) return false;
   // It is nobody new in a network only while its machine runs there.
   if (excludedFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;

@@ -7,13 +7,13 @@ import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { admitsPod, allowedPairsOf, givesTo, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
+import { admitsPod, allowedPairsOf, isGivenToPodsOf, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
 import type { VipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
-import { listedVips } from './port-vip-tenancy.ts';
+import { allowedPortVips } from './port-vip-tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 interface Obstacle {
@@ -42,7 +42,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
       reason: 'InvalidAnnotation',
       message: `${said} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
     };
-  if (!givesTo(vip, nic.pod))
+  if (!isGivenToPodsOf(vip, nic.pod))
     return { reason: 'InvalidAnnotation', message: `${said} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
   const user = world.ask(vipUser, name);
   if (user !== undefined && user !== nic.port)
@@ -77,7 +77,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
 
 /** Addresses that a port may use beside its own: those its annotation lists, and of the Vips that its pod declares those of its Subnet. */
 export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
-  const listed = listedVips(world, nic, subnet);
+  const listed = allowedPortVips(world, nic, subnet);
   const vips = allowedPairsOf(nic.pod.annotations)
     .flatMap((name) => world.ask(vipView, name) ?? [])
     .filter((vip: VipView) => vip.subnet === subnet && admitsPod(vip, nic.pod));

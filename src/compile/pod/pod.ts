@@ -29,14 +29,17 @@ export const pod: Rule = {
     // Nothing half bound: while one interface cannot be had, none that has nothing yet is begun.
     const waits =
       problem !== undefined || bindings.some(({ requestState }) => requestState.kind === 'waiting' || requestState.kind === 'pending');
-    const begun = bindings.filter(isBegun);
-    const open = waits ? [] : bindings.filter((binding) => !isBegun(binding));
+    const withState = bindings.filter(hasState);
+    const notStarted = waits ? [] : bindings.filter((binding) => !hasState(binding));
     // The answer comes before anything is written, and this runs again with it: a start asks for all pods at once.
-    if (begun.some(isAsking))
-      return [...begun.flatMap(requestsOf), ...(open.every(isGranted) ? open.flatMap(requestsOf) : jointRequestsOf(open))];
+    if (withState.some(isUnanswered))
+      return [
+        ...withState.flatMap(requestsOf),
+        ...(notStarted.every(isGranted) ? notStarted.flatMap(requestsOf) : jointRequestsOf(notStarted)),
+      ];
     return [
-      ...begun.flatMap((binding) => interfaceOutputs(world, binding)),
-      ...(open.every(isGranted) ? open.flatMap((binding) => interfaceOutputs(world, binding)) : jointRequestsOf(open)),
+      ...withState.flatMap((binding) => interfaceOutputs(world, binding)),
+      ...(notStarted.every(isGranted) ? notStarted.flatMap((binding) => interfaceOutputs(world, binding)) : jointRequestsOf(notStarted)),
       ...annotationOutputs(world, view, bindings, problem),
       ...conditionOutputs(world, view, bindings, problem),
       ...unplugOutputs(world, view, interfaces),
@@ -46,30 +49,30 @@ export const pod: Rule = {
 };
 
 /** It has an IP object or is in use. */
-function isBegun({ nic, ip, ownRow }: Binding): boolean {
+function hasState({ nic, ip, ownRow }: Binding): boolean {
   return ip !== undefined || ownRow || isAllocated(nic);
 }
 
-function isGranted({ requestState, leads, reservation }: Binding): boolean {
-  return requestState.kind !== 'address-request' || !leads || reservation?.kind === 'granted';
+function isGranted({ requestState, isPrimary, reservation }: Binding): boolean {
+  return requestState.kind !== 'address-request' || !isPrimary || reservation?.kind === 'granted';
 }
 
 /** It has asked for what it has, and nobody has answered yet. */
-function isAsking({ requestState, leads, reservation }: Binding): boolean {
-  return leads && requestState.kind === 'address-request' && reservation === undefined;
+function isUnanswered({ requestState, isPrimary, reservation }: Binding): boolean {
+  return isPrimary && requestState.kind === 'address-request' && reservation === undefined;
 }
 
-function requestsOf({ requestState, leads }: Binding): readonly AddressRequestOutput[] {
-  return leads && requestState.kind === 'address-request' ? [requestState] : [];
+function requestsOf({ requestState, isPrimary }: Binding): readonly AddressRequestOutput[] {
+  return isPrimary && requestState.kind === 'address-request' ? [requestState] : [];
 }
 
 /**
  * What interfaces ask for that have nothing yet: all of it or nothing. So pods that want the last addresses of the same networks do not
  * wait for each other in a circle, and no address is in use without an IP object that says by whom.
  */
-function jointRequestsOf(open: readonly Binding[]): readonly Output[] {
-  const requests = open.flatMap(({ requestState, leads }) =>
-    requestState.kind === 'address-request' && leads ? [requestState.request] : [],
+function jointRequestsOf(notStarted: readonly Binding[]): readonly Output[] {
+  const requests = notStarted.flatMap(({ requestState, isPrimary }) =>
+    requestState.kind === 'address-request' && isPrimary ? [requestState.request] : [],
   );
   if (requests.length < 2) return requests.map((request) => ({ kind: 'address-request', request }));
   const together = requests.map(({ claimant }) => claimant).toSorted();
@@ -77,6 +80,6 @@ function jointRequestsOf(open: readonly Binding[]): readonly Output[] {
 }
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
-  if (!binding.leads) return portGroupOutputs(binding);
+  if (!binding.isPrimary) return portGroupOutputs(binding);
   return [...requestsOf(binding), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
 }

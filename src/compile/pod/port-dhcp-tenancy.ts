@@ -6,7 +6,7 @@ import type { DhcpProtocol } from '../subnet/rows/subnet-dhcp.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
-import { isThere } from './port-before.ts';
+import { isObservedAsPods } from './existing-port.ts';
 
 export const DHCP_SUFFIX = { IPv4: 'dhcp-v4-options', IPv6: 'dhcp-v6-options' } as const;
 /** The field of a Subnet that is for all its ports. */
@@ -71,6 +71,6 @@ export function ownDhcpText(world: World, nic: PodInterface, subnet: string, pro
 /** DHCP options that the port has of its own now. */
 function optionsBefore(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): ReadonlyMap<string, string> {
   const id = dhcpOptionsId(subnet, protocol, nic.port);
-  const options = isThere(world, id, nic) ? world.rows.column(id, 'options') : undefined;
+  const options = isObservedAsPods(world, id, nic) ? world.rows.column(id, 'options') : undefined;
   return new Map(options instanceof Map ? [...options].map(([name, value]) => [String(name), String(value)]) : []);
 }

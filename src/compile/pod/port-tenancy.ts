@@ -12,13 +12,13 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
-import { isThere } from './port-before.ts';
+import { isObservedAsPods } from './existing-port.ts';
 import { DHCP_FIELD, DHCP_SUFFIX, dhcpProblems } from './port-dhcp-tenancy.ts';
 import { vipProblem } from './port-vip-tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /** Part of an annotation that is refused. */
-export interface PortRefusal {
+export interface ForbiddenPortValue {
   readonly reason: Extract<Reason, 'PortNotAllowed'>;
   /** Key of the annotation. */
   readonly key: string;
@@ -41,10 +41,10 @@ const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (w
 });
 
 /** What an interface asks for its port in a Subnet and may not have. */
-export function portRefusals(world: World, nic: PodInterface, subnet: string): readonly PortRefusal[] {
+export function forbiddenPortValues(world: World, nic: PodInterface, subnet: string): readonly ForbiddenPortValue[] {
   if (world.settings.tenancy === 'open' || !nic.isOvn) return [];
   const allowed = world.ask(allowancesOf, subnet);
-  const refusals: PortRefusal[] = [];
+  const refusals: ForbiddenPortValue[] = [];
   const refuse = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
     const key = podAnnotation(nic.provider, suffix);
     const message = `Pod ${nic.pod.key}: metadata.annotations[${key}] "${shown(value)}" ${problem}; ${rule}`;
@@ -91,7 +91,8 @@ export function isSecured(world: World, nic: PodInterface, subnet: string): bool
   if (world.settings.tenancy === 'open') return said === 'true';
   if (said !== 'false') return true;
   return (
-    !world.ask(allowancesOf, subnet).securityOff && !(isThere(world, nic.row, nic) && isEmpty(world.rows.column(nic.row, 'port_security')))
+    !world.ask(allowancesOf, subnet).securityOff &&
+    !(isObservedAsPods(world, nic.row, nic) && isEmpty(world.rows.column(nic.row, 'port_security')))
   );
 }
 
@@ -99,7 +100,7 @@ export function isSecured(world: World, nic: PodInterface, subnet: string): bool
 export function forwardsLayer2(world: World, nic: PodInterface, subnet: string): boolean {
   if (annotationOf(nic, 'layer2_forward') !== 'true') return false;
   if (world.settings.tenancy === 'open' || world.ask(allowancesOf, subnet).layer2Forward) return true;
-  const stations = isThere(world, nic.row, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
+  const stations = isObservedAsPods(world, nic.row, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
   return stations instanceof Set && stations.has('unknown');
 }
 

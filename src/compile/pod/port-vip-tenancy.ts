@@ -14,16 +14,16 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
 import { subnetSpec, subnetView } from '../subnet/judging/subnet-view.ts';
-import { addressHolder, isOfOtherPrograms } from './address-holder.ts';
+import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
-import { isThere } from './port-before.ts';
+import { isObservedAsPods } from './existing-port.ts';
 import { closedPoolOf } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /** Of the addresses that a pod lists for its port, those that it may send from. */
-export function listedVips(world: World, nic: PodInterface, subnet: string): readonly string[] {
+export function allowedPortVips(world: World, nic: PodInterface, subnet: string): readonly string[] {
   const listed = portVipsIn(annotationOf(nic, 'port_vips'));
   if (listed.length === 0 || world.settings.tenancy === 'open') return listed;
   const before = vipsBefore(world, nic);
@@ -63,14 +63,14 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
       `list an address that nobody has; a Vip of spec.namespace ${nic.pod.namespace} that the pod names in annotation ovn.kubernetes.io/aaps is shared`,
       true,
     );
-  if (isOfOtherPrograms(world, subnet, address))
+  if (isHeldByForeignPort(world, subnet, address))
     return problem('is that of a port of another program in the switch', 'list an address that nobody has', true);
   // Its own, or a Vip's that it shares: an administrator, or the allocator, has said so.
-  return holders.length > 0 ? undefined : setAside(world, nic, subnet, address);
+  return holders.length > 0 ? undefined : reservedForOthers(world, nic, subnet, address);
 }
 
 /** Nobody has it, and an administrator keeps it for others, or for nobody. */
-function setAside(world: World, { pod }: PodInterface, subnet: string, address: Address): VipProblem | undefined {
+function reservedForOthers(world: World, { pod }: PodInterface, subnet: string, address: Address): VipProblem | undefined {
   const text = formatAddress(address);
   const pool = closedPoolOf(world, pod.namespace, subnet, address);
   if (pool !== undefined)
@@ -113,6 +113,6 @@ function singleAddress(item: string): Address | undefined {
 
 /** Further addresses that the port has now. */
 function vipsBefore(world: World, nic: PodInterface): ReadonlySet<string> {
-  const ids = isThere(world, nic.row, nic) ? world.rows.column(nic.row, 'external_ids') : undefined;
+  const ids = isObservedAsPods(world, nic.row, nic) ? world.rows.column(nic.row, 'external_ids') : undefined;
   return new Set(ids instanceof Map ? splitList(String(ids.get('vips') ?? '')) : []);
 }

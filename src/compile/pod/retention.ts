@@ -12,7 +12,7 @@ import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
 import { isReserved } from '../../world/claimants.ts';
-import { namesOthers } from './asked-addresses.ts';
+import { requestsOthers } from './requested-addresses.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
 import type { PodView } from './pod-view.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
@@ -25,7 +25,7 @@ export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {
   readonly networks: readonly NetworkSelection[];
 }
 
-export function servesStill(world: World, ip: IP, next: NextPod): boolean {
+export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
   const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
   const view = world.ask(subnetView, subnet);
   const texts = splitList(ipAddress);
@@ -41,7 +41,7 @@ export function servesStill(world: World, ip: IP, next: NextPod): boolean {
   const selection = attached ? attaches(next, provider) : undefined;
   if (attached && selection === undefined) return false;
   const { key, statefulSet, annotations } = next;
-  if (!isReserved(ip) && namesOthers(world, { pod: { key, statefulSet, annotations }, provider, selection, isOvn: view.isOvn }, ip))
+  if (!isReserved(ip) && requestsOthers(world, { pod: { key, statefulSet, annotations }, provider, selection, isOvn: view.isOvn }, ip))
     return false;
   const declared = next.annotations[podAnnotation(provider, 'logical_switch')] ?? '';
   if (declared !== '') return declared === subnet;

@@ -6,7 +6,7 @@ import type { Reason } from '../../api/reasons.ts';
 import type { World } from '../../world/world.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { portRefusals } from './port-tenancy.ts';
+import { forbiddenPortValues } from './port-tenancy.ts';
 import type { Exclusion } from './tenancy.ts';
 import { excludedFromNetwork, excludedFromSubnet } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -25,7 +25,7 @@ export function outsideTenancy(
       const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps what it has as long as it runs, and the pod after it is refused; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
       return { reason: exclusion.reason, message };
     }
-    const [refusal] = portRefusals(world, nic, subnet);
+    const [refusal] = forbiddenPortValues(world, nic, subnet);
     if (refusal !== undefined)
       return {
         reason: refusal.reason,

@@ -13,7 +13,7 @@ import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
-import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
+import { poolsByAge, poolView, validPools } from '../ip/ip-pool-findings.ts';
 import { keptMac } from '../kept-mac.ts';
 import { subnetAcceptance } from './judging/subnet-acceptance.ts';
 import { dhcpServerMacs } from './rows/subnet-dhcp.ts';
@@ -75,6 +75,6 @@ function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined
 
 /** Addresses of a Subnet's IPPools. Of two that overlap, the first counts: those that are in order, then those that are refused, each by age. */
 const namedPools: Query<readonly NamedPool[]> = defineQuery('subnet-named-pools', (world, subnet) => {
-  const names = new Set([...soundPools(world, subnet), ...world.ask(poolsByAge, subnet)]);
+  const names = new Set([...validPools(world, subnet), ...world.ask(poolsByAge, subnet)]);
   return [...names].map((name) => ({ name, ips: world.ask(poolView, name)?.spec.ips ?? [] }));
 });

@@ -6,7 +6,7 @@ import { World } from '../../world/world.ts';
 import { FailedRequests } from './failed-requests.ts';
 
 function refused(claimant: string, code: 'NoAvailableAddress' | 'AddressConflict'): Reservation {
-  return { kind: 'refused', claimant, code, message: 'no' };
+  return { kind: 'failed', claimant, code, message: 'no' };
 }
 
 test('refused requests are counted by code as they come, change their reason, are granted and go', () => {

@@ -23,7 +23,7 @@ export class FailedRequests {
   }
 
   #count(reservation: Reservation | undefined, by: 1 | -1): void {
-    if (reservation?.kind !== 'refused') return;
+    if (reservation?.kind !== 'failed') return;
     this.counts.set(reservation.code, (this.counts.get(reservation.code) ?? 0) + by);
   }
 }

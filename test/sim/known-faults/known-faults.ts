@@ -13,7 +13,7 @@ import { KubeWriter } from '../../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../../src/kube/leader-election.ts';
 import type { Dependency } from '../../../src/blockers/dependency.ts';
 import { DEPENDENCIES } from '../../../src/blockers/dependencies.ts';
-import { Holding } from '../../../src/ipam/holding.ts';
+import { Occupancy } from '../../../src/ipam/occupancy.ts';
 import { Ledger } from '../../../src/ipam/ledger.ts';
 import type { IP } from '../../../src/api/kinds/ip.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
@@ -106,10 +106,10 @@ function releaseByName(): () => void {
 /** Who came last goes first where two have one address and nobody is in use. */
 function youngerFirst(): () => void {
   return replaced(
-    Holding.prototype,
+    Occupancy.prototype,
     'holdersAt',
     (holdersAt) =>
-      function (this: Holding, ...where) {
+      function (this: Occupancy, ...where) {
         return holdersAt.apply(this, where).toReversed();
       },
   );

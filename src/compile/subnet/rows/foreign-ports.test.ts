@@ -151,7 +151,7 @@ test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports h
   bench.put('subnets', { metadata: { name: 'shared' }, spec: { cidrBlock: '10.9.0.0/24' } });
   bench.settle();
   assert.equal(bench.condition('subnets', 'shared', 'WithoutEffect')?.reason, undefined);
-  assert.deepEqual(bench.world.usage.peek('shared')?.kept, undefined);
+  assert.deepEqual(bench.world.usage.peek('shared')?.foreignPorts, undefined);
 });
 
 test("a switch that another program takes is no Subnet's any more: what ports in it have is nobody's conflict, until the switch is given back", () => {

@@ -8,7 +8,7 @@ import { subnetIdleFields } from '../../../api/validation/subnet-idle-fields.ts'
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
 import { subnetIntent } from '../../../world/intent.ts';
-import type { KeptAddresses } from '../../../world/reservations.ts';
+import type { ForeignPortAddresses } from '../../../world/reservations.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
@@ -109,7 +109,7 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
 /** Addresses that OVN would answer for twice are given to nobody. The user knows which ports are to stay. */
 function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
   const networks = world.ask(askedNetworks, name);
-  return world.ask(keptByOthers, name).map(({ family, count, range }) => {
+  return world.ask(foreignPortAddresses, name).map(({ family, count, range }) => {
     const ranges = range.split(',');
     const shown = `${ranges.slice(0, RANGES_SHOWN).join(', ')}${ranges.length > RANGES_SHOWN ? ' and more' : ''}`;
     return findingOf(
@@ -170,12 +170,12 @@ const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-famili
   if (usage === undefined) return [];
   return familiesOf(world.ask(askedNetworks, name)).filter((family) => {
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
-    return available === 0n && using === 0n && usage.kept?.some((one) => one.family === family) !== true;
+    return available === 0n && using === 0n && usage.foreignPorts?.some((one) => one.family === family) !== true;
   });
 });
 
 /** As small, for the same reason. */
-const keptByOthers: Query<readonly KeptAddresses[]> = defineQuery(
+const foreignPortAddresses: Query<readonly ForeignPortAddresses[]> = defineQuery(
   'subnet-kept-by-others',
-  (world, name) => world.usage.get(name)?.kept ?? [],
+  (world, name) => world.usage.get(name)?.foreignPorts ?? [],
 );

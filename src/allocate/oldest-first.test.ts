@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AddressRequest } from '../world/reservations.ts';
-import { inOrderOfAge } from './order-of-age.ts';
+import { oldestFirst } from './oldest-first.ts';
 
 test('the oldest comes first, of one second the first by name, whatever the order was', () => {
   const request = fc.record({
@@ -12,7 +12,7 @@ test('the oldest comes first, of one second the first by name, whatever the orde
   fc.assert(
     fc.property(fc.uniqueArray(request, { selector: ({ claimant }) => claimant }), (requests) => {
       const groups = requests.map((one) => [one as AddressRequest, { since: '', claimant: 'another of the pod' } as AddressRequest]);
-      const found = inOrderOfAge(groups).map(([first]) => `${first?.since} ${first?.claimant}`);
+      const found = oldestFirst(groups).map(([first]) => `${first?.since} ${first?.claimant}`);
       const wanted = requests.map(({ since, claimant }) => `${since} ${claimant}`).toSorted((a, b) => (a < b ? -1 : 1));
       assert.deepEqual(found, wanted);
     }),

@@ -9,15 +9,15 @@ import { annotationKey, podAnnotation } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
-import { isGiven, vipView } from '../address-object/vip-view.ts';
+import { hasVipAddress, vipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, ipText } from '../ip/ip-object.ts';
 import { ipPoolRanges, ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { findingsText } from '../left-out.ts';
 import { outsideOf } from './misbound.ts';
-import type { Word } from './pod-asks.ts';
-import { isAmong, listedAddresses, poolName } from './asked-addresses.ts';
-import { interfaceAddressWords, wordsOf } from './pod-asks.ts';
+import type { RequestedValue } from './requested-values.ts';
+import { matchesAny, listedAddresses, poolName } from './requested-addresses.ts';
+import { interfaceAddressValues, requestedValuesOf } from './requested-values.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
@@ -29,8 +29,11 @@ import { commandText } from '../../text/command-text.ts';
 const RANGES_SHOWN = 5;
 
 /** What is asked of an interface and is not what it has, as one obstacle of the pod; undefined where there is nothing of that. */
-export function addressKept(world: World, bindings: readonly Binding[]): { readonly reason: Reason; readonly message: string } | undefined {
-  const findings = bindings.flatMap((binding) => unmet(world, binding));
+export function addressMismatch(
+  world: World,
+  bindings: readonly Binding[],
+): { readonly reason: Reason; readonly message: string } | undefined {
+  const findings = bindings.flatMap((binding) => mismatches(world, binding));
   const [first] = bindings;
   if (first === undefined || findings.length === 0) return undefined;
   const { pod } = first.nic;
@@ -42,52 +45,56 @@ export function addressKept(world: World, bindings: readonly Binding[]): { reado
   return { reason: 'AddressKept', message: `${findingsText(findings)}; ${next}` };
 }
 
-function unmet(world: World, binding: Binding): readonly Finding[] {
+function mismatches(world: World, binding: Binding): readonly Finding[] {
   const { nic, bound } = binding;
   if (bound === undefined || !isAllocated(nic)) return [];
   const { addresses } = bound;
-  const families = wordsOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
-  const asked = addressWord(world, nic);
+  const families = requestedValuesOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
+  const asked = addressValue(world, nic);
   const others = asked === undefined || meets(world, binding, addresses, asked) ? families : [asked, ...families];
   return others.map((word) => keptFinding(world, nic, addresses, word));
 }
 
 /** The IP object that is there for an interface which waits, and has another address than its pod names: what is asked for is that one's. */
-export function ipInsteadOfWords(world: World, binding: Binding): string | undefined {
+export function reservedIpMismatch(world: World, binding: Binding): string | undefined {
   const { nic, ip } = binding;
   const addresses = ip === undefined ? undefined : addressesOfIp(ip);
   if (ip === undefined || addresses === undefined || isAllocated(nic)) return undefined;
   // Nobody has told the pod yet: that which says an address is its own word.
-  const asked = addressWord(world, nic, ['ip_address', 'ip_pool']);
+  const asked = addressValue(world, nic, ['ip_address', 'ip_pool']);
   return asked === undefined || meets(world, binding, addresses, asked) ? undefined : ip.metadata.name;
 }
 
 /** The one that counts. That which says the address of who has one is Kiln's own word by now. */
-function addressWord(world: World, nic: PodInterface, suffixes: readonly ('ip_address' | 'ip_pool')[] = ['ip_pool']): Word | undefined {
+function addressValue(
+  world: World,
+  nic: PodInterface,
+  suffixes: readonly ('ip_address' | 'ip_pool')[] = ['ip_pool'],
+): RequestedValue | undefined {
   const vip = vipNamed(world, nic);
   if (vip !== undefined) return { key: annotationKey.vip, value: vip };
-  return [...interfaceAddressWords(nic), ...wordsOf(nic, suffixes)][0];
+  return [...interfaceAddressValues(nic), ...requestedValuesOf(nic, suffixes)][0];
 }
 
-function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, value }: Word): boolean {
+function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, value }: RequestedValue): boolean {
   if (key === annotationKey.vip) {
     const vip = world.ask(vipView, value);
     const has = vip?.addresses;
-    return (ip !== undefined && isGiven(vip, value, ip)) || (has?.v4 === addresses.v4 && has.v6 === addresses.v6);
+    return (ip !== undefined && hasVipAddress(vip, value, ip)) || (has?.v4 === addresses.v4 && has.v6 === addresses.v6);
   }
-  if (key !== podAnnotation(nic.provider, 'ip_pool')) return isAmong(addresses, [value]);
+  if (key !== podAnnotation(nic.provider, 'ip_pool')) return matchesAny(addresses, [value]);
   const pool = poolName(value);
   if (pool !== '') return ip === undefined || (world.ask(ipPoolSubnet, pool) !== '' && !outsideOf(world, [pool], ip));
   const list = listedAddresses(value);
   const ordinal = nic.pod.statefulSet?.ordinal;
-  return isAmong(addresses, ordinal === undefined ? list : list.slice(ordinal, ordinal + 1));
+  return matchesAny(addresses, ordinal === undefined ? list : list.slice(ordinal, ordinal + 1));
 }
 
 function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
   return family.toLowerCase() === 'ipv4' ? v6 === '' : family.toLowerCase() === 'ipv6' ? v4 === '' : false;
 }
 
-function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: Word): Finding {
+function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: RequestedValue): Finding {
   const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
   const one = podAnnotation(nic.provider, 'ip_address');
   const unless = pool === '' ? '' : `, unless that asks for an address by annotation ${one}, which comes before the pool`;

@@ -8,27 +8,27 @@ import type { Reason } from '../../api/reasons.ts';
 import { FINALIZER } from '../../api/well-known.ts';
 import { claimantOfIp, isRequest, isReserved } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { thereForAnother } from '../ip/ip-holder.ts';
-import { ipPatchRefusal } from '../ip/ip-refusal.ts';
+import { ipOfAnother } from '../ip/ip-holder.ts';
+import { ipPatchRejection } from '../ip/ip-rejection.ts';
 import { requestProblem } from '../ip/ip-request.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { commandText } from '../../text/command-text.ts';
 
-export type InTheWay =
+export type NameConflict =
   /** It stays as it is. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
   /** It goes, or is completed, by itself. */
   | { readonly kind: 'pending' };
 
-const PENDING: InTheWay = { kind: 'pending' };
+const PENDING: NameConflict = { kind: 'pending' };
 
 /** @param subnets those that the interface may take its address from */
-export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets: readonly string[]): InTheWay | undefined {
+export function ipNameConflict(world: World, nic: PodInterface, held: Held, subnets: readonly string[]): NameConflict | undefined {
   const ip = world.ips.get(nic.port);
   if (ip === undefined || keepsIp(world, nic, held)) return undefined;
-  if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return keptForIt(world, nic, ip, subnets);
+  if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return reservedForPod(world, nic, ip, subnets);
   const { name, finalizers = [] } = ip.metadata;
   const look = commandText`kubectl describe ip ${name}`;
   if (isTerminating(ip)) {
@@ -36,12 +36,12 @@ export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets:
     if (others.length === 0) return PENDING;
     return waiting(`IP ${name}, which has the name of its port, is being deleted and kept by finalizer ${others.join(', ')}; ${look}`);
   }
-  const elsewhere = thereForAnother(world, ip);
+  const elsewhere = ipOfAnother(world, ip);
   return elsewhere === undefined ? PENDING : waiting(elsewhere);
 }
 
 /** A user's, for this very pod: the pod has what that one is given, and nothing before. */
-function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): InTheWay {
+function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): NameConflict {
   const { name } = ip.metadata;
   const { subnet = '' } = ip.spec;
   if (!subnets.includes(subnet))
@@ -49,10 +49,10 @@ function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly st
       `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; ${commandText`kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`}`,
     );
   const problem = requestProblem(world, ip);
-  const refusal = problem === undefined ? ipPatchRefusal(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
+  const refusal = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
   if (refusal?.rests === true) return { kind: 'waiting', reason: 'IPRefused', message: refusal.message };
   const answer = world.reservations.get(claimantOfIp(ip));
-  const refused = problem ?? (answer?.kind === 'refused' ? { reason: answer.code, message: answer.message } : undefined);
+  const refused = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
   if (refused === undefined) return PENDING;
   const said = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
   return {
@@ -62,6 +62,6 @@ function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly st
   };
 }
 
-function waiting(message: string): InTheWay {
+function waiting(message: string): NameConflict {
   return { kind: 'waiting', reason: 'ReservedElsewhere', message };
 }

@@ -8,7 +8,7 @@ import type { AllocationTarget } from './ledger-request.ts';
 export type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
 
 /** Nodes reach the network by the addresses of the join Subnet, and are reached by them: nobody else is given one, whatever it was told before. */
-export function forNodes(join: string, { subnet }: AllocationTarget, { ofNode }: AddressRequest): Failure | undefined {
+export function nodesOnly(join: string, { subnet }: AllocationTarget, { ofNode }: AddressRequest): Failure | undefined {
   if (ofNode === true || subnet !== join) return undefined;
   return {
     ok: false,
@@ -19,20 +19,20 @@ export function forNodes(join: string, { subnet }: AllocationTarget, { ofNode }:
   };
 }
 
-export function unreadable(message: string): AllocationFailure {
+export function unreadableAddress(message: string): AllocationFailure {
   return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };
 }
 
-export function refusedWith({ claimant }: AddressRequest, refusals: readonly Failure[]): Reservation {
-  const [first] = refusals;
-  if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
-  const late = refusals.some((refusal) => refusal.late === true);
-  return { kind: 'refused', claimant, code: first.code, message: said(refusals), ...(late && { late }) };
+export function failedReservation({ claimant }: AddressRequest, failures: readonly Failure[]): Reservation {
+  const [first] = failures;
+  if (first === undefined) return { kind: 'failed', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
+  const partlyFree = failures.some((refusal) => refusal.partlyFree === true);
+  return { kind: 'failed', claimant, code: first.code, message: failureText(failures), ...(partlyFree && { partlyFree }) };
 }
 
 /** The first few of them, as one text. */
-export function said(refusals: readonly { readonly message: string }[]): string {
-  return refusals
+export function failureText(failures: readonly { readonly message: string }[]): string {
+  return failures
     .map(({ message }) => withoutIncarnations(message))
     .slice(0, 5)
     .join('; ');

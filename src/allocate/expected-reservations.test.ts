@@ -114,7 +114,7 @@ test('a pod that goes, or is made again, after it was taken in keeps nothing', (
     const taken = (): string | undefined =>
       [...fresh.world.reservations.entries()].map(([claimant]) => claimant).find((claimant) => claimant.startsWith('web.shop#'));
     assert.equal(
-      fresh.allocation.presume(() => taken() !== undefined),
+      fresh.allocation.expectReservations(() => taken() !== undefined),
       false,
       'it yields with something left',
     );

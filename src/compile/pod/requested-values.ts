@@ -5,7 +5,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 
 /** An annotation and what it says. */
-export interface Word {
+export interface RequestedValue {
   readonly key: string;
   readonly value: string;
 }
@@ -18,13 +18,13 @@ type AskedOf = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterfa
 export function podMessage(nic: PodInterface, asked: Asked, sentence: string): string {
   const said = `Pod ${nic.pod.key}: `;
   if (sentence.startsWith(said)) return sentence;
-  const words = isAllocated(nic) ? [] : asked === 'subnet' ? subnetWords(nic) : addressWords(nic);
-  if (words.length === 0) return said + (nic.selection === undefined ? sentence : `network ${networkOf(nic)}: ${sentence}`);
-  return said + words.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
+  const values = isAllocated(nic) ? [] : asked === 'subnet' ? subnetValues(nic) : addressValues(nic);
+  if (values.length === 0) return said + (nic.selection === undefined ? sentence : `network ${networkOf(nic)}: ${sentence}`);
+  return said + values.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
 }
 
 /** The annotation for one interface of an attached network, which counts before that for the provider. */
-export function interfaceAsks({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
+export function interfaceValue({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
   return readable(suffix, pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
 }
 
@@ -37,39 +37,39 @@ function networkOf({ selection }: PodInterface): string {
   return `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
 }
 
-function subnetWords(nic: PodInterface): readonly Word[] {
+function subnetValues(nic: PodInterface): readonly RequestedValue[] {
   const suffix = nic.isOvn && annotationOf(nic, 'logical_switch') !== '' ? 'logical_switch' : 'ip_pool';
-  return wordsOf(nic, [suffix]);
+  return requestedValuesOf(nic, [suffix]);
 }
 
 /** In the order in which they count: of what names an address the first, then what else narrows the choice. */
-function addressWords(nic: PodInterface): readonly Word[] {
+function addressValues(nic: PodInterface): readonly RequestedValue[] {
   const { selection } = nic;
-  const selected: Word = {
+  const selected: RequestedValue = {
     key: annotationKey.networkAttachments,
     value: [...(selection?.ips ?? []), selection?.mac ?? ''].filter((one) => one !== '').join(','),
   };
-  const own = (['ip_address', 'mac_address'] as const).map((suffix): Word => ({
+  const own = (['ip_address', 'mac_address'] as const).map((suffix): RequestedValue => ({
     key: interfaceKey(selection, suffix),
-    value: interfaceAsks(nic, suffix),
+    value: interfaceValue(nic, suffix),
   }));
-  const addresses = [...own, selected, ...wordsOf(nic, ['ip_address', 'ip_pool'])].filter(({ value }) => value !== '');
-  return [...addresses.slice(0, 1), ...wordsOf(nic, ['ip_family', 'mac_address'])];
+  const addresses = [...own, selected, ...requestedValuesOf(nic, ['ip_address', 'ip_pool'])].filter(({ value }) => value !== '');
+  return [...addresses.slice(0, 1), ...requestedValuesOf(nic, ['ip_family', 'mac_address'])];
 }
 
 /** The addresses that are asked for one interface of an attached network, the first of them counts. */
-export function interfaceAddressWords(nic: PodInterface): readonly Word[] {
+export function interfaceAddressValues(nic: PodInterface): readonly RequestedValue[] {
   const { selection } = nic;
   return [
-    { key: interfaceKey(selection, 'ip_address'), value: interfaceAsks(nic, 'ip_address') },
+    { key: interfaceKey(selection, 'ip_address'), value: interfaceValue(nic, 'ip_address') },
     { key: annotationKey.networkAttachments, value: (selection?.ips ?? []).join(',') },
   ].filter(({ value }) => value !== '');
 }
 
-export function wordsOf(
+export function requestedValuesOf(
   nic: PodInterface,
   suffixes: readonly ('logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'mac_address')[],
-): readonly Word[] {
+): readonly RequestedValue[] {
   return suffixes.flatMap((suffix) => {
     const value = annotationOf(nic, suffix);
     return value === '' ? [] : [{ key: podAnnotation(nic.provider, suffix), value }];

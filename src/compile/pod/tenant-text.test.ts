@@ -1,5 +1,5 @@
 /**
- * What a user of a namespace can write beside the annotations of `lying-pod.test.ts`, and what it reaches: one test for each row of the table in
+ * What a user of a namespace can write beside the annotations of `forged-annotations.test.ts`, and what it reaches: one test for each row of the table in
  * docs/security.md.
  */
 import assert from 'node:assert/strict';

@@ -15,7 +15,7 @@ import { sameAddresses } from './ip-object.ts';
  * @param said the most durable place first
  * @param told what a place says that proves nothing by itself: it decides between the others where they differ
  */
-export function mostSaid(world: World, said: readonly Addresses[], told?: Addresses): Addresses | undefined {
+export function majorityAddress(world: World, said: readonly Addresses[], told?: Addresses): Addresses | undefined {
   return (
     said.find((one, i) => sameAddresses(one, told) || said.some((other, j) => i !== j && sameAddresses(one, other))) ??
     said.find((one) => said.length < 2 || isOfItsSubnet(world, one)) ??

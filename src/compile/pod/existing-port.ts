@@ -2,11 +2,11 @@
 import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
-import { leadOf } from './machine.ts';
+import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { podOwner } from './pod-view.ts';
 
 /** Also one of Kube-OVN's that a rule is about to take over: no tenant writes rows. */
-export function isThere(world: World, id: RowId, nic: PodInterface): boolean {
-  return world.rows.state(id)?.ownership.kind === 'legacy' || isOurs(world, id, podOwner(leadOf(world, nic)));
+export function isObservedAsPods(world: World, id: RowId, nic: PodInterface): boolean {
+  return world.rows.state(id)?.ownership.kind === 'legacy' || isOurs(world, id, podOwner(primaryPodOf(world, nic)));
 }

@@ -9,18 +9,18 @@ import { parseMac } from '../net/mac.ts';
 import type { Reservation } from '../world/reservations.ts';
 import type { Table } from '../world/table.ts';
 
-export class PresumedReservations {
+export class ExpectedReservations {
   readonly #reservations: Table<Reservation>;
   /** Claimants that have not requested anything yet. */
   readonly #expected = new Set<string>();
-  /** `coming`: rules have not run yet; `over`: all requests of the start are known. */
-  #state: 'coming' | 'there' | 'over' = 'coming';
+  /** `collecting`: rules have not run yet; `ended`: all requests of the start are known. */
+  #state: 'collecting' | 'ready' | 'ended' = 'collecting';
 
   constructor(reservations: Table<Reservation>) {
     this.#reservations = reservations;
   }
 
-  get state(): 'coming' | 'there' | 'over' {
+  get state(): 'collecting' | 'ready' | 'ended' {
     return this.#state;
   }
 
@@ -32,7 +32,7 @@ export class PresumedReservations {
   };
 
   complete(): void {
-    this.#state = 'there';
+    this.#state = 'ready';
   }
 
   /** It has requested its addresses, and is answered like any other. */
@@ -41,8 +41,8 @@ export class PresumedReservations {
   }
 
   /** Those of claimants without a request by now. */
-  takeBack(): void {
-    this.#state = 'over';
+  removeUnrequested(): void {
+    this.#state = 'ended';
     for (const claimant of this.#expected) this.#reservations.delete(claimant);
     this.#expected.clear();
   }

@@ -13,33 +13,33 @@ import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
 import { outsideOf } from './misbound.ts';
-import { interfaceAsks } from './pod-asks.ts';
+import { interfaceValue } from './requested-values.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 
 /** As much of an interface as says what is asked for: of a pod that is there, or of one that a template would make. */
-export interface Asking extends Pick<PodInterface, 'provider' | 'isOvn' | 'selection'> {
+export interface RequestingInterface extends Pick<PodInterface, 'provider' | 'isOvn' | 'selection'> {
   readonly pod: Pick<PodView, 'key' | 'annotations' | 'statefulSet'>;
 }
 
 /** Whether the addresses, the family, the MAC or the IPPool that are named are not those of an IP object; what cannot be read names nothing. */
-export function namesOthers(world: World, nic: Asking, ip: IP): boolean {
+export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): boolean {
   const has = addressesOfIp(ip);
   if (has === undefined) return false;
-  if (lacksFamily(nic, ip)) return true;
-  const mac = askedMac(nic);
+  if (lacksRequestedFamily(nic, ip)) return true;
+  const mac = requestedMac(nic);
   if ('mac' in mac && mac.mac !== parseMac(has.mac)) return true;
-  const asked = askedAddresses(nic);
+  const asked = requestedAddresses(nic);
   if ('reason' in asked) return false;
-  if ('anyOf' in asked) return !isAmong(has, asked.anyOf ?? []);
-  if ('v4' in asked || 'v6' in asked) return !isAmong(has, [[asked.v4 ?? '', asked.v6 ?? ''].filter((one) => one !== '').join(',')]);
+  if ('anyOf' in asked) return !matchesAny(has, asked.anyOf ?? []);
+  if ('v4' in asked || 'v6' in asked) return !matchesAny(has, [[asked.v4 ?? '', asked.v6 ?? ''].filter((one) => one !== '').join(',')]);
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   return pool !== '' && outsideOf(world, [pool], ip);
 }
 
 /** Whether one of the items, each an address or one of each family, is what is there; of a family that it does not name, anything is. */
-export function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolean {
+export function matchesAny({ v4, v6 }: Addresses, items: readonly string[]): boolean {
   return items.some((item) => {
     const asked = familiesIn(splitList(item));
     const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
@@ -48,21 +48,21 @@ export function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolea
 }
 
 /** The one family that is asked for. The address of a Vip is given as it is. */
-export function askedFamily(nic: Asking): 'v4' | 'v6' | undefined {
+export function requestedFamily(nic: RequestingInterface): 'v4' | 'v6' | undefined {
   if ((nic.pod.annotations[annotationKey.vip] ?? '') !== '') return undefined;
   const family = annotationOf(nic, 'ip_family').toLowerCase();
   return family === 'ipv4' ? 'v4' : family === 'ipv6' ? 'v6' : undefined;
 }
 
 /** Whether one family is asked for, and an IP object has none of it. */
-export function lacksFamily(nic: Asking, ip: IP): boolean {
-  const family = askedFamily(nic);
+export function lacksRequestedFamily(nic: RequestingInterface, ip: IP): boolean {
+  const family = requestedFamily(nic);
   return family !== undefined && addressesOfIp(ip)?.[family] === '';
 }
 
 /** Of the family that is asked for; of both where both are, or neither is. */
-export function ofAskedFamily(nic: Asking, addresses: Addresses): Addresses {
-  const family = askedFamily(nic);
+export function ofRequestedFamily(nic: RequestingInterface, addresses: Addresses): Addresses {
+  const family = requestedFamily(nic);
   if (family === undefined || addresses[family] === '') return addresses;
   return { ...addresses, [family === 'v4' ? 'v6' : 'v4']: '' };
 }
@@ -72,25 +72,25 @@ export interface Refused {
   readonly message: string;
 }
 
-export function askedMac(nic: Asking): Pick<AddressRequest, 'mac'> | Refused {
+export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'mac'> | Refused {
   if (!nic.isOvn) return {};
   const text =
-    [interfaceAsks(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
+    [interfaceValue(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
   if (text === '') return {};
   const mac = parseMac(text);
   return mac === undefined ? inSelection(nic, `mac "${text}"`, macProblem(text) ?? 'is no MAC address') : { mac };
 }
 
 /** Annotations of their own were judged before; this is what the list of networks says. */
-function inSelection({ pod, selection }: Asking, what: string, problem: string): Refused {
+function inSelection({ pod, selection }: RequestingInterface, what: string, problem: string): Refused {
   const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
   const key = annotationKey.networkAttachments;
   return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} asked for in network ${network} ${problem}` };
 }
 
 /** Addresses by name: `ip_address`, or of a list `ip_pool` any for a plain pod, the one of its ordinal for a StatefulSet's. */
-export function askedAddresses(nic: Asking): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | Refused {
-  const single = interfaceAsks(nic, 'ip_address');
+export function requestedAddresses(nic: RequestingInterface): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | Refused {
+  const single = interfaceValue(nic, 'ip_address');
   if (single !== '') return familiesIn(splitList(single));
   const selected = nic.selection?.ips ?? [];
   const bad = selected.find((item) => parseAddress(item.split('/')[0] ?? '') === undefined);

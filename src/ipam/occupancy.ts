@@ -20,7 +20,7 @@ export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefin
 /** Claimants that have one address or MAC and do not share it, whenever a hold on it comes or goes. */
 export type OnContested = (claimants: readonly string[]) => void;
 
-export class Holding {
+export class Occupancy {
   readonly holders = new Holders();
   readonly holds = new Holds();
   /** Subnets whose holders came, went or declare something else, until somebody takes them. */

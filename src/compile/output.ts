@@ -32,6 +32,10 @@ export interface RowOutput {
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; vendor and owner keys are added by the diff. */
   readonly externalIds?: Readonly<Record<string, string>>;
+  /** The status of its owner names the row: one without keys is Kube-OVN's, and is adopted. */
+  readonly named?: true;
+  /** A leftover of Kube-OVN: retained as it is while its owner exists, where no other rule emits the row. */
+  readonly leftover?: true;
   /** Of a row that is kept as it is: what may have been written into it last. What its seal says that was is wanted of it. */
   readonly sealed?: readonly RowOutput[];
 }

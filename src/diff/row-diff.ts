@@ -2,7 +2,7 @@
  * One Northbound identity: the row that should be there against the rows that are.
  */
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
-import { OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, incarnationOf, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -27,10 +27,8 @@ import {
   wantedRow,
   wantedSeal,
 } from './row-contents.ts';
+import { vendorKeysInside } from './keys-inside.ts';
 import { commandText } from '../text/command-text.ts';
-
-/** Tables whose rows Kube-OVN makes without marks; below an owned parent such a row may be adopted. */
-const ADOPTABLE_WITHOUT_KEYS: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
 
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
@@ -41,14 +39,14 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const mine = context.rows.best(id) ?? marklessElsewhere(id, wanted, context);
   // Nothing is left to be kept, as the rules are about to see.
   if (mine === undefined) return isKept(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
-  if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
+  if (mine.ownership.kind === 'foreign' && !adoptable(mine, wanted, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
     const parent = mine.ownership.family === 'unknown' ? wanted.parent?.id : undefined;
     if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
-  const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
+  const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec));
   const { extra, guests } = leave(others, spec, context);
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return withoutParent(wanted, slot?.rows ?? [], observed, spec, context);
@@ -198,6 +196,7 @@ function updateRow(
     columns.push(column);
   }
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
+  if (edits.length > 0) edits.push(...vendorKeysInside(mine, context));
   const whole = edits.length === 0 && before.length === 0;
   // By its seal alone the contents of a row that nobody states are told: somebody edited that.
   const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
@@ -314,7 +313,8 @@ export function guard(row: Observed): Edit {
   const { ownership, table, uuid } = row;
   if (ownership.kind === 'ours')
     return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownership.owner, [UID_KEY]: ownership.uid } };
-  if (ownership.kind === 'legacy') return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR } };
+  if (ownership.kind === 'legacy' && hasVendorKey(row.row.external_ids))
+    return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR } };
   return { kind: 'exists', table, uuid };
 }
 
@@ -327,10 +327,16 @@ function columnsToEmpty(wanted: RowOutput, spec: TableSpec, { row }: Observed): 
   return found;
 }
 
-function adoptable(row: Observed, context: DiffContext): boolean {
-  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown' || row.parent === undefined) return false;
-  if (!ADOPTABLE_WITHOUT_KEYS.has(row.table)) return false;
-  return context.rows.entry(row.parent.uuid)?.ownership.kind === 'ours';
+/** A duplicate of ours goes, and a legacy one of what other rows contain: it would stay in force when the one that is kept goes. */
+function isDuplicate({ ownership }: Observed, { parents }: TableSpec): boolean {
+  return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0);
+}
+
+function adoptable(row: Observed, wanted: RowOutput, { rows }: DiffContext): boolean {
+  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
+  const containers = rows.containersOf(row.uuid);
+  const held = row.row['external_ids'];
+  return mayAdopt(held instanceof Map ? held : undefined, { table: row.table, containers }, wanted.named === true);
 }
 
 function foreignSentence(id: RowId, row: Observed): string {

@@ -1,6 +1,7 @@
 /**
- * Whose a row is. A row is Kiln's when its external_ids carry Kube-OVN's vendor marker and Kiln's owner keys; with the
- * marker alone it is Kube-OVN's legacy; everything else is foreign, and not ours is enough to leave it alone.
+ * Whose a row is, decided in this one place. A row is ours when its external_ids have Kube-OVN's vendor key and Kiln's owner keys. With the vendor
+ * key alone it is legacy, and so is one without it that other keys of Kube-OVN, or the row that contains it, show to be Kube-OVN's: before 1.15
+ * that wrote the vendor key into two rows of three. Everything else is foreign, and not ours is enough to leave it alone.
  */
 export const VENDOR_KEY = 'vendor';
 export const VENDOR = 'kube-ovn';
@@ -40,23 +41,113 @@ export function ownerKeys(owner: Owner, rule: string): Readonly<Record<string, s
   return { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownerText(owner), [UID_KEY]: owner.uid, [RULE_KEY]: rule };
 }
 
-const FOREIGN: Ownership = { kind: 'foreign', family: 'unknown' };
+const OF_FAMILY: Readonly<Record<ForeignFamily, Ownership>> = {
+  neutron: { kind: 'foreign', family: 'neutron' },
+  'ovn-kubernetes': { kind: 'foreign', family: 'ovn-kubernetes' },
+  'ovn-ic': { kind: 'foreign', family: 'ovn-ic' },
+  unknown: { kind: 'foreign', family: 'unknown' },
+};
 const LEGACY: Ownership = { kind: 'legacy' };
 
-/** @param externalIds the row's external_ids, or undefined for a table that has none */
-export function ownershipOf(externalIds: ReadonlyMap<unknown, unknown> | undefined): Ownership {
-  if (externalIds === undefined || externalIds.size === 0) return FOREIGN;
-  if (externalIds.get(VENDOR_KEY) === VENDOR) {
+/** A row that refers to another one and keeps it alive. */
+export interface Container {
+  readonly name: string;
+  readonly ownership: Ownership;
+  /** Kiln made or adopted it, also where another program removed its ownership keys since. */
+  readonly wasAdopted: boolean;
+}
+
+/** Where a row is. */
+export interface Place {
+  readonly table: string;
+  readonly containers: readonly Container[];
+}
+
+type ExternalIds = ReadonlyMap<unknown, unknown>;
+
+/** Tables whose rows Kube-OVN makes without the vendor key, in a row that has it. */
+const KEYLESS_INSIDE: ReadonlySet<string> = new Set([
+  'ACL',
+  'Gateway_Chassis',
+  'Logical_Router_Policy',
+  'Logical_Router_Static_Route',
+  'NAT',
+]);
+/** Keys that only Kube-OVN writes: of what it makes for policies, groups and nodes, before 1.15 without the vendor key. */
+const TELLING_KEYS: Readonly<Record<string, readonly string[]>> = {
+  Port_Group: ['np', 'sg', 'anp', 'banp', 'cnp'],
+  Address_Set: ['np', 'sg', 'anp', 'banp', 'cnp'],
+};
+/** Keys by which a row of Kube-OVN names the row that contains it. */
+const NAMES_CONTAINER: readonly string[] = ['parent', 'subnet', 'lrp'];
+/** All keys that Kube-OVN writes into rows of these tables. A row with any other key is another program's. */
+const KUBE_OVN_KEYS: ReadonlySet<string> = new Set([
+  ...['parent', 'subnet', 'node', 'lr', 'ls', 'lrp', 'np', 'sg', 'anp', 'banp', 'cnp', 'name', 'type', 'u2o', 'direction'],
+  ...['address-family', 'isU2ORoutePolicy', 'isLocalDnsCache', 'security_group'],
+]);
+
+/**
+ * @param externalIds the row's external_ids, or undefined for a table that has none
+ * @param place decides about a row without the vendor key; left out for tables where nothing but keys count
+ */
+export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place): Ownership {
+  if (externalIds?.get(VENDOR_KEY) === VENDOR) {
     const owner = externalIds.get(OWNER_KEY);
     const uid = externalIds.get(UID_KEY);
     if (typeof owner !== 'string' || typeof uid !== 'string') return LEGACY;
     return { kind: 'ours', owner, uid, rule: String(externalIds.get(RULE_KEY) ?? '') };
   }
-  for (const key of externalIds.keys()) {
+  for (const key of externalIds?.keys() ?? []) {
     const text = String(key);
-    if (text.startsWith('neutron:')) return { kind: 'foreign', family: 'neutron' };
-    if (text.startsWith('k8s.ovn.org/')) return { kind: 'foreign', family: 'ovn-kubernetes' };
-    if (text.startsWith('ic-')) return { kind: 'foreign', family: 'ovn-ic' };
+    if (text.startsWith('neutron:')) return OF_FAMILY.neutron;
+    if (text.startsWith('k8s.ovn.org/')) return OF_FAMILY['ovn-kubernetes'];
+    if (text.startsWith('ic-')) return OF_FAMILY['ovn-ic'];
   }
-  return FOREIGN;
+  return place !== undefined && isKubeOvns(externalIds, place) ? LEGACY : OF_FAMILY.unknown;
+}
+
+/**
+ * Whether a row without the vendor key is Kube-OVN's: it has a key that only Kube-OVN writes, or names the vendor row that contains it, or a legacy row that
+ * was not adopted yet contains it. Into an adopted one any program may have put a row since; what was in it then got the vendor key with the adoption.
+ */
+function isKubeOvns(externalIds: ExternalIds | undefined, { table, containers }: Place): boolean {
+  if (!hasNoForeignKey(externalIds)) return false;
+  const has = (key: string): boolean => externalIds?.has(key) === true;
+  if (TELLING_KEYS[table]?.some(has) === true || (has('sg') && externalIds?.get('type') === 'security_group')) return true;
+  if (!KEYLESS_INSIDE.has(table)) return false;
+  return containers.some(
+    ({ name, ownership: { kind }, wasAdopted }) =>
+      (kind === 'legacy' && !wasAdopted) || (kind !== 'foreign' && NAMES_CONTAINER.some((key) => externalIds?.get(key) === name)),
+  );
+}
+
+/**
+ * Whether a foreign row without keys that has the identity of an emitted row may be adopted: a row of ours contains it, as a Kube-OVN makes it that was given
+ * the cluster back for a while, or the status of an object names it.
+ */
+export function mayAdopt(externalIds: ExternalIds | undefined, { table, containers }: Place, isNamedByObject: boolean): boolean {
+  if (!hasNoForeignKey(externalIds)) return false;
+  if (isNamedByObject) return true;
+  return KEYLESS_INSIDE.has(table) && containers.some(({ ownership: { kind } }) => kind === 'ours');
+}
+
+/** Whether a row has the vendor key. @param held its column external_ids */
+export function hasVendorKey(held: unknown): boolean {
+  return held instanceof Map && held.get(VENDOR_KEY) === VENDOR;
+}
+
+/** Whether a row has any key that only Kiln writes. */
+export function hasKilnKey(externalIds: ExternalIds | undefined): boolean {
+  for (const key of externalIds?.keys() ?? []) if (String(key).startsWith('kiln.io/')) return true;
+  return false;
+}
+
+/** Whether the ownership of the table's rows depends on what contains them. */
+export function dependsOnPlace(table: string): boolean {
+  return KEYLESS_INSIDE.has(table) || TELLING_KEYS[table] !== undefined;
+}
+
+function hasNoForeignKey(externalIds: ExternalIds | undefined): boolean {
+  for (const key of externalIds?.keys() ?? []) if (!KUBE_OVN_KEYS.has(String(key)) && !String(key).startsWith('kiln.io/')) return false;
+  return true;
 }

@@ -15,9 +15,15 @@ import { installCrds } from '../lab/crd-installation.ts';
 import { freePorts } from '../lab/programs/free-port.ts';
 import { monitoredColumns } from '../nb/tables.ts';
 import { OvsdbSession } from '../ovsdb/index.ts';
+import type { OvsdbServerOptions } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { SILENT } from '../runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
+
+export interface InProcessClusterOptions extends LabApiServerOptions {
+  readonly durable?: boolean;
+  readonly northbound?: OvsdbServerOptions;
+}
 
 export class InProcessCluster {
   readonly ovn: OvsdbServerProcess;
@@ -47,12 +53,12 @@ export class InProcessCluster {
   }
 
   /** Both servers run and the kinds are installed; no controller yet. `durable`: the API server keeps its state on disk. */
-  static async start({ durable = false, ...more }: LabApiServerOptions & { readonly durable?: boolean } = {}): Promise<InProcessCluster> {
+  static async start({ durable = false, northbound = {}, ...more }: InProcessClusterOptions = {}): Promise<InProcessCluster> {
     const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
     // One that ends and begins again keeps its port: no connection is given that meanwhile.
     const options = durable ? { port: (await freePorts(1))[0] ?? 0, ...more, stateDir: join(directory, 'state') } : more;
     const api = new LabApiServer(options);
-    const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
+    const [ovn] = await Promise.all([OvsdbServerProcess.start(northbound), api.start()]);
     const path = join(directory, 'kubeconfig');
     await api.writeKubeconfig(path);
     const cluster = new InProcessCluster(directory, options, api, ovn, path, await connectionFromKubeconfig({ path }));

@@ -4,8 +4,10 @@
  * consistent, and every read is tracked.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
-import { ownershipOf } from '../nb/ownership.ts';
+import type { Container, Ownership } from '../nb/ownership.ts';
+import { hasKilnKey, dependsOnPlace, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
+import { isOwnUuid } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
@@ -47,6 +49,10 @@ export interface RowsListener {
 
 /** Rows per step: a few milliseconds. */
 const STEP = 500;
+
+function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknown> | undefined {
+  return held instanceof Map ? held : undefined;
+}
 
 export class ObservedRows implements ReadRows {
   readonly #reactor: Reactor;
@@ -96,6 +102,7 @@ export class ObservedRows implements ReadRows {
       else {
         const before = this.#entries.get(change.uuid);
         this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
+        if (before?.ownership !== this.#entries.get(change.uuid)?.ownership) this.#reconsiderChildren(change, relinked);
         if (before !== undefined && before.id !== this.#entries.get(change.uuid)?.id) renamed.push(before);
       }
       if (++steps % STEP === 0) yield;
@@ -103,7 +110,7 @@ export class ObservedRows implements ReadRows {
     // Children that were inserted in the same batch have their parent already.
     for (const [uuid, table] of relinked) {
       const entry = this.#entries.get(uuid);
-      if (entry?.parent !== this.parentsOf(uuid)[0]) {
+      if (entry?.parent !== this.parentsOf(uuid)[0] || (entry !== undefined && this.#ownershipIn(entry) !== entry.ownership)) {
         const row = replica.table(table).get(uuid);
         if (row !== undefined) this.#file(table, uuid, row, touched);
       } else if (entry !== undefined) touched.add(entry.id);
@@ -232,7 +239,7 @@ export class ObservedRows implements ReadRows {
   }
 
   /** Untracked. */
-  entry(uuid: Uuid): (ObservedRow & { readonly row: Row }) | undefined {
+  entry(uuid: Uuid): Entry | undefined {
     return this.#entries.get(uuid);
   }
 
@@ -311,11 +318,10 @@ export class ObservedRows implements ReadRows {
       this.#forget(uuid, touched);
       return;
     }
-    const externalIds = row.external_ids;
     const ownership =
-      before !== undefined && changed !== undefined && !changed.has('external_ids')
-        ? before.ownership
-        : ownershipOf(externalIds instanceof Map ? externalIds : undefined);
+      before !== undefined && before.row === row && (changed === undefined || !changed.has('external_ids'))
+        ? this.#ownershipIn(before)
+        : ownershipOf(externalIdsOf(row), dependsOnPlace(table) ? { table, containers: this.containersOf(uuid) } : undefined);
     const entry: Entry = { id, table, uuid, ownership, parent: link, row };
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
@@ -334,6 +340,33 @@ export class ObservedRows implements ReadRows {
     if (before !== undefined && before.id === id) this.#disown(before);
     this.#own(entry);
     this.#touchFacet(id, 'state');
+  }
+
+  /** With what contains the row now; the same object where nothing changed. */
+  #ownershipIn({ uuid, table, row, ownership }: Entry): Ownership {
+    if (ownership.kind === 'ours' || !dependsOnPlace(table)) return ownership;
+    return ownershipOf(externalIdsOf(row), { table, containers: this.containersOf(uuid) });
+  }
+
+  /** The rows that contain a row: their ownership hangs on their keys alone. */
+  containersOf(uuid: Uuid): readonly Container[] {
+    return this.parentsOf(uuid).flatMap((link) => {
+      const row = this.#replica?.table(link.table).get(link.uuid);
+      if (row === undefined) return [];
+      const keys = externalIdsOf(row);
+      const ownership =
+        this.#entries.get(link.uuid)?.ownership ??
+        ownershipOf(keys, dependsOnPlace(link.table) ? { table: link.table, containers: [] } : undefined);
+      return [{ name: String(row['name'] ?? ''), ownership, wasAdopted: hasKilnKey(keys) || isOwnUuid(link.uuid) }];
+    });
+  }
+
+  /** Their ownership may hang on that of the row that contains them. */
+  #reconsiderChildren({ table, row }: RowChange, relinked: Map<Uuid, string>): void {
+    for (const { column, child } of childColumns(table)) {
+      const held = row[column];
+      if (dependsOnPlace(child.table) && held instanceof Set) for (const uuid of held) relinked.set(uuid as Uuid, child.table);
+    }
   }
 
   #forget(uuid: Uuid, touched: Set<RowId>): void {

@@ -6,7 +6,8 @@ import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { emittedVpc } from './vpc-state.ts';
 import { claimantOfVpc } from './vpc-view.ts';
@@ -43,6 +44,12 @@ export function loadBalancerId(name: string): RowId {
   return rowId('Load_Balancer', name);
 }
 
+/** By field, those that the status of the Vpc names. */
+const namedLoadBalancers: Query<Readonly<Record<string, unknown>>> = defineQuery('vpc-named-load-balancers', (world, vpc) => {
+  const status = (world.vpcs.get(vpc)?.status ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(status).filter(([field]) => field.endsWith('LoadBalancer')));
+});
+
 export const vpcLoadBalancers: Rule = {
   name: RULE,
   over: (world) => keysOf(world.vpcs),
@@ -50,11 +57,12 @@ export const vpcLoadBalancers: Rule = {
     const emitted = emittedVpc(world, vpc);
     if (emitted === undefined) return [];
     const owner = claimantOfVpc(emitted.view);
-    return loadBalancersOf(world, vpc).map(({ name, protocol, session }) => ({
+    return loadBalancersOf(world, vpc).map(({ name, protocol, session, statusField }) => ({
       kind: 'row',
       id: loadBalancerId(name),
       owner,
       rule: RULE,
+      ...(world.ask(namedLoadBalancers, vpc)[statusField] === name && { named: true }),
       columns: {
         name,
         protocol,

@@ -22,6 +22,8 @@ export interface ServerTlsFiles {
 export interface OvsdbServerOptions {
   /** The schema to create the database from; OVN's Northbound by default. */
   readonly schemaFile?: string;
+  /** A file of a database to begin with, as `ovsdb-client backup` writes it: copied, and converted to the schema. */
+  readonly backupFile?: string;
   /** Listen on a TCP port of 127.0.0.1 that the system chooses. */
   readonly tcp?: boolean;
   /** Listen for TLS on a port of 127.0.0.1 that the system chooses. */
@@ -75,11 +77,15 @@ export class OvsdbServerProcess {
     this.#options = options;
   }
 
-  /** Makes an empty database and serves it. Resolves when the server listens. */
+  /** Makes a database, an empty one unless it is to begin with a backup, and serves it. Resolves when the server listens. */
   static async start(options: OvsdbServerOptions = {}): Promise<OvsdbServerProcess> {
     const directory = await mkdtemp(join(tmpdir(), 'ovsdb-'));
     const schema = options.schemaFile ?? northboundSchemaFile;
-    const create = async (file: string): Promise<void> => void (await run('ovsdb-tool', ['create', file, schema]));
+    const { backupFile } = options;
+    const create = async (file: string): Promise<void> => {
+      if (backupFile !== undefined) await copyFile(backupFile, file);
+      await run('ovsdb-tool', [backupFile === undefined ? 'create' : 'convert', file, schema]);
+    };
     return OvsdbServerProcess.born({ directory, name: 'db', create }, true, options);
   }
 

@@ -1,0 +1,38 @@
+/**
+ * What a legacy row contains is known as Kube-OVN's by that alone where it lacks the vendor key. So it gets that key in the transaction that adopts the outer
+ * row: what any program puts there later is foreign.
+ */
+import { hasVendorKey, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { isOwnUuid } from '../nb/row-id.ts';
+import { childColumns } from '../nb/tables.ts';
+import type { Uuid } from '../ovsdb/index.ts';
+import type { Entry } from '../world/row-identity.ts';
+import type { DiffContext } from './diff-context.ts';
+import type { Edit } from './edits.ts';
+import type { Observed } from './row-contents.ts';
+
+/** @param outer the row that is adopted */
+export function vendorKeysInside(outer: Observed, context: DiffContext): Edit[] {
+  if (outer.ownership.kind !== 'legacy') return [];
+  const within = childColumns(outer.table).flatMap(({ column }) => at(outer, column, context));
+  const found = [...within.filter(({ ownership }) => ownership.kind === 'legacy'), ...at(outer, 'load_balancer', context).filter(hasNoKey)];
+  return found.flatMap(({ table, uuid, row }): Edit[] =>
+    hasVendorKey(row.external_ids) || !context.canHold(table, 'external_ids')
+      ? []
+      : [
+          { kind: 'exists', table, uuid },
+          { kind: 'keys', table, uuid, column: 'external_ids', set: { [VENDOR_KEY]: VENDOR }, remove: [] },
+        ],
+  );
+}
+
+function at({ uuid, row }: Observed, column: string, { rows }: DiffContext): readonly Entry[] {
+  const held = row[column];
+  if (!(held instanceof Set) || (column === 'load_balancer' && isOwnUuid(uuid))) return [];
+  return [...(held as ReadonlySet<Uuid>)].flatMap((one) => rows.entry(one) ?? []);
+}
+
+/** Before 1.15 Kube-OVN writes none into load balancers; those of other programs on its switches have some. */
+function hasNoKey({ row: { external_ids: held } }: Entry): boolean {
+  return held instanceof Map && held.size === 0;
+}

@@ -66,6 +66,8 @@ export class NorthboundWriter {
   readonly #pending: PendingRows;
   /** What is left of all identities that are to be looked at again. */
   #all: Iterator<RowId> | undefined;
+  /** Legacy rows were adopted since all was examined: as members of shared columns they are ours to remove now, which nobody looked at. */
+  #adopted = false;
   readonly #dependents: RowDependents;
   readonly #waits = new RowWaits();
   readonly #failures = new Map<RowId, number>();
@@ -111,7 +113,7 @@ export class NorthboundWriter {
 
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
-    return !this.inFlight && this.#pending.size === 0 && this.#all === undefined && this.#unsupported.size === 0;
+    return !this.inFlight && !this.#adopted && this.#pending.size === 0 && this.#all === undefined && this.#unsupported.size === 0;
   }
 
   get inFlight(): boolean {
@@ -218,6 +220,7 @@ export class NorthboundWriter {
   #stand(): void {
     if (this.#writing) this.#drift.forget();
     this.#proven.forget();
+    this.#adopted = false;
     this.#writing = false;
     this.#examine();
   }
@@ -239,6 +242,10 @@ export class NorthboundWriter {
   #lookOn(more: boolean): void {
     const now = this.#options.now();
     const until = this.#lanes.restUntil(now);
+    if (this.#adopted && this.#pending.size === 0 && this.#all === undefined) {
+      this.#adopted = false;
+      this.examineAll();
+    }
     if (this.#all !== undefined || more || (this.#pending.size > 0 && until === undefined)) return this.#options.wake();
     if (until === undefined || this.#lanesRest) return;
     this.#lanesRest = true;
@@ -319,6 +326,7 @@ export class NorthboundWriter {
       this.#unsupported.add(id);
       return;
     }
+    if (world.rows.best(id)?.ownership.kind === 'legacy') this.#adopted = true;
     parts.push({
       id,
       edits: verdict.edits,

@@ -182,13 +182,13 @@ function portExternalIds(world: World, nic: PodInterface, addresses: Addresses, 
   };
 }
 
-/** Of a pod in the default Vpc that OVN routes: all of its node's pods, and with a distributed gateway those of its Subnet there. */
+/** Of a pod in the default Vpc that the overlay reaches: all of its node's pods, and with a distributed gateway of the overlay those of its Subnet there. */
 export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   const { node } = nic.pod;
   const subnet = port?.subnet;
-  if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !subnet.routed) return [];
+  if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !(subnet.routed || subnet.interconnected)) return [];
   const groups = groupsAt(subnet, node);
-  const throughNode = subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
+  const throughNode = subnet.routed && subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
   return throughNode ? groups : groups.slice(0, 1);
 }
 

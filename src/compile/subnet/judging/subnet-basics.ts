@@ -36,6 +36,8 @@ export interface SubnetBasics {
   readonly logicalGateway: boolean;
   /** It has a router port: overlay, or underlay that OVN routes. */
   readonly routed: boolean;
+  /** An underlay Subnet that its spec connects to the overlay: its pods are in the groups of their nodes, as those of an overlay Subnet. */
+  readonly interconnected: boolean;
   readonly enableDHCP: boolean;
   /** 0 for the default. */
   readonly mtu: number;
@@ -70,6 +72,7 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
     vlan,
     logicalGateway,
     routed: isOvn && (vlan === '' || logicalGateway),
+    interconnected: isOvn && vlan !== '' && spec.u2oInterconnection === true,
     enableDHCP: spec.enableDHCP === true,
     mtu: spec.mtu ?? 0,
     private: spec.private === true,

@@ -8,11 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { KubeClient } from '../kube/client.ts';
-import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
-import type { ResourceName } from '../world/resources.ts';
-import { RESOURCES, traitsOf } from '../world/resources.ts';
-import { InProcessCluster } from './in-process-cluster.ts';
+import type { Controller } from '../../src/controller/controller.ts';
+import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeObject, ObjectMeta } from '../../src/kube/resource.ts';
+import type { ResourceName } from '../../src/world/resources.ts';
+import { RESOURCES, traitsOf } from '../../src/world/resources.ts';
+import { TABLES } from '../../src/nb/tables.ts';
+import { freshLook } from '../../src/testing/fresh-look.ts';
+import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 
 const DATABASES = fileURLToPath(new URL('../../../shared/reference/databases', import.meta.url));
 
@@ -83,4 +87,61 @@ async function putObject(client: KubeClient, resource: ResourceName, object: Lef
   uids.set(uid, made.metadata.uid ?? '');
   if (traits.statusSubresource && object.status !== undefined)
     await client.mergePatch(traits, metadata, { status: object.status }, { subresource: 'status' });
+}
+
+/** A controller on such a cluster, and what tests look at. */
+export class TakenOver implements AsyncDisposable {
+  readonly #cluster: InProcessCluster;
+  #controller: Controller | undefined;
+
+  /** Nothing runs before `converged` is called. */
+  constructor(cluster: InProcessCluster) {
+    this.#cluster = cluster;
+  }
+
+  /** Waits until a fresh controller plans nothing, neither rows nor objects, and no row is in conflict. */
+  async converged(): Promise<void> {
+    if (this.#controller === undefined) {
+      this.#controller = this.#cluster.controller();
+      this.#controller.start();
+    }
+    const end = performance.now() + PATIENCE_MS;
+    for (let left = await this.left(); left.length > 0; left = await this.left())
+      if (performance.now() > end) throw new Error(`still to be done: ${left.slice(0, 10).join('; ')}`);
+  }
+
+  /** What a fresh controller would do, and what it cannot. */
+  async left(): Promise<readonly string[]> {
+    await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
+    const { rows, objects } = look.plan();
+    return [
+      ...rows.map(({ id, verdict }) => `${id} ${verdict.kind}`),
+      ...look.conflicts().map(({ id, verdict }) => `${id} ${verdict.kind}`),
+      ...objects.map(({ resource, namespace, name, verb }) => `${verb} ${resource} ${namespace}/${name}`),
+    ];
+  }
+
+  async list(resource: ResourceName): Promise<readonly PrintedLeft[]> {
+    return await this.#cluster.client.listAll<PrintedLeft>(traitsOf(resource));
+  }
+
+  /** Status of the condition; undefined where there is none. */
+  ready({ status }: PrintedLeft): string | undefined {
+    return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  /** Identity of every row of Kube-OVN's or Kiln's, by UUID. */
+  async rowsByUuid(): Promise<ReadonlyMap<string, string>> {
+    await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
+    const rows = TABLES.flatMap(({ table }) => look.world.rows.inTable(table));
+    return new Map(rows.filter(({ ownership }) => ownership.kind !== 'foreign').map(({ uuid, id }) => [uuid, id]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#controller?.stop();
+  }
+}
+
+export interface PrintedLeft extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container, Ownership } from './ownership.ts';
+import { mayAdopt, OWNER_KEY, ownershipOf, UID_KEY } from './ownership.ts';
+
+const OURS: Ownership = { kind: 'ours', owner: 'vpc//v1', uid: 'u', rule: '' };
+const LEGACY: Ownership = { kind: 'legacy' };
+const NEUTRON: Ownership = { kind: 'foreign', family: 'neutron' };
+const UNMARKED: Ownership = { kind: 'foreign', family: 'unmarked' };
+
+function keys(held: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(held));
+}
+
+function inside(ownership: Ownership, wasAdopted = false): readonly Container[] {
+  return [{ name: 'v1', ownership, wasAdopted }];
+}
+
+function kindOf(table: string, held: Readonly<Record<string, string>>, containers: readonly Container[] = []): string {
+  const ownership = ownershipOf(keys(held), { table, containers });
+  return ownership.kind === 'foreign' ? ownership.family : ownership.kind;
+}
+
+test('the keys of vendor and owner count before all else', () => {
+  assert.equal(kindOf('NAT', { vendor: 'kube-ovn', [OWNER_KEY]: 'vpc//v1', [UID_KEY]: 'u' }, inside(NEUTRON)), 'ours');
+  assert.equal(kindOf('NAT', { vendor: 'kube-ovn' }, inside(NEUTRON)), 'legacy');
+  assert.equal(kindOf('NAT', { vendor: 'other' }, inside(LEGACY)), 'unmarked');
+});
+
+for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical_Router_Static_Route', 'NAT']) {
+  test(`a ${table} without keys is Kube-OVN's in a legacy row that was not adopted yet, and nowhere else`, () => {
+    assert.equal(kindOf(table, {}, inside(LEGACY)), 'legacy');
+    assert.equal(kindOf(table, {}, inside(LEGACY, true)), 'unmarked');
+    assert.equal(kindOf(table, {}, inside(OURS, true)), 'unmarked');
+    assert.equal(kindOf(table, {}, inside(UNMARKED)), 'unmarked');
+    assert.equal(kindOf(table, {}, inside(NEUTRON)), 'unmarked');
+    assert.equal(kindOf(table, {}), 'unmarked');
+  });
+}
+
+test("what bears another program's key stays that program's, in whatever row of Kube-OVN", () => {
+  assert.equal(kindOf('ACL', { 'neutron:security_group_rule_id': 'x' }, inside(LEGACY)), 'neutron');
+  assert.equal(kindOf('Logical_Router_Static_Route', { 'ic-learned-route': 'x' }, inside(LEGACY)), 'ovn-ic');
+  assert.equal(kindOf('ACL', { 'k8s.ovn.org/name': 'x', parent: 'v1' }, inside(LEGACY)), 'ovn-kubernetes');
+  assert.equal(kindOf('ACL', { owner: 'me' }, inside(LEGACY)), 'unmarked');
+  assert.equal(kindOf('Port_Group', { np: 'a/b', 'neutron:x': 'y' }), 'neutron');
+});
+
+test('ports, switches and routers without keys are of whoever made them', () => {
+  for (const table of ['Logical_Switch_Port', 'Logical_Router_Port', 'QoS', 'Forwarding_Group'])
+    assert.equal(kindOf(table, {}, inside(LEGACY)), 'unmarked');
+  for (const table of ['Logical_Switch', 'Logical_Router', 'Load_Balancer', 'Port_Group', 'Address_Set'])
+    assert.equal(kindOf(table, {}), 'unmarked');
+});
+
+test("a row that names the vendor row which contains it is Kube-OVN's also when that was adopted", () => {
+  for (const key of ['parent', 'subnet', 'lrp']) {
+    assert.equal(kindOf('ACL', { [key]: 'v1' }, inside(OURS, true)), 'legacy');
+    assert.equal(kindOf('ACL', { [key]: 'other' }, inside(OURS, true)), 'unmarked');
+    assert.equal(kindOf('ACL', { [key]: 'v1' }, inside(NEUTRON)), 'unmarked');
+  }
+});
+
+test('port groups and address sets are told by the keys that Kube-OVN alone writes', () => {
+  for (const table of ['Port_Group', 'Address_Set'])
+    for (const key of ['np', 'sg', 'anp', 'banp', 'cnp']) assert.equal(kindOf(table, { [key]: 'x' }), 'legacy');
+  assert.equal(kindOf('Port_Group', { type: 'security_group', sg: 'a', name: 'a' }), 'legacy');
+  assert.equal(kindOf('Port_Group', { type: 'security_group' }), 'unmarked');
+  assert.equal(kindOf('Load_Balancer', { np: 'x' }), 'unmarked');
+});
+
+test('a row without keys that a rule emits is adopted in a row of ours, or where a status names it', () => {
+  assert.equal(mayAdopt(keys({}), { table: 'NAT', containers: inside(OURS) }, false), true);
+  assert.equal(mayAdopt(keys({}), { table: 'NAT', containers: inside(NEUTRON) }, false), false);
+  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'NAT', containers: inside(OURS) }, false), false);
+  assert.equal(mayAdopt(keys({}), { table: 'Logical_Switch_Port', containers: inside(OURS) }, false), false);
+  assert.equal(mayAdopt(keys({}), { table: 'Load_Balancer', containers: [] }, true), true);
+  assert.equal(mayAdopt(keys({ owner: 'me' }), { table: 'Load_Balancer', containers: [] }, true), false);
+  assert.equal(mayAdopt(undefined, { table: 'Load_Balancer', containers: [] }, false), false);
+});

@@ -1,0 +1,102 @@
+/** Take-overs of what Kube-OVN left: nothing is lost, everything of the objects is in effect, and every row is of somebody. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { traitsOf } from '../../src/world/resources.ts';
+import { clusterAsLeft, noOlderReleases, OLDER_RELEASES, TakenOver } from './left-cluster.ts';
+
+if (noOlderReleases !== undefined) test('take-overs from older releases', { skip: noOlderReleases }, () => {});
+
+for (const release of OLDER_RELEASES) {
+  describe(`Kube-OVN ${release}`, () => {
+    test('after the take-over all pods, Subnets and Vpcs run on as they were, and nothing is left to plan', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
+      await taken.converged();
+      const after = await taken.rowsByUuid();
+      for (const [uuid, row] of rows) assert.ok(after.has(uuid), `row ${row} is gone`);
+      for (const pod of await taken.list('pods')) {
+        const before = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid);
+        for (const key of ['ip_address', 'mac_address', 'logical_switch', 'routed'])
+          assert.equal(annotation(pod, key), annotation(before, key), `${pod.metadata.name}: ${key}`);
+      }
+      for (const resource of ['vpcs', 'subnets'] as const)
+        for (const object of await taken.list(resource)) assert.equal(taken.ready(object), 'True', `${resource} ${object.metadata.name}`);
+      assert.deepEqual(await taken.left(), []);
+    });
+
+    test("what stands beside Kube-OVN's rows in the database stays bit by bit", async () => {
+      await using cluster = await clusterAsLeft(release);
+      const { ovn } = cluster;
+      await ovn.nbctl('ls-add', 'neutron-1', '--', 'set', 'Logical_Switch', 'neutron-1', 'external_ids:neutron\\:network_name=web');
+      await ovn.nbctl('lr-add', 'neutron-r', '--', 'set', 'Logical_Router', 'neutron-r', 'external_ids:neutron\\:router_name=gw');
+      await ovn.nbctl('acl-add', 'neutron-1', 'to-lport', '1000', 'ip', 'drop');
+      await ovn.nbctl(
+        'lr-route-add',
+        'neutron-r',
+        '0.0.0.0/0',
+        '172.24.4.1',
+        '--',
+        'lr-nat-add',
+        'neutron-r',
+        'snat',
+        '172.24.4.9',
+        '10.91.0.0/24',
+      );
+      await ovn.nbctl('lb-add', 'lb-of-another', '10.92.0.1:80', '10.92.0.2:80', '--', 'ls-lb-add', 'neutron-1', 'lb-of-another');
+      await ovn.nbctl('pg-add', 'neutron_pg', '--', 'set', 'Port_Group', 'neutron_pg', 'external_ids:neutron\\:security_group_id=x');
+      const learned = ['--id=@r', 'create', 'Logical_Router_Static_Route', 'ip_prefix=10.93.0.0/16', 'nexthop=169.254.9.9'];
+      await ovn.nbctl(...learned, 'external_ids:ic-learned-route=0f8c63a4', '--', 'add', 'Logical_Router', 'v1', 'static_routes', '@r');
+      const acl = ['--id=@a', 'create', 'ACL', 'direction=to-lport', 'priority=5', 'match=ip6', 'action=drop'];
+      await ovn.nbctl(...acl, 'external_ids:neutron\\:rule=1', '--', 'add', 'Logical_Switch', 'd4', 'acls', '@a');
+      await using taken = new TakenOver(cluster);
+      const tables = ['Logical_Switch', 'Logical_Router', 'ACL', 'NAT', 'Load_Balancer', 'Port_Group', 'Logical_Router_Static_Route'];
+      const strangers = async (): Promise<readonly string[]> =>
+        (await Promise.all(tables.map(async (table) => (await ovn.nbctl('-f', 'json', 'list', table)).split('\n').join('')))).flatMap(
+          (printed) =>
+            (JSON.parse(printed) as { readonly data: readonly unknown[] }).data
+              .map((row) => JSON.stringify(row))
+              .filter((row) => STRANGERS.test(row)),
+        );
+      const before = await strangers();
+      assert.ok(before.length >= 8);
+      await taken.converged();
+      assert.deepEqual(await strangers(), before);
+    });
+
+    test('what is edited in a spec takes effect on the rows that Kube-OVN made', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      await taken.converged();
+      const { client, ovn } = cluster;
+      assert.notEqual(await ovn.nbctl('acl-list', 'd4'), '');
+      assert.notEqual(await ovn.nbctl('acl-list', 'dacl'), '');
+      assert.match(await ovn.nbctl('lr-route-list', 'v2'), /192\.168\.50\.0\/24/);
+      await client.mergePatch(traitsOf('subnets'), { name: 'd4' }, { spec: { private: false, allowSubnets: [] } });
+      await client.mergePatch(traitsOf('subnets'), { name: 'dacl' }, { spec: { acls: [] } });
+      await client.mergePatch(traitsOf('vpcs'), { name: 'v2' }, { spec: { staticRoutes: [] } });
+      await client.mergePatch(traitsOf('vpcs'), { name: 'v1' }, { spec: { policyRoutes: [] } });
+      await client.create(traitsOf('pods'), newPod('late') as never);
+      await taken.converged();
+      assert.equal(await ovn.nbctl('acl-list', 'd4'), '');
+      assert.equal(await ovn.nbctl('acl-list', 'dacl'), '');
+      assert.doesNotMatch(await ovn.nbctl('lr-route-list', 'v2'), /192\.168\.50\.0\/24/);
+      assert.doesNotMatch(await ovn.nbctl('lr-policy-list', 'v1'), /^ +1[0-9] /m);
+      const [late] = (await taken.list('pods')).filter(({ metadata }) => metadata.name === 'late');
+      assert.equal(annotation(late, 'routed'), 'true');
+    });
+  });
+}
+
+const STRANGERS = /neutron|lb-of-another|0f8c63a4|172\.24\.4\.|10\.91\.0\.0/;
+
+function annotation(object: { readonly metadata: { readonly annotations?: unknown } } | undefined, key: string): string | undefined {
+  return ((object?.metadata.annotations ?? {}) as Readonly<Record<string, string>>)[`ovn.kubernetes.io/${key}`];
+}
+
+function newPod(name: string): object {
+  return {
+    metadata: { name, namespace: 'default' },
+    spec: { nodeName: 'node2', containers: [{ name: 'c', image: 'x' }] },
+  };
+}

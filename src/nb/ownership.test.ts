@@ -6,7 +6,7 @@ import { mayAdopt, OWNER_KEY, ownershipOf, UID_KEY } from './ownership.ts';
 const OURS: Ownership = { kind: 'ours', owner: 'vpc//v1', uid: 'u', rule: '' };
 const LEGACY: Ownership = { kind: 'legacy' };
 const NEUTRON: Ownership = { kind: 'foreign', family: 'neutron' };
-const UNMARKED: Ownership = { kind: 'foreign', family: 'unmarked' };
+const UNKNOWN: Ownership = { kind: 'foreign', family: 'unknown' };
 
 function keys(held: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(Object.entries(held));
@@ -24,17 +24,17 @@ function kindOf(table: string, held: Readonly<Record<string, string>>, container
 test('the keys of vendor and owner count before all else', () => {
   assert.equal(kindOf('NAT', { vendor: 'kube-ovn', [OWNER_KEY]: 'vpc//v1', [UID_KEY]: 'u' }, inside(NEUTRON)), 'ours');
   assert.equal(kindOf('NAT', { vendor: 'kube-ovn' }, inside(NEUTRON)), 'legacy');
-  assert.equal(kindOf('NAT', { vendor: 'other' }, inside(LEGACY)), 'unmarked');
+  assert.equal(kindOf('NAT', { vendor: 'other' }, inside(LEGACY)), 'unknown');
 });
 
 for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical_Router_Static_Route', 'NAT']) {
   test(`a ${table} without keys is Kube-OVN's in a legacy row that was not adopted yet, and nowhere else`, () => {
     assert.equal(kindOf(table, {}, inside(LEGACY)), 'legacy');
-    assert.equal(kindOf(table, {}, inside(LEGACY, true)), 'unmarked');
-    assert.equal(kindOf(table, {}, inside(OURS, true)), 'unmarked');
-    assert.equal(kindOf(table, {}, inside(UNMARKED)), 'unmarked');
-    assert.equal(kindOf(table, {}, inside(NEUTRON)), 'unmarked');
-    assert.equal(kindOf(table, {}), 'unmarked');
+    assert.equal(kindOf(table, {}, inside(LEGACY, true)), 'unknown');
+    assert.equal(kindOf(table, {}, inside(OURS, true)), 'unknown');
+    assert.equal(kindOf(table, {}, inside(UNKNOWN)), 'unknown');
+    assert.equal(kindOf(table, {}, inside(NEUTRON)), 'unknown');
+    assert.equal(kindOf(table, {}), 'unknown');
   });
 }
 
@@ -42,22 +42,22 @@ test("what bears another program's key stays that program's, in whatever row of 
   assert.equal(kindOf('ACL', { 'neutron:security_group_rule_id': 'x' }, inside(LEGACY)), 'neutron');
   assert.equal(kindOf('Logical_Router_Static_Route', { 'ic-learned-route': 'x' }, inside(LEGACY)), 'ovn-ic');
   assert.equal(kindOf('ACL', { 'k8s.ovn.org/name': 'x', parent: 'v1' }, inside(LEGACY)), 'ovn-kubernetes');
-  assert.equal(kindOf('ACL', { owner: 'me' }, inside(LEGACY)), 'unmarked');
+  assert.equal(kindOf('ACL', { owner: 'me' }, inside(LEGACY)), 'unknown');
   assert.equal(kindOf('Port_Group', { np: 'a/b', 'neutron:x': 'y' }), 'neutron');
 });
 
 test('ports, switches and routers without keys are of whoever made them', () => {
   for (const table of ['Logical_Switch_Port', 'Logical_Router_Port', 'QoS', 'Forwarding_Group'])
-    assert.equal(kindOf(table, {}, inside(LEGACY)), 'unmarked');
+    assert.equal(kindOf(table, {}, inside(LEGACY)), 'unknown');
   for (const table of ['Logical_Switch', 'Logical_Router', 'Load_Balancer', 'Port_Group', 'Address_Set'])
-    assert.equal(kindOf(table, {}), 'unmarked');
+    assert.equal(kindOf(table, {}), 'unknown');
 });
 
 test("a row that names the vendor row which contains it is Kube-OVN's also when that was adopted", () => {
   for (const key of ['parent', 'subnet', 'lrp']) {
     assert.equal(kindOf('ACL', { [key]: 'v1' }, inside(OURS, true)), 'legacy');
-    assert.equal(kindOf('ACL', { [key]: 'other' }, inside(OURS, true)), 'unmarked');
-    assert.equal(kindOf('ACL', { [key]: 'v1' }, inside(NEUTRON)), 'unmarked');
+    assert.equal(kindOf('ACL', { [key]: 'other' }, inside(OURS, true)), 'unknown');
+    assert.equal(kindOf('ACL', { [key]: 'v1' }, inside(NEUTRON)), 'unknown');
   }
 });
 
@@ -65,8 +65,8 @@ test('port groups and address sets are told by the keys that Kube-OVN alone writ
   for (const table of ['Port_Group', 'Address_Set'])
     for (const key of ['np', 'sg', 'anp', 'banp', 'cnp']) assert.equal(kindOf(table, { [key]: 'x' }), 'legacy');
   assert.equal(kindOf('Port_Group', { type: 'security_group', sg: 'a', name: 'a' }), 'legacy');
-  assert.equal(kindOf('Port_Group', { type: 'security_group' }), 'unmarked');
-  assert.equal(kindOf('Load_Balancer', { np: 'x' }), 'unmarked');
+  assert.equal(kindOf('Port_Group', { type: 'security_group' }), 'unknown');
+  assert.equal(kindOf('Load_Balancer', { np: 'x' }), 'unknown');
 });
 
 test('a row without keys that a rule emits is adopted in a row of ours, or where a status names it', () => {

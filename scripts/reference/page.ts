@@ -43,7 +43,7 @@ export function referencePage(): string {
       Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning, KUBE_ADVICE[code as keyof typeof KUBE_ADVICE]]),
     ),
     '## Annotations',
-    'A closed list: Kiln reads and writes no other. *acts*: a rule does what it says; *told*: its value is checked and who made the object is told what comes of it, but Kiln does not carry it out (a node agent may); *writes*: Kiln writes it; *-*: Kiln does not look at it.',
+    'A closed list: Kiln reads and writes no other. *acts*: a rule does what it says; *told*: its value is checked and who made the object is told what comes of it, but Kiln does not implement it (a node agent may); *writes*: Kiln writes it; *-*: Kiln does not look at it.',
     'Of each interface of a pod, after `<provider>.kubernetes.io/`: `ovn` for its own interface, `<name>.<namespace>.ovn` for an attached one. `ip_address` and `mac_address` of one of several interfaces in a network: `<name>.<namespace>.kubernetes.io/ip_address.<interface>`. Some of them are on Nodes (the join Subnet) and Namespaces (`logical_switch`, `cidr`, `ip_pool`) as well, with provider `ovn`.',
     table(
       ['annotation', 'Kiln', 'meaning'],
@@ -84,7 +84,7 @@ export function referencePage(): string {
           .join('; '),
       ]),
     ),
-    '## Kinds that are not carried out yet',
+    '## Kinds that are not implemented yet',
     "Each object of these kinds has condition `Ready` `False` with reason `NotCarriedOut`, and an Event when it gets it: in its status, or as JSON in annotation `kiln.io/conditions` where the schema of its kind has no conditions of the object (`kubectl get security-group NAME -o jsonpath='{.metadata.annotations.kiln\\.io/conditions}'`). A Service gets the Event alone. Where the definition of a kind has CEL rules, `Validated` says whether the object keeps them.",
     table(
       ['kind', 'resource'],

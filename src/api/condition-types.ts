@@ -9,8 +9,8 @@ export const CONDITION_TYPES = {
     on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, their rules, Node, NetworkAttachmentDefinition',
     means: 'the spec is sound and can be carried out',
   },
-  Validated: { on: 'Subnet, kinds that are not carried out', means: 'the spec breaks no rule' },
-  Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not carried out', means: 'it is in place in OVN' },
+  Validated: { on: 'Subnet, kinds that are not implemented', means: 'the spec breaks no rule' },
+  Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not implemented', means: 'it is in place in OVN' },
   Error: { on: 'Subnet, IPPool', means: 'the spec breaks a rule; there only while it does' },
   NotCarriedOut: {
     on: 'Vpc, Subnet, IP, Vip, IptablesEIP',

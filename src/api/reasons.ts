@@ -26,7 +26,7 @@ export const REASONS = {
   ResetLogicalSwitchAclSuccess: { means: 'the Subnet is in place, open to others', next: '' },
   ReconcileCentralizedGatewaySuccess: { means: 'the Subnet is in place, with its centralized gateway', next: '' },
   UpdateIPAMSucceeded: { means: 'the pool gives out addresses', next: '' },
-  Repaired: { means: 'a row that another program changed is as it should be again', next: '' },
+  Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
   DeletionUnblocked: { means: 'nothing holds the object any more; it goes', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner makes one in the right Subnet', next: '' },
   LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
@@ -85,7 +85,7 @@ export const REASONS = {
 
   // What another one does or has.
   Drifted: {
-    means: 'another program changed, deleted or added a row of this object; it is put right',
+    means: 'another program changed, deleted or added a row of this object; Kiln repairs it',
     next: 'when it repeats, find that program',
   },
   Conflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
@@ -148,12 +148,12 @@ export const REASONS = {
   },
   PeeringOverlaps: {
     means:
-      'the network of a link to another Vpc is that of a Subnet or of another link in the same Vpc too; the router sends what goes there by one of them',
+      'the network of a link to another Vpc is that of a Subnet or of another link in the same Vpc too; the router sends traffic for it through one of them',
     next: 'give the link a network of its own',
   },
   RouteShared: {
     means:
-      'another program has a route of the same prefix in the same router; OVN takes both as one and sends a part of the traffic by each',
+      'another program has a route of the same prefix in the same router; OVN takes both as one route and sends a part of the traffic by each',
     next: 'remove the one that should not be: ovn-nbctl lr-route-list, lr-route-del',
   },
   AddressesOfOthers: {
@@ -172,7 +172,7 @@ export const REASONS = {
   },
   NodeAddressInvalid: { means: 'an InternalIP of the node is no address', next: 'mend what its kubelet states: kubectl describe node' },
   NodeAddressTaken: {
-    means: 'two nodes state one InternalIP; what pods send to it goes to the older node',
+    means: 'two nodes have one InternalIP; traffic of pods to it goes to the older node',
     next: 'mend what one of the kubelets states: kubectl get nodes -o wide',
   },
   NodeNameTaken: {
@@ -212,7 +212,7 @@ export const REASONS = {
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
-  // What is not carried out.
+  // What is not implemented.
   NotCarriedOut: { means: 'Kiln does not carry out this kind or feature yet', next: 'do not rely on it' },
   UnsupportedField: { means: 'Kiln does not carry out this field yet', next: 'do not rely on it' },
 
@@ -222,7 +222,7 @@ export const REASONS = {
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
   FieldCorrected: {
     means:
-      'spec.protocol or spec.default of a Subnet, an annotation of a Namespace that says its Subnets or IPPools, or of a Pod that says its address, was not what it is; it is put right',
+      'spec.protocol or spec.default of a Subnet, an annotation of a Namespace that says its Subnets or IPPools, or of a Pod that says its address, was wrong; Kiln corrects it',
     next: 'nothing, or make the Subnet that you meant, or name the namespace in it, or delete the pod and make it with the address you meant',
   },
   HostBitsCleared: {

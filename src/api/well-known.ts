@@ -162,7 +162,7 @@ export const kilnAnnotation = {
 
 /** The condition of a pod whose network Kiln provides; of a node, in an annotation. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
-/** The condition of a pod that asks for what is not carried out. */
+/** The condition of a pod that asks for what is not implemented. */
 export const POD_NOT_CARRIED_OUT = 'kiln.io/NotCarriedOut';
 
 export const labelKey = {

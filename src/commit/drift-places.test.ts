@@ -92,7 +92,7 @@ test('a router, a router port and a port that were switched off work again, and 
       await kiln.quiet();
       const [told, ...more] = kiln.repaired.splice(0);
       assert.deepEqual(more, []);
-      assert.match(driftSentence(told as never), new RegExp(`${name} was changed by another program; it is put right: ${column}`));
+      assert.match(driftSentence(told as never), new RegExp(`${name} was changed by another program; Kiln repairs it: ${column}`));
     }
     const [uuid = ''] = await uuidsOf('Logical_Router_Policy');
     await nbctl('set', 'Logical_Router_Policy', uuid, 'nexthop=10.0.0.9', 'options:pkt_mark=7');

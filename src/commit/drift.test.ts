@@ -140,9 +140,9 @@ test('a changed column, key and element: what was found and what is put back, by
     assert.deepEqual(kiln.repaired.splice(0), [drift]);
     assert.equal(
       driftSentence(drift),
-      'Logical_Switch_Port p1 was changed by another program; it is put right: addresses was "00:00:00:00:00:02 10.9.9.9" and becomes "00:00:00:00:00:01 10.0.0.2"',
+      'Logical_Switch_Port p1 was changed by another program; Kiln repairs it: addresses was "00:00:00:00:00:02 10.9.9.9" and becomes "00:00:00:00:00:01 10.0.0.2"',
     );
-    assert.equal(repairSentence(drift), 'Logical_Switch_Port p1 is as it should be again: addresses "00:00:00:00:00:01 10.0.0.2"');
+    assert.equal(repairSentence(drift), 'Logical_Switch_Port p1 is repaired: addresses "00:00:00:00:00:01 10.0.0.2"');
 
     await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
     await until('the key is back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"');

@@ -1,4 +1,4 @@
-/** What people write by mistake, case by case: the condition and the Event name field, value and rule; others go on; mended, it works. */
+/** Mistakes of users, case by case: the condition and the Event name field, value and rule; other objects go on; corrected, it works. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
@@ -12,33 +12,33 @@ interface Mistake {
   readonly spec: object;
   readonly condition: readonly [type: string, status: string, reason: string];
   readonly says: readonly string[];
-  readonly mended: object;
+  readonly corrected: object;
   readonly after: readonly [status: string, reason: string];
-  /** Of a Subnet that is carried out without what is wrong: the matches of its ACLs. */
+  /** For a Subnet that takes effect without the wrong items: the matches of its ACLs. */
   readonly rows?: readonly string[];
-  /** Of those the lease time, DNS servers and domain that DHCP tells. */
+  /** Likewise, lease time, DNS servers and domain in its DHCP options. */
   readonly dhcp?: readonly unknown[];
 }
 
-const refused = ['Accepted', 'False'] as const;
+const invalid = ['Accepted', 'False'] as const;
 const accepted = ['True', 'Accepted'] as const;
-const subnet = (spec: object, reason: string, says: readonly string[], mended: object): Mistake => ({
+const subnet = (spec: object, reason: string, says: readonly string[], corrected: object): Mistake => ({
   resource: 'subnets',
   name: 'bad',
   spec: { vpc: 'blue', cidrBlock: '10.2.0.0/24', ...spec },
-  condition: [...refused, reason],
+  condition: [...invalid, reason],
   says,
-  mended,
+  corrected,
   after: accepted,
 });
 const acl = (match: string): object => ({ direction: 'to-lport', action: 'drop', match, priority: 1 });
-const vpc = (spec: object, reason: string, says: readonly string[], mended: object): Mistake => ({
+const vpc = (spec: object, reason: string, says: readonly string[], corrected: object): Mistake => ({
   resource: 'vpcs',
   name: 'bad',
   spec,
-  condition: [...refused, reason],
+  condition: [...invalid, reason],
   says,
-  mended,
+  corrected,
   after: accepted,
 });
 
@@ -49,13 +49,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ['spec.cidrBlock', '"10.1.0.128/25"', '10.1.0.0/24 of Subnet net', 'networks of one Vpc (blue) and Vlan must be apart'],
     { cidrBlock: '10.2.0.128/25', gateway: '10.2.0.129', excludeIps: [] },
   ),
-  'a CIDR that is none': subnet(
+  'an invalid CIDR': subnet(
     { cidrBlock: '10.2.0.0/33' },
     'SubnetCidrInvalid',
     ['spec.cidrBlock', '"10.2.0.0/33"', 'spec.cidrBlock is an IPv4 or IPv6 network'],
     { cidrBlock: '10.2.0.0/24' },
   ),
-  'several fields at once, each of which is named': subnet(
+  'several invalid fields, each named': subnet(
     { gateway: '10.3.0.1', excludeIps: ['10.2.0.9..10.2.0.3'], gatewayType: 'central', acls: [acl('ip4 and tcp')] },
     'SubnetGatewayInvalid',
     [
@@ -66,7 +66,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ],
     { gateway: '10.2.0.1', excludeIps: ['10.2.0.1'], gatewayType: 'distributed', acls: [] },
   ),
-  'more that is wrong than can be named': subnet(
+  'more findings than the message names': subnet(
     { excludeIps: Array.from({ length: 14 }, (_, i) => `10.2.0.99..10.2.0.${i}`) },
     'SubnetExcludeIpsInvalid',
     ['spec.excludeIps[0]', 'spec.excludeIps[9] "10.2.0.99..10.2.0.9"', '. And 4 more'],
@@ -78,7 +78,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ['spec.gateway', '"10.3.0.1"', 'spec.gateway must lie in the Subnet'],
     { gateway: '10.2.0.1' },
   ),
-  'a range that makes no sense': subnet(
+  'a range whose end is before its begin': subnet(
     { excludeIps: ['10.2.0.9..10.2.0.3'] },
     'SubnetExcludeIpsInvalid',
     ['spec.excludeIps[0]', '"10.2.0.9..10.2.0.3"', 'written first..last'],
@@ -103,7 +103,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ),
     rows: [],
   },
-  'a match in the words of another language': {
+  'a match in another syntax': {
     ...subnet(
       { acls: [acl('ip4 and tcp.dst == 80'), acl('tcp.dst == 80')] },
       'SubnetAclInvalid',
@@ -143,7 +143,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     rows: [],
     dhcp: ['60', undefined, '"example.com"'],
   },
-  'a router advertisement in a mode that is none': {
+  'a router advertisement with an invalid mode': {
     ...subnet(
       { cidrBlock: 'fd00:2::/64', enableIPv6RA: true, ipv6RAConfigs: 'address_mode=auto,send_periodic=true' },
       'SubnetOptionsInvalid',
@@ -158,7 +158,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ['spec.policyRoutes[0].match', '"ip4\\u0000"', 'OVN takes no such text'],
     { policyRoutes: [] },
   ),
-  'a policy route that excludes what OVN cannot exclude': vpc(
+  'a policy route with an exclusion that OVN does not support': vpc(
     { policyRoutes: [{ action: 'drop', match: 'ip4.src == 10.0.0.0/8 && !tcp', priority: 1 }] },
     'VpcPolicyRouteInvalid',
     ['spec.policyRoutes[0].match', 'at character 27 (tcp)', 'OVN has no !tcp'],
@@ -170,13 +170,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ['spec.staticRoutes[0].nextHopIP', '"there"', 'a route needs one address to send to'],
     { staticRoutes: [] },
   ),
-  'a pool with a range that makes no sense': {
+  'a pool with a range whose end is before its begin': {
     resource: 'ippools',
     name: 'bad',
     spec: { subnet: 'net', ips: ['10.1.0.30..10.1.0.20'] },
     condition: ['Ready', 'False', 'UpdateIPAMFailed'],
     says: ['spec.ips[0]', '"10.1.0.30..10.1.0.20"'],
-    mended: { ips: ['10.1.0.20..10.1.0.30'] },
+    corrected: { ips: ['10.1.0.20..10.1.0.30'] },
     after: ['True', 'UpdateIPAMSucceeded'],
   },
 };
@@ -186,7 +186,7 @@ function matches({ bench }: PodScene, subnet: string): readonly unknown[] {
   return ids.map((id) => bench.row('ACL', id.slice(id.indexOf('/') + 1))?.['match']);
 }
 
-function told({ bench }: PodScene, subnet: string): readonly unknown[] {
+function dhcpOptions({ bench }: PodScene, subnet: string): readonly unknown[] {
   const options = bench.map('DHCP_Options', `${subnet}|IPv4|`, 'options');
   return [options['lease_time'], options['dns_server'], options['domain_name']];
 }
@@ -199,8 +199,8 @@ function scene(): PodScene {
   return made;
 }
 
-for (const [what, { resource, name, spec, condition, says, mended, after, rows, dhcp }] of Object.entries(MISTAKES))
-  test(`${what}: said, others go on, mended it works`, () => {
+for (const [what, { resource, name, spec, condition, says, corrected, after, rows, dhcp }] of Object.entries(MISTAKES))
+  test(`${what}: reported, other objects go on, corrected it works`, () => {
     const made = scene();
     const { bench } = made;
     const [type, status, reason] = condition;
@@ -212,7 +212,7 @@ for (const [what, { resource, name, spec, condition, says, mended, after, rows, 
     for (const part of says) assert.ok(message.includes(part), `${part}: ${message}`);
     assert.equal(bench.events.filter((event) => event.object === `${resource}/${name}` && event.message === message).length, 1);
     assert.ok(!message.includes('\0'));
-    if (dhcp !== undefined) assert.deepEqual(told(made, name), dhcp);
+    if (dhcp !== undefined) assert.deepEqual(dhcpOptions(made, name), dhcp);
     if (rows !== undefined) assert.deepEqual(matches(made, name), rows);
     else if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
     const { writes } = bench;
@@ -223,14 +223,14 @@ for (const [what, { resource, name, spec, condition, says, mended, after, rows, 
     bench.settle();
     assert.match(made.addressOf('shop/web') ?? '', /^10\.1\.0\./, 'others go on');
 
-    bench.edit(resource, name, mended);
+    bench.edit(resource, name, corrected);
     bench.settle();
     const now = bench.condition(resource, name, type);
     assert.deepEqual([now?.status, now?.reason], after, now?.message);
     if (resource === 'subnets') assert.notEqual(bench.row('Logical_Switch', name), undefined);
   });
 
-test('host bits are cleared, and said with field, value and rule; a network as it should be says nothing', () => {
+test('host bits are cleared, and reported with field, value and rule; a network without host bits has no report', () => {
   const { bench } = scene();
   bench.put('subnets', { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16,fd00::5/64' } });
   bench.put('subnets', { metadata: { name: 'clean' }, spec: { vpc: 'blue', cidrBlock: '10.3.0.0/16' } });
@@ -252,7 +252,7 @@ test('host bits are cleared, and said with field, value and rule; a network as i
   );
 });
 
-test('what was put right stays on the object as a condition, which goes with the next edit; it is said before it is done', () => {
+test('a correction is reported by a condition before it is made, and the condition goes with the next edit', () => {
   const { bench } = scene();
   const wrong = { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16' } };
   bench.put('subnets', wrong);
@@ -262,11 +262,11 @@ test('what was put right stays on the object as a condition, which goes with the
     .filter((output): output is PatchOutput => output.kind === 'patch');
   assert.ok(
     first.some(({ conditions = [] }) => conditions.some(({ type }) => type === 'Corrected')),
-    'it is said',
+    'it is reported',
   );
   assert.ok(
     first.every(({ spec }) => spec?.['cidrBlock'] === undefined),
-    'and not done in the same breath: both would be of one version, and only one would be taken',
+    'and not made in the same turn: both writes would have one resourceVersion, and the server would accept only one',
   );
   bench.settle();
   const held = bench.condition('subnets', 'bits', 'Corrected');
@@ -282,16 +282,16 @@ test('what was put right stays on the object as a condition, which goes with the
     conditions: [{ ...held, observedGeneration }],
   });
   const right = { ...wrong, spec: { ...now?.spec } };
-  // As it is put, it is a generation later.
+  // This put makes a new generation.
   bench.put('subnets', { ...right, status: at(generation) });
   bench.settle();
-  assert.equal(bench.condition('subnets', 'bits', 'Corrected')?.status, 'True', 'what is put right is the next generation');
+  assert.equal(bench.condition('subnets', 'bits', 'Corrected')?.status, 'True', 'the correction itself is the next generation');
   bench.put('subnets', { ...right, spec: { ...right.spec, mtu: 1300 }, status: at(generation) });
   bench.settle();
   assert.equal(bench.condition('subnets', 'bits', 'Corrected'), undefined);
 });
 
-test('a protocol that is not that of the networks, and a second default Subnet, are put right, and said', () => {
+test('a protocol that differs from the CIDR, and a second default Subnet, are corrected and reported', () => {
   const { bench } = scene();
   bench.put('subnets', { metadata: { name: 'odd' }, spec: { vpc: 'blue', cidrBlock: '10.4.0.0/16', protocol: 'IPv6', default: true } });
   bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'blue', cidrBlock: '10.5.0.0/16', protocol: 'IPv4', default: false } });
@@ -303,14 +303,14 @@ test('a protocol that is not that of the networks, and a second default Subnet, 
     [
       [
         'subnets/odd',
-        'Subnet odd: spec.protocol "IPv6" is not that of its networks; the protocol follows from spec.cidrBlock, so it is put right to IPv4. ' +
-          'Subnet odd: spec.default "true" is of another Subnet; a cluster has one default Subnet, which the setting default-ls names, so it is put right to false',
+        'Subnet odd: spec.protocol "IPv6" is not that of its networks; the protocol follows from spec.cidrBlock, so Kiln sets it to IPv4. ' +
+          'Subnet odd: spec.default "true" is of another Subnet; a cluster has one default Subnet, which the setting default-ls names, so Kiln sets it to false',
       ],
     ],
   );
 });
 
-test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition on who is attached, and mended the pod runs', () => {
+test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition on the attached pod, which runs after the correction', () => {
   const made = scene();
   const { bench } = made;
   made.attachment('shop/odd', { config: '{"type":' });
@@ -322,9 +322,9 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
   assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidNetwork']);
   const message = condition?.message ?? '';
   assert.match(message, /^NetworkAttachmentDefinition shop\/odd: spec\.config "\{"type":" is not JSON; it is a CNI configuration/);
-  const told = bench.events.filter(({ reason }) => reason === 'InvalidNetwork');
+  const reported = bench.events.filter(({ reason }) => reason === 'InvalidNetwork');
   assert.deepEqual(
-    told
+    reported
       .filter((event) => event.message === message)
       .map(({ object }) => object)
       .toSorted(),
@@ -338,7 +338,7 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
     [['Accepted', message]],
     'and a condition, which outlives the Event',
   );
-  const list = told.find(({ object }) => object === 'network-attachment-definitions/shop/list');
+  const list = reported.find(({ object }) => object === 'network-attachment-definitions/shop/list');
   assert.match(list?.message ?? '', /spec\.config "\[1\]" is JSON, but no object; it is a CNI configuration/);
   assert.notEqual(made.addressOf('shop/other'), undefined);
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"macvlan"}' });
@@ -346,7 +346,7 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
   assert.notEqual(made.addressOf('shop/attached'), undefined);
 });
 
-test('a NetworkAttachmentDefinition with a field of a wrong type: an Event names it, and who is attached has the address all the same', () => {
+test('a NetworkAttachmentDefinition with a field of a wrong type: an Event names it, and the attached pod gets its address all the same', () => {
   const made = scene();
   made.subnet('second', { vpc: 'blue', cidrBlock: '10.5.0.0/24', provider: 'odd.shop.ovn' });
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":5}' });

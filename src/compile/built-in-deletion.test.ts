@@ -1,4 +1,4 @@
-/** Somebody deletes what the cluster stands on: it serves on, refuses nobody, goes when it can, and is there again. */
+/** A user deletes objects that the cluster needs: they go on serving, take new dependents, go when they can, and are created again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkInvariants } from '../invariants/check-invariants.ts';
@@ -10,7 +10,7 @@ const BUILT_IN = [
   ['subnets', 'join'],
 ] as const;
 
-/** Two nodes and a pod in the default Subnet; then somebody deletes all Vpcs and Subnets. */
+/** Two nodes and a pod in the default Subnet; then a user deletes all Vpcs and Subnets. */
 function allDeleted(): PodScene {
   const scene = new PodScene();
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
@@ -44,7 +44,7 @@ function ports({ bench }: PodScene): readonly string[] {
   return [...bench.northbound.table('Logical_Switch_Port')].map(([uuid, row]) => `${uuid} ${String(row['name'])}`).toSorted();
 }
 
-test('all Vpcs and Subnets are deleted: what is used stays with its ports and addresses, what is not goes', () => {
+test('all Vpcs and Subnets are deleted: those in use stay with their ports and addresses, the others go', () => {
   const scene = allDeleted();
   const { bench } = scene;
   assert.deepEqual(bench.keys('subnets'), ['join', 'ovn-default']);
@@ -89,7 +89,7 @@ test('the join Subnet that is being deleted takes new nodes, and the default Vpc
   );
 });
 
-test('the default Subnet goes with its last pod and is made again in the Vpc that is being deleted: who waited has an address', () => {
+test('the default Subnet goes with its last pod and is created again in the Vpc that is being deleted: a waiting pod gets an address', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const [vpc, subnet] = [uidOf(scene, 'vpcs', 'ovn-cluster'), uidOf(scene, 'subnets', 'ovn-default')];
@@ -106,7 +106,7 @@ test('the default Subnet goes with its last pod and is made again in the Vpc tha
   assert.deepEqual([uidOf(scene, 'vpcs', 'ovn-cluster'), addressOf(scene, 'n1')], [vpc, node]);
 });
 
-test('with the last node the join Subnet and the Vpc go, and all is made again for the next one', () => {
+test('with the last node the join Subnet and the Vpc go, and all are created again for the next one', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = BUILT_IN.map(([resource, name]) => uidOf(scene, resource, name));
@@ -121,7 +121,7 @@ test('with the last node the join Subnet and the Vpc go, and all is made again f
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
-test('a node that comes while the join Subnet goes with the last of its nodes is in the one that is made again', () => {
+test('a node that is added while the join Subnet goes with its last node is in the one that is created again', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = uidOf(scene, 'subnets', 'join');
@@ -134,7 +134,7 @@ test('a node that comes while the join Subnet goes with the last of its nodes is
   assert.deepEqual(violations(scene), []);
 });
 
-test('with nothing in it the default Vpc goes at once, and a Subnet that came meanwhile is in the one that is made again', () => {
+test('the empty default Vpc goes at once, and a Subnet that was added meanwhile is in the one that is created again', () => {
   const scene = allDeleted();
   const { bench } = scene;
   for (const node of ['n1', 'n2']) bench.vanish('nodes', node);
@@ -148,7 +148,7 @@ test('with nothing in it the default Vpc goes at once, and a Subnet that came me
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
 });
 
-test('finalizers stripped from all three: made again over the same rows, with every port and every address', () => {
+test('all three removed by force: created again over the same rows, with every port and every address', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = [ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), scene.addressOf('shop/old')];
@@ -161,7 +161,7 @@ test('finalizers stripped from all three: made again over the same rows, with ev
   assert.deepEqual(violations(scene), []);
 });
 
-test('the two Subnets torn out of the Vpc that is being deleted are made again in it', () => {
+test('the two Subnets, removed by force from the Vpc that is being deleted, are created again in it', () => {
   const scene = allDeleted();
   const { bench } = scene;
   const before = [ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), uidOf(scene, 'vpcs', 'ovn-cluster')];

@@ -44,7 +44,7 @@ test('the join Subnet has no load balancers, the default one has six', () => {
   assert.equal(bench.list('Logical_Switch', 'ovn-default', 'load_balancer').length, 6);
 });
 
-test('a network that exists counts more than the setting', () => {
+test('the spec of an existing Subnet overrides the setting', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES, settings: { defaultCidr: '10.99.0.0/16' } });
   bench.put('subnets', { metadata: { name: 'ovn-default' }, spec: { cidrBlock: '10.50.0.0/16', default: true } });
   bench.settle();

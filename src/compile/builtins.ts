@@ -1,6 +1,6 @@
 /**
- * What every cluster has: the default Vpc, the default Subnet, the join Subnet, and the switches in NB_Global. They are made where
- * they are missing; those that exist are as their spec says, whatever the settings.
+ * Objects that every cluster has: the default Vpc, the default Subnet, the join Subnet, and the options in NB_Global. Missing objects are created
+ * from the settings; for an existing object its spec counts.
  */
 import { API_VERSION } from '../api/schema/kind.ts';
 import { DEFAULT_PROVIDER } from '../api/well-known.ts';
@@ -24,7 +24,7 @@ export const builtinObjects: Rule = {
     if (world.ask(vpcIntent, settings.defaultVpc) === undefined) {
       outputs.push({ kind: 'create', resource: 'vpcs', key: settings.defaultVpc, object: objectOf('Vpc', settings.defaultVpc, {}) });
     }
-    // While it is being deleted and no node is left, a new Subnet in it would only keep it from going. With nodes it stays all the same.
+    // Without nodes its deletion goes through, and a new Subnet would only block it. With nodes it waits anyway.
     if (world.ask(vpcView, settings.defaultVpc)?.terminating === true && world.nodes.keys().size === 0) return outputs;
     if (world.ask(subnetIntent, settings.defaultSubnet) === undefined)
       outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));

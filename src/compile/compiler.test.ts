@@ -8,7 +8,7 @@ import { Compiler } from './compiler.ts';
 
 const META = { uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 
-test('while a rule fails for an object, what it owns is undecided; others are not, and its recovery is told', () => {
+test('while a rule fails for an object, its rows are undecided and those of others are not; its recovery is reported', () => {
   const world = new World(DEFAULT_SETTINGS);
   const broken = new Set(['shop/web', 's1\nn1']);
   let recovered = 0;

@@ -1,17 +1,30 @@
-/**
- * Runs the rules: one computation for each object a rule is over, run again only when something it read changed.
- */
+/** The engine of the rules: one computation for each key of a rule's domain. */
 import { Computation } from '../world/reactor.ts';
 import type { World } from '../world/world.ts';
 import type { Domain } from '../world/domain.ts';
 import { Desired } from './desired.ts';
 import type { Output } from './output.ts';
 
+/**
+ * A rule: a pure function of the World that runs once for each key of its domain and returns outputs.
+ *
+ * Guarantees:
+ * - It runs when its key enters the domain, and again only after a source that it read has changed. When the key leaves, its outputs are withdrawn.
+ * - It sees a consistent World: no write is sent, and no event is taken in, while rules run.
+ * - Outputs equal to those of its last run have no effect.
+ * - If it throws (a bug), its last outputs stay in effect for that key, other keys and rules go on, and nothing that belongs to the object is
+ *   collected. It runs again when a source changes.
+ *
+ * A rule must not depend on the order of rules, on time except for `world.deadlines`, or on anything outside of the World.
+ *
+ * Cost: a run for each change of what it reads. So it reads projections (queries) rather than whole objects, and no `keys()` of a large table.
+ */
 export interface Rule {
+  /** For logs, metrics and ownership keys. */
   readonly name: string;
-  /** The keys this rule runs for: those of a table, some of them, or pairs of two. */
+  /** The keys of a table, some of them, or pairs of two tables. */
   readonly over: (world: World) => Domain;
-  /** Pure: reads of `world` are remembered. Returns what should exist because of `key`. */
+  /** Returns the outputs for `key`; reads of `world` are tracked. */
   readonly run: (world: World, key: string) => readonly Output[];
 }
 
@@ -30,12 +43,12 @@ export class Compiler {
   readonly #recovered: () => void;
   /** By rule, by key. */
   readonly #runs = new Map<Rule, ReadonlyMap<string, Computation<unknown>>>();
-  /** Rules that fail, by the key of the object they fail for. */
+  /** Names of failing rules, by the key of the object that they fail for. */
   readonly #failing = new Map<string, Set<string>>();
 
   /**
-   * @param failed told when a rule throws (a bug); what it said last stays wanted, other objects go on
-   * @param recovered told when a rule that failed for an object no longer does
+   * @param failed called when a rule throws (a bug): its last outputs stay in effect, other objects go on
+   * @param recovered called when a rule that failed for an object succeeds again
    */
   constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void, recovered: () => void = () => undefined) {
     this.world = world;
@@ -45,8 +58,8 @@ export class Compiler {
   }
 
   /**
-   * Whether a rule fails for an object: then nobody knows what of it is not wanted. A process that starts anew has no last outputs
-   * to go by.
+   * Whether a rule fails for an object: then nothing of the object may be collected, since its desired state is unknown. After a restart there
+   * are no last outputs.
    * @param owner owner text, `<kind>/<namespace>/<name>`
    */
   failsFor(owner: string): boolean {
@@ -55,7 +68,7 @@ export class Compiler {
     return this.#failing.has(key.startsWith('/') ? key.slice(1) : key);
   }
 
-  /** Runs a rule for a key now, where that is due: before its turn comes. */
+  /** Runs a rule for a key now if it is due, before its turn. */
   runNow(rule: Rule, key: string): void {
     this.#runs.get(rule)?.get(key)?.refresh();
   }
@@ -89,7 +102,7 @@ export class Compiler {
     rule.over(this.world).watch({ enter: begin, leave: end });
   }
 
-  /** What a rule says of a key. One that throws says what it said before. */
+  /** Runs a rule for a key. @returns its outputs; those of its last run if it throws */
   outputsOf(rule: Rule, key: string, before: readonly Output[]): readonly Output[] {
     try {
       const outputs = rule.run(this.world, key);
@@ -102,13 +115,13 @@ export class Compiler {
     }
   }
 
-  /** It does not fail for this key, or is not run for it any more. */
+  /** A rule succeeded for a key, or no longer runs for it. */
   worksAgain(rule: Rule, key: string): void {
     if (this.#failing.size > 0) this.#note(rule.name, key, false);
   }
 }
 
-/** One rule for one key, as long as the key is in the rule's domain. Its value is what it says, with what it said before kept where equal. */
+/** One rule for one key, as long as the key is in the rule's domain. Its value is the outputs; equal ones of the last run are kept. */
 class RuleRun extends Computation<readonly Output[]> {
   readonly #compiler: Compiler;
   readonly #rule: Rule;

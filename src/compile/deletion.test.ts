@@ -1,4 +1,4 @@
-/** What is common to all kinds that something holds: told once, told when it is over, and no new holders meanwhile. */
+/** Common to all kinds that have blockers: a blocked deletion is reported once, so is its end, and there are no new dependents meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
@@ -25,7 +25,7 @@ function eventsOf(bench: RuleBench, resource: ResourceName, key: string, reason:
     .map(({ reason: said, message }) => `${said}: ${message}`);
 }
 
-test('what blocks a deletion is told by one Event, however many go before the last, and so is its end', () => {
+test('a blocked deletion is reported by one Event, however many blockers it had, and so is its end', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
   bench.settle();
@@ -44,7 +44,7 @@ test('what blocks a deletion is told by one Event, however many go before the la
   ]);
 });
 
-test('an IP object that somebody deletes under a pod is told once, and goes with the pod', () => {
+test('an IP object that a user deletes while its pod runs is reported once, and goes with the pod', () => {
   const { bench } = tenant();
   bench.delete('ips', 'a.shop');
   bench.settle();
@@ -55,7 +55,7 @@ test('an IP object that somebody deletes under a pod is told once, and goes with
   assert.equal(eventsOf(bench, 'ips', 'a.shop', /^DeletionUnblocked$/).length, 1);
 });
 
-test('every line of the graph can be read both ways', () => {
+test('every dependency can be read both ways', () => {
   const made = tenant();
   // Its IP object has the name of the machine.
   made.machine('vm');
@@ -79,7 +79,7 @@ test('every line of the graph can be read both ways', () => {
   assert.ok(pairs > 8, `only ${pairs}`);
 });
 
-test('a Subnet that is being deleted: a new pod gets no address, and both are told', () => {
+test('a Subnet that is being deleted: a new pod gets no address, and both report that', () => {
   const scene = tenant();
   scene.bench.delete('subnets', 'red');
   scene.bench.settle();
@@ -91,7 +91,7 @@ test('a Subnet that is being deleted: a new pod gets no address, and both are to
   assert.equal(eventsOf(scene.bench, 'pods', 'shop/late', /./).filter((text) => text.includes('Subnet red is being deleted')).length, 1);
 });
 
-test('a Subnet that is being deleted: an address that is asked for is refused', () => {
+test('a Subnet that is being deleted: a request for an address fails', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
   bench.settle();
@@ -107,7 +107,7 @@ test('a Subnet that is being deleted: an address that is asked for is refused', 
   assert.equal(bench.object('subnets', 'red'), undefined, 'who only asks keeps nothing');
 });
 
-test('a Subnet that is being deleted: a new IPPool is told, and keeps nothing', () => {
+test('a Subnet that is being deleted: a new IPPool reports that, and does not block the deletion', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
   bench.settle();
@@ -118,7 +118,7 @@ test('a Subnet that is being deleted: a new IPPool is told, and keeps nothing', 
   assert.equal(bench.condition('ippools', 'few', 'Ready')?.status, 'True', 'one that was there goes on');
 });
 
-test('an IPPool that is being deleted: a new pod that asks for it is told', () => {
+test('an IPPool that is being deleted: a new pod that requests it reports that', () => {
   const scene = tenant();
   const pool = scene.bench.object('ippools', 'few');
   assert.ok(pool);
@@ -131,7 +131,7 @@ test('an IPPool that is being deleted: a new pod that asks for it is told', () =
   assert.match(scene.bench.condition('pods', 'shop/late', 'kiln.io/NetworkBound')?.message ?? '', /IPPool few is being deleted/);
 });
 
-test('a Vpc that is being deleted: a new Subnet is told by an Event too', () => {
+test('a Vpc that is being deleted: a new Subnet gets an Event as well', () => {
   const { bench } = tenant();
   bench.delete('vpcs', 'blue');
   bench.settle();
@@ -142,7 +142,7 @@ test('a Vpc that is being deleted: a new Subnet is told by an Event too', () => 
   assert.ok(eventsOf(bench, 'subnets', 'late', /./).some((text) => text.includes('spec.vpc "blue" names a Vpc that is being deleted')));
 });
 
-test('a Subnet made again under its name is another one: who lives in the old one keeps what it has, and counts once', () => {
+test('a Subnet created again under its name is another one: pods of the old one keep their addresses, and each counts once', () => {
   const scene = tenant();
   const { bench } = scene;
   const address = scene.addressOf('shop/a');
@@ -157,7 +157,7 @@ test('a Subnet made again under its name is another one: who lives in the old on
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /2 objects still use it: IP a\.shop, IP b\.shop/);
 });
 
-test('an IP object made again under its name does not take over what its predecessor was told', () => {
+test('an IP object created again under its name does not inherit the conditions of its predecessor', () => {
   const scene = tenant();
   const { bench } = scene;
   bench.delete('ips', 'a.shop');

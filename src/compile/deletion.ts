@@ -1,6 +1,6 @@
 /**
- * How an object that has rows goes: while an index finds who uses it, finalizer and rows stay and the condition names them; then its
- * rows go; when none of them is left, its finalizer goes. Nothing else is asked: neither its parents nor a sound spec.
+ * Deletion of an object that owns rows: while it has blockers, finalizer and rows stay and a condition names the blockers; then its rows are
+ * deleted; when no row is left, its finalizer is removed. Neither its parents nor a valid spec are needed for that.
  */
 import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';
@@ -14,11 +14,11 @@ import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
 import { rowConflictOf } from './row-conflict.ts';
 
 export const DELETION_BLOCKED = 'DeletionBlocked';
-/** Why it is blocked where nobody has to do anything about it. */
+/** Reason of a blocked deletion that needs no action: the cluster needs the object. */
 export const NEEDED_BY_CLUSTER = 'NeededByCluster';
 const DELETION_UNBLOCKED = 'DeletionUnblocked';
 
-/** Finalizer and condition of an object, live or on its way out. */
+/** Finalizer and condition of an object. */
 export function deletionPatch(world: World, resource: ResourceName, key: string, owner: Claimant, terminating: boolean): PatchOutput {
   const patch = { kind: 'patch', resource, key, uid: owner.uid } as const;
   if (!terminating) return { ...patch, finalizer: true, withoutConditions: [DELETION_BLOCKED] };
@@ -35,7 +35,7 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
   };
 }
 
-/** Of an object that is being deleted and that nothing keeps any more. */
+/** For an object that is being deleted and has no blocker any longer. */
 export function unblocked(resource: ResourceName, key: string): Pick<PatchOutput, 'withoutConditions' | 'eventsWithout'> {
   const message = `${traitsOf(resource).kind} ${key} is not kept by anything any more and goes`;
   return {

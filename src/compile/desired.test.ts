@@ -10,7 +10,7 @@ function claim(columns: RowOutput['columns'], more: Partial<RowOutput> = {}): Ro
   return { kind: 'row', id: rowId('Logical_Router', 'v'), owner, rule: 'test', columns, ...more };
 }
 
-test('of several claims to one identity every process carries out the same, in whatever order they came', () => {
+test('of several rows for one identity every process writes the same one, in whatever order they are emitted', () => {
   const younger = { ...owner, uid: 'uid-a', created: '2026-02-01T00:00:00Z' };
   const claims = [
     claim({ name: 'a' }),
@@ -61,7 +61,7 @@ test('of several requests of one claimant each stands while its rule emits it, a
   }
 });
 
-test('rows are counted by table, and conditions by what they say, as outputs come and go', () => {
+test('rows are counted by table, and conditions by status and reason, as outputs come and go', () => {
   const desired = new Desired();
   const ready = (status: 'True' | 'False'): PatchOutput => ({
     kind: 'patch',
@@ -84,7 +84,7 @@ test('rows are counted by table, and conditions by what they say, as outputs com
   assert.deepEqual(counted(), [0, { True: 0, False: 0 }]);
 });
 
-test('what a rule says again is kept as it was, in whatever order it says it', () => {
+test('an equal output of the next run stays the same object, in whatever order a rule emits it', () => {
   const desired = new Desired();
   const rows = ['a', 'b', 'c', 'd'].map((name) => claim({ name }, { id: rowId('Logical_Router', name) }));
   const before = desired.replace([], rows);

@@ -1,5 +1,6 @@
 /**
- * All outputs of all rules, gathered by what they speak of, with the identities that changed since they were last taken.
+ * The desired state: the outputs of all rules by identity, and the identities whose outputs have changed since the writers last looked (`dirty…`).
+ * The writers compare only these with the World.
  */
 import { equal } from '../world/equal.ts';
 import type { AddressRequest } from '../world/reservations.ts';
@@ -20,19 +21,19 @@ import { objectId } from './output.ts';
 import type { ResourceName } from '../world/resources.ts';
 
 export interface RowSlot {
-  /** Claims to this identity; the first in the order of `older` is carried out, the others conflict. */
+  /** Outputs for this identity, in the order of `older`: the first one is written, the others are conflicts. */
   readonly rows: readonly RowOutput[];
-  /** By `memberKey`, each with how many rules say so (they say the same). */
+  /** By `memberKey`; `said` counts the rules that emit the same member. */
   readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly said: number }>;
 }
 
-/** Very many have one row and no members: a list is made anew at its exact length, and a map with its first member. */
+/** Most slots have one row and no members: a list has its exact length, and a map exists from the first member on. */
 interface MutableSlot {
   rows: readonly RowOutput[];
   members: Map<MemberKey, { output: MemberOutput; said: number }>;
 }
 
-/** What a member is within its row: the column and the reference, the key of a map, or the element. */
+/** Identity of a member within its row: the column, and the reference, the map key or the element. */
 export type MemberKey = string & { readonly __brand: 'MemberKey' };
 
 export function memberKey(column: string, member: MemberOutput['member']): MemberKey {
@@ -45,7 +46,7 @@ const NO_ROWS: readonly RowOutput[] = [];
 /** Never written to. */
 const NO_MEMBERS: MutableSlot['members'] = new Map();
 
-/** How many objects of a resource have a condition with this status and reason. */
+/** Number of objects of a resource with this condition, status and reason. */
 export interface ConditionCount extends Pick<ConditionOutput, 'type' | 'status' | 'reason'> {
   readonly resource: ResourceName;
   objects: number;
@@ -61,16 +62,16 @@ export class Desired {
   readonly #rowCounts = new Map<string, number>();
   readonly #conditionCounts = new Map<string, ConditionCount>();
   readonly dirtyRows = new Set<RowId>();
-  /** Single members that changed, of rows that need no look otherwise. */
+  /** Changed members of rows that have not changed otherwise. */
   readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
   readonly dirtyObjects = new Set<ObjectId>();
   /** Claimants whose request appeared, changed or went. */
   readonly dirtyRequests = new Set<string>();
   readonly dirtyPools = new Set<string>();
   readonly notices = new Set<NoticeOutput>();
-  /** Those that nobody took yet. */
+  /** Notices that have not been passed on yet. */
   readonly freshNotices = new Set<NoticeOutput>();
-  /** The identity that was put into words last: a rule says several things of one object, and each is added and marked. */
+  /** Cache of the last identity: a rule emits several outputs for one object, and each is looked up twice. */
   #lastObject: Pick<ObjectOutput, 'resource' | 'key'> | undefined;
   #lastId = '' as ObjectId;
   #lastMember: MemberOutput | undefined;
@@ -96,7 +97,7 @@ export class Desired {
     return this.#requests;
   }
 
-  /** Rows that are wanted, by table. */
+  /** Number of desired rows, by table. */
   get rowCounts(): ReadonlyMap<string, number> {
     return this.#rowCounts;
   }
@@ -114,8 +115,8 @@ export class Desired {
   }
 
   /**
-   * Puts the outputs of one rule run in the place of those of its last run. Equal outputs cost nothing further.
-   * @param before what the last call for this run returned
+   * Replaces the outputs of a rule's last run for a key. An equal output changes nothing and makes nothing dirty.
+   * @param before the result of the last call for this rule and key
    */
   replace(before: readonly Output[], after: readonly Output[]): readonly Output[] {
     if (before.length === 0) {
@@ -129,7 +130,7 @@ export class Desired {
     let named: ReadonlyMap<string, readonly Output[]> | undefined;
     const held = after.map((output, place) => {
       const there = before[place];
-      // Most stay where they were.
+      // Most outputs keep their position.
       const same =
         there !== undefined && !kept.has(there) && equal(there, output)
           ? there
@@ -246,7 +247,7 @@ export class Desired {
     else this.#rivals.set(first.claimant, requests);
   }
 
-  /** What an output speaks of is to be looked at. A notice has been taken in by then: it is passed on once and forgotten. */
+  /** Marks the identity of an output as dirty. Not of a notice, which is passed on once. */
   #mark(output: Output): void {
     switch (output.kind) {
       case 'row':
@@ -305,7 +306,7 @@ export class Desired {
     return slot;
   }
 
-  /** Asks for one member of a row to be looked at. */
+  /** Marks one member of a row as dirty. */
   markMember(id: RowId, key: MemberKey): void {
     let keys = this.dirtyMembers.get(id);
     if (keys === undefined) this.dirtyMembers.set(id, (keys = new Set()));
@@ -317,7 +318,7 @@ export class Desired {
   }
 }
 
-/** Of what an output speaks: equal ones have one name, and of very many outputs of a rule few have the same. */
+/** A key for finding equal outputs: equal outputs have the same key, and few others do. */
 function nameOf(output: Output): string {
   switch (output.kind) {
     case 'row':
@@ -333,10 +334,10 @@ function nameOf(output: Output): string {
   }
 }
 
-/** What the networks of all stand on: claims of these go before those of who lives in them, whenever they came. */
+/** Owners whose rows the networks of all tenants depend on: they go before pods and others, whatever the age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 
-/** Order of claims to one identity: routers, Subnets and nodes, then the older object first, then by uid, rule and content, so that every process agrees. */
+/** Order of outputs for one identity: infrastructure first, then the older object, then by uid, rule and contents, so that every process agrees. */
 export function older(a: RowOutput, b: RowOutput): number {
   return (
     Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||

@@ -1,7 +1,7 @@
 /**
- * Names that ports of nodes and routers have by Kube-OVN's scheme, which a pod's port may have too: pod `node-x1` in namespace `example` and
- * node `x1.example`, pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. A user of a namespace chooses names of pods: they make way.
- * A pod's port has a dot in its name, so only nodes, Subnets and Vpcs with a dot in theirs are looked at: in most clusters none but nodes.
+ * Port names of nodes and routers that a pod's port could have too, by Kube-OVN's naming scheme: pod `node-x1` in namespace `example` and node
+ * `x1.example`; pod `x` in namespace `y-red` and Subnet `x.y` of Vpc `red`. Tenants choose the names of pods, so the pod yields. The name of a
+ * pod's port has a dot, so only nodes, Subnets and Vpcs with a dot in their names matter: in most clusters none but nodes.
  */
 import { nodePortName, peerPort, routerToSwitchPort, switchToRouterPort } from '../api/names.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
@@ -10,13 +10,13 @@ import { defineQuery } from '../world/world.ts';
 
 const OF_NODE = nodePortName('');
 
-/** Whose name a port has that a pod would have, as a person reads it; undefined where it is free for pods. */
+/** The object, as `Kind name`, whose port has this name; undefined if a pod's port may have it. */
 export function infrastructureWithPort(world: World, port: string): string | undefined {
   if (port.startsWith(OF_NODE) && world.nodes.has(port.slice(OF_NODE.length))) return `Node ${port.slice(OF_NODE.length)}`;
   return world.ask(portsWithDots, '')[port];
 }
 
-/** A port of a router and one of a switch may not have one name either; and northd names the place of a gateway after the router's port. */
+/** A router port and a switch port must not have one name either, and ovn-northd derives the name of a gateway's chassis-redirect port from it. */
 function both(port: string): readonly string[] {
   return [port, `cr-${port}`];
 }

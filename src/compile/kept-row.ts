@@ -1,6 +1,6 @@
 /**
- * A row stated as it is observed, for objects that cannot be carried out now but whose network runs: a row nobody states is
- * collected.
+ * Rows emitted as they are observed: a row that no rule emits would be collected. For frozen Subnets, networks whose Subnet was removed by
+ * force, and objects whose desired rows are unknown for now.
  */
 import { OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -9,12 +9,12 @@ import type { Claimant, RowOutput } from './output.ts';
 
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
-/** All rows that carry this owner text (`<kind>/<namespace>/<name>`), as they are, under the keys they carry. */
+/** All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys. */
 export function frozenRows(world: World, owner: string): readonly RowOutput[] {
   return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => frozenRow(world, id) ?? []);
 }
 
-/** A row as it is, under the keys it carries; undefined unless it is ours. */
+/** A row as it is, with its ownership keys; undefined if it is not ours. */
 export function frozenRow(world: World, id: RowId): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
@@ -22,15 +22,12 @@ export function frozenRow(world: World, id: RowId): RowOutput | undefined {
   return asItIs(world, id, { kind, namespace, name, uid: state.ownership.uid, created: '' }, state.ownership.rule);
 }
 
-/** A row that lost the marks which say whose it is, stated just as before that: it is to have them again. */
+/** A row that lost its ownership keys, as it is, with these keys again. */
 export function rowWithOwnershipKeys(world: World, { id, owner, rule }: RowOutput): RowOutput {
   return asItIs(world, id, { ...owner, created: '' }, rule);
 }
 
-/**
- * A row of Kube-OVN's as it is, under an owner and a rule that take it over; undefined unless it is legacy. One that is in another program's
- * row is theirs to keep.
- */
+/** A legacy row as it is, with the ownership keys of an owner and a rule that adopt it. Undefined if it is not legacy, or has a foreign parent. */
 export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state?.ownership.kind !== 'legacy') return undefined;

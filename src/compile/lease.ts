@@ -1,7 +1,6 @@
 /**
- * The lease of an address that nothing uses: an annotation with a duration on its IP object, Vip or EIP. It runs from the moment the object
- * shows that nothing uses it, which a condition tells, so that a restart changes nothing; a use ends it, and the next idle time starts it
- * anew.
+ * The lease of an unused address: an annotation with a duration on its IP object, Vip or EIP. It begins with condition `Idle`, so a restart
+ * changes nothing. A use ends it, and the next idle time begins a new one.
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import { parseDuration } from '../api/values/duration.ts';
@@ -13,32 +12,32 @@ import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { ConditionOutput, DeleteOutput } from './output.ts';
 
-/** Abnormal-true: an address with a lease is idle. Its transition time is the start of the lease. */
+/** Abnormal-true: an address with a lease is idle. Its transition time is the begin of the lease. */
 const IDLE = 'Idle';
 const INVALID = 'LeaseInvalid';
 export const LEASE_CONDITIONS: readonly ConditionType[] = [IDLE, INVALID];
 
 export type Lease =
   | { readonly kind: 'none' }
-  /** Something to tell: it runs, or it cannot be read. */
-  | { readonly kind: 'told'; readonly condition: ConditionOutput }
+  /** The lease runs, or its duration is invalid. */
+  | { readonly kind: 'reported'; readonly condition: ConditionOutput }
   | { readonly kind: 'over'; readonly deletion: DeleteOutput };
 
-/** What has an address that may be leased. */
+/** An object with an address that may have a lease. */
 export interface Leased {
   readonly resource: ResourceName;
   readonly name: string;
   readonly uid: string;
   readonly annotations: Labels;
   readonly conditions: readonly Partial<Condition>[];
-  /** As text; empty while it has none. */
+  /** As text; empty for none. */
   readonly address: string;
   readonly used: boolean;
 }
 
 const NONE: Lease = { kind: 'none' };
 
-/** What is wrong with the lease that an object asks for, if anything is. */
+/** The problem of an object's lease annotation; undefined if it is valid or absent. */
 export function leaseProblem(resource: ResourceName, name: string, annotations: Labels): string | undefined {
   const text = annotations[kilnAnnotation.lease];
   return text === undefined || parseDuration(text) !== undefined ? undefined : unreadable(traitsOf(resource).kind, name, text);
@@ -54,12 +53,12 @@ export function leaseOf(world: World, { resource, name, uid, annotations, condit
   const { kind } = traitsOf(resource);
   const duration = parseDuration(text);
   if (duration === undefined)
-    return told({ type: INVALID, status: 'True', reason: 'LeaseInvalid', message: unreadable(kind, name, text), event: 'Warning' });
+    return reported({ type: INVALID, status: 'True', reason: 'LeaseInvalid', message: unreadable(kind, name, text), event: 'Warning' });
   if (used) return NONE;
   const begun = idleSince(conditions);
-  if (begun === undefined) return told(idle(`nothing uses the address; its lease of ${text} begins`));
+  if (begun === undefined) return reported(idle(`nothing uses the address; its lease of ${text} begins`));
   const end = begun + duration;
-  if (!world.deadlines.passed(end)) return told(idle(`nothing uses the address; its lease of ${text} ends at ${timeText(end)}`));
+  if (!world.deadlines.passed(end)) return reported(idle(`nothing uses the address; its lease of ${text} ends at ${timeText(end)}`));
   const message = `the lease of ${text} ended at ${timeText(end)} and nothing used ${address === '' ? 'it' : `address ${address}`}; the ${kind} object is deleted`;
   return {
     kind: 'over',
@@ -67,19 +66,19 @@ export function leaseOf(world: World, { resource, name, uid, annotations, condit
   };
 }
 
-function told(condition: ConditionOutput): Lease {
-  return { kind: 'told', condition };
+function reported(condition: ConditionOutput): Lease {
+  return { kind: 'reported', condition };
 }
 
 function idle(message: string): ConditionOutput {
   return { type: IDLE, status: 'True', reason: 'LeaseRuns', message, timed: true };
 }
 
-/** Since when the object says that nothing uses it, in milliseconds since the epoch. */
+/** Transition time of condition `Idle`, in milliseconds since the epoch. */
 function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
   return parsedTime(conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime);
 }
 
-function timeText(moment: number): string {
-  return new Date(moment).toISOString().replace(/\.\d+Z$/, 'Z');
+function timeText(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }

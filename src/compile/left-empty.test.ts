@@ -1,4 +1,4 @@
-/** Columns that Kiln writes into some ports and leaves empty in others: what another program writes there does not stay. */
+/** Columns that Kiln writes into some ports and leaves empty in others: it empties them again after another program wrote there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InputRow, Uuid } from '../ovsdb/index.ts';
@@ -26,7 +26,7 @@ function write({ bench }: PodScene, table: string, uuid: unknown, row: InputRow)
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table, uuid: uuid as Uuid, row }]));
 }
 
-test('ports of switches of every kind', () => {
+test('switch ports of every kind', () => {
   const made = scene();
   const before = rowsOf(made, 'Logical_Switch_Port');
   const [dhcp] = made.bench.northbound.table('DHCP_Options').keys();
@@ -47,7 +47,7 @@ test('ports of switches of every kind', () => {
   }
 });
 
-test('a port that one router has to another', () => {
+test('a router port of a peering', () => {
   const made = scene();
   const row = rowsOf(made, 'Logical_Router_Port').get('z1-z2') ?? assert.fail();
   write(made, 'Logical_Router_Port', row['_uuid'], { options: { route_table: 'by-hand', theirs: 'stays' } });

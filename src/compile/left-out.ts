@@ -1,24 +1,24 @@
-/** What is wrong with an object, item by item: of one that is carried out without those items, and of one that is refused. */
+/** The findings of an object as text: for an object that takes effect without the wrong items, and for an invalid one. */
 import type { Finding } from '../api/validation/finding.ts';
 import type { ConditionOutput } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** Of many that are wrong, so many are named. */
+/** Limit of named findings. */
 const NAMED = 10;
 
-/** The sentences about what is wrong, bounded, without the last full stop. */
+/** The messages of the first findings, without the last full stop. */
 export function findingsText(findings: readonly Pick<Finding, 'message'>[]): string {
   const said = findings.slice(0, NAMED).map(({ message }) => message);
   const more = findings.length > NAMED ? `. And ${findings.length - NAMED} more` : '';
   return `${said.join('. ')}${more}`;
 }
 
-/** Names of a sentence, bounded. */
+/** The first names, and how many more there are. */
 export function namesText(names: readonly string[]): string {
   return names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ` and ${names.length - NAMED} more` : '');
 }
 
-/** @param kind as kubectl takes it @returns undefined where nothing is wrong */
+/** @param kind as kubectl takes it @returns undefined without findings */
 export function leftOut(kind: string, name: string, findings: readonly Finding[]): ConditionOutput | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;

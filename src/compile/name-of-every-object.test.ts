@@ -1,4 +1,4 @@
-/** `constructor` is a name that Kubernetes allows, and that every object of the language has a member of. */
+/** `constructor` is a valid name in Kubernetes, and a property of every JavaScript object. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffKeys } from '../diff/column-diff.ts';
@@ -9,7 +9,7 @@ import type { ResourceName } from '../world/resources.ts';
 const NAME = 'constructor';
 const KINDS: readonly ResourceName[] = ['vpcs', 'subnets', 'ips', 'ippools', 'vips', 'pods', 'namespaces', 'nodes'];
 
-/** What comes of a small network in which things of one kind have this name, with the name taken out of it again. */
+/** The result of a small network in which objects of one kind have this name, with the name replaced. */
 function outcome(kind: ResourceName, name: string): unknown {
   const called = (one: ResourceName, other: string): string => (one === kind ? name : other);
   const [vpc, subnet, namespace, pool] = [
@@ -41,16 +41,16 @@ function outcome(kind: ResourceName, name: string): unknown {
   const objects = KINDS.map((one) => bench.keys(one).map((key) => ({ ...bench.object(one, key), metadata: { name: key } })));
   const rows = ['Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port'].map((table) => bench.rowIds(table));
   const text = JSON.stringify({ objects, rows }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-  // MACs are drawn from names.
+  // MACs are derived from names.
   return JSON.parse(text.replaceAll(name, '<name>').replaceAll(/([0-9a-f]{2}:){5}[0-9a-f]{2}/g, '<mac>'));
 }
 
 for (const kind of KINDS.filter((one) => one !== 'ips'))
-  test(`${kind} are carried out alike under every name`, () => {
+  test(`${kind} give the same result under every name`, () => {
     assert.deepEqual(outcome(kind, NAME), outcome(kind, 'constructos'));
   });
 
-test('what another program writes under that name is seen', () => {
+test('the diff sees a key of that name that another program wrote', () => {
   assert.deepEqual(diffKeys(new Map([[NAME, 'x']]), {}, 'map'), { set: {}, remove: [NAME] });
   assert.equal(sameJson({}, { [NAME]: 'x' }), false);
   assert.equal(sameJson({ [NAME]: 'x' }, {}), false);

@@ -1,4 +1,4 @@
-/** A message ends with what a person does next, unless it already names a command; what somebody wrote into an object is none. */
+/** Appends a next command to a message, unless it already names one. Quoted text, which users wrote, does not count. */
 export function withNext(message: string, command: string): string {
   return /\b(kubectl|kiln) [a-z]/.test(message.replaceAll(/"[^"]*"/g, '')) ? message : `${message}; ${command}`;
 }

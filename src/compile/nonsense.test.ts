@@ -1,6 +1,6 @@
 /**
- * Every field of every kind that is carried out, given texts and numbers that mean nothing: an object that comes out as it does without
- * the field, with no word about it, was silently passed over.
+ * Every field of every implemented kind, with texts and numbers that make no sense. If the result is the same as without the field, Kiln
+ * ignored it silently, and the test fails.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ import { TABLES } from '../nb/tables.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 
-/** What tells one object or moment from another, and nothing else. */
+/** Fields that differ between any two objects or times. */
 const PASSING: ReadonlySet<string> = new Set([
   'resourceVersion',
   'generation',
@@ -27,7 +27,7 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 const TEXTS = ['nonsense', 'no such', 'x'.repeat(300)];
 const NUMBERS = [-1, 2_147_483_647];
-/** Fields that say nothing without another one of the same object, which is off: told with that one. */
+/** Fields that depend on another one of the same object, which is off here; they are reported together with it. */
 const WITH_ANOTHER: ReadonlySet<string> = new Set(['vpcs.bfdPort.ip', 'vpcs.bfdPort.nodeSelector']);
 
 interface Example {
@@ -53,7 +53,7 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
 }
 
-/** Values that a definition lets pass and that mean nothing, each with the path that it is at. */
+/** Values that the CRD permits and that make no sense, each with its path. */
 function nonsense(node: Node, path: string): readonly (readonly [path: string, value: unknown])[] {
   if (node.enum !== undefined) return [];
   switch (node.type) {
@@ -72,7 +72,7 @@ function nonsense(node: Node, path: string): readonly (readonly [path: string, v
   }
 }
 
-/** Everything that came of it but for the field itself. */
+/** The whole result, except for the field itself. */
 function outcome(resource: ResourceName, { name, base }: Example, field: string, value: unknown): string {
   const { [field]: left, ...others } = base;
   void left;
@@ -106,7 +106,7 @@ function ground(): PodScene {
 }
 
 for (const [resource, example] of Object.entries(EXAMPLES) as [ResourceName, Example][])
-  test(`${example.kind.kind}: no field passes over nonsense in silence`, () => {
+  test(`${example.kind.kind}: a field with a senseless value is never ignored silently`, () => {
     const silent: string[] = [];
     let tried = 0;
     for (const [field, node] of Object.entries(example.kind.spec.node.properties ?? {})) {

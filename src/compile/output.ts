@@ -1,6 +1,6 @@
 /**
- * What a rule says should exist: Northbound rows and members, Kubernetes objects and what of them, addresses, notices.
- * Plain data; every output names the object because of which it exists.
+ * What a rule emits: the desired Northbound rows and members, Kubernetes objects and fields of them, address requests, notices. Plain data.
+ * The outputs of all rules together are the desired state.
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import type { Reason } from '../api/reasons.ts';
@@ -12,35 +12,41 @@ import type { AddressRequest } from '../world/reservations.ts';
 
 export type Scalar = string | number | boolean;
 
-/** Set columns are arrays, map columns plain records, an optional column that is to be empty is null. */
+/** Sets are arrays, maps are plain records, and null empties an optional column. */
 export type ColumnValue = Scalar | RowRef | null | readonly (Scalar | RowRef)[] | Readonly<Record<string, string>>;
 
-/** An owner with what decides between two claims to one identity: the older object wins. */
+/** A row owner with its creation time: of two objects that claim one identity, the older one gets it. */
 export interface Claimant extends Owner {
   /** RFC 3339 creation time. */
   readonly created: string;
 }
 
-/** A row that should exist. Columns not named keep the value they have (on insert: the schema's default). */
+/**
+ * A desired row. Of several outputs for one identity one is written, the same in every process (`older`); the others are conflicts. Columns
+ * that it does not name keep their value (at an insert: the schema's default), except for `unlessEmitted` of the table.
+ */
 export interface RowOutput {
   readonly kind: 'row';
   readonly id: RowId;
   readonly owner: Claimant;
   readonly rule: string;
-  /** For rows that live in a column of another row. */
+  /** For tables whose rows exist only as children of another row. */
   readonly parent?: { readonly id: RowId; readonly column: string };
   readonly columns: Readonly<Record<string, ColumnValue>>;
-  /** Kube-OVN's keys; vendor and owner keys are added by the diff. */
+  /** Kube-OVN's keys; the diff adds the ownership keys. */
   readonly externalIds?: Readonly<Record<string, string>>;
   /** The status of its owner names the row: one without keys is Kube-OVN's, and is adopted. */
   readonly named?: true;
   /** A leftover of Kube-OVN: retained as it is while its owner exists, where no other rule emits the row. */
   readonly leftover?: true;
-  /** Of a row that is kept as it is: what may have been written into it last. What its seal says that was is wanted of it. */
+  /** For a frozen row: candidates for its last written contents. The one with the row's seal is the desired row. */
   readonly sealed?: readonly RowOutput[];
 }
 
-/** One element of a shared set column, or one key of a shared map column, of a row that another rule (or nobody) wants. */
+/**
+ * One element of a shared set column, or one key of a shared map column. Several rules may emit the same member. It takes effect while
+ * another rule emits the row, or the row is not Kiln's to delete.
+ */
 export interface MemberOutput {
   readonly kind: 'member';
   readonly row: RowId;
@@ -50,17 +56,17 @@ export interface MemberOutput {
 
 export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** A condition as rules state it; times and observedGeneration are added when it is written. */
+/** A desired condition; the diff adds times and observedGeneration. */
 export interface ConditionOutput {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: Reason;
   readonly message: string;
-  /** Emit an Event of this type when the condition is written. */
+  /** Type of the Event that is emitted once the condition has been written. */
   readonly event?: 'Normal' | 'Warning';
-  /** The Event is for the transition: not again when only the message changes, as a list of names does with each that goes. */
+  /** One Event per transition: none if only the message changes, such as a list of names that gets shorter. */
   readonly eventOnce?: true;
-  /** Something ends so long after its transition time: that is of the date that moments pass by, which a clock that is set back does not change. */
+  /** A deadline is computed from its transition time, which then comes from the monotonic clock. */
   readonly timed?: true;
 }
 
@@ -70,7 +76,10 @@ export interface EventOutput {
   readonly message: string;
 }
 
-/** What some fields of an existing object should be. Fields not named are left alone; null removes. */
+/**
+ * Desired fields of an existing object. Other fields stay; null removes a field. Several rules may emit patches of one object: the diff merges
+ * them into one write. It applies to the object with this uid only.
+ */
 export interface PatchOutput {
   readonly kind: 'patch';
   readonly resource: ResourceName;
@@ -79,23 +88,23 @@ export interface PatchOutput {
   readonly uid: string;
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** Whether Kiln's finalizer should be there. Of several rules that speak, all must agree to let it go. */
+  /** Whether the object has Kiln's finalizer. It goes only if all rules that set this field say false. */
   readonly finalizer?: boolean;
-  /** Spec fields; sent with the resourceVersion they were derived from. */
+  /** Spec fields; the write has the resourceVersion of the object that the rules saw. */
   readonly spec?: Readonly<Record<string, Json>>;
-  /** Status fields, each compared and written on its own. */
+  /** Status fields, compared one by one. */
   readonly status?: Readonly<Record<string, Json>>;
-  /** Conditions by type; types not named are left alone. */
+  /** Conditions by type; conditions of other types stay. */
   readonly conditions?: readonly ConditionOutput[];
-  /** Condition types that should not be there. */
+  /** Types of conditions to remove. */
   readonly withoutConditions?: readonly ConditionType[];
-  /** By condition type: Events to emit when such a condition was there and is taken away. */
+  /** By condition type: the Event that is emitted once such a condition has been removed. */
   readonly eventsWithout?: Readonly<Record<string, EventOutput>>;
-  /** Event to emit once when this patch has been written. */
+  /** Event that is emitted once after the patch has been written. */
   readonly event?: EventOutput;
 }
 
-/** An object that should exist; made when it does not. What it should say later is a PatchOutput's matter. */
+/** An object that must exist. It is created if it does not; later changes of it are patches. */
 export interface CreateOutput {
   readonly kind: 'create';
   readonly resource: ResourceName;
@@ -108,17 +117,17 @@ export interface DeleteOutput {
   readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
-  /** Event to emit once when the server has taken the deletion. */
+  /** Event that is emitted once after the API server has accepted the deletion. */
   readonly event?: EventOutput;
 }
 
-/** A pod that is to leave as soon as its disruption budgets allow, so that its owner makes another. */
+/** A pod to evict as soon as its disruption budgets permit, so that its controller creates another one. The eviction is retried until then. */
 export interface EvictOutput {
   readonly kind: 'evict';
   readonly resource: 'pods';
   readonly key: string;
   readonly uid: string;
-  /** Event to emit once when the server has taken the eviction. */
+  /** Event that is emitted once after the API server has accepted the eviction. */
   readonly event?: EventOutput;
 }
 
@@ -128,19 +137,19 @@ export interface AddressRequestOutput {
   readonly request: AddressRequest;
 }
 
-/** What the allocator is to know of a Subnet that hands out addresses. */
+/** The addresses of a Subnet, for the allocator. */
 export interface PoolOutput {
   readonly kind: 'pool';
   readonly subnet: string;
-  /** Canonical network of each family it has. */
+  /** Canonical CIDR of each family. */
   readonly v4?: string;
   readonly v6?: string;
   readonly gateways: readonly string[];
-  /** Of its port on a router, and of its DHCP servers. */
+  /** MACs of its router port and its DHCP servers. */
   readonly gatewayMacs: readonly Mac[];
   /** `a` or `a..b`. */
   readonly excludeIps: readonly string[];
-  /** Its IPPools, each once: of two that overlap, the first counts. */
+  /** Its IPPools. Where two overlap, the first has the addresses. */
   readonly named: readonly NamedPool[];
 }
 
@@ -150,7 +159,7 @@ export interface NamedPool {
   readonly ips: readonly string[];
 }
 
-/** A standing fact people should read on the object: emitted as an Event when it appears. */
+/** A fact about an object that its user should know: emitted as an Event when a rule begins to emit it. */
 export interface NoticeOutput {
   readonly kind: 'notice';
   readonly resource: ResourceName;
@@ -162,6 +171,16 @@ export interface NoticeOutput {
 }
 
 export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutput;
+/**
+ * One output of a rule.
+ *
+ * Guarantees: outputs are plain data and compared by value. While a rule emits an equal output again, nothing happens; the diff compares an
+ * identity with the World only after an output for it, or its observed state, has changed. What no rule emits any longer is collected (rows,
+ * members), withdrawn (address requests, pools) or left as it is (objects and fields).
+ *
+ * Retries: an output stands until its rule withdraws it, so a failed write is planned and sent again, with growing delays for one that the
+ * server rejects.
+ */
 export type Output = RowOutput | MemberOutput | ObjectOutput | AddressRequestOutput | PoolOutput | NoticeOutput;
 
 /** `<resource>/<namespace/name or name>`: identity of a Kubernetes object among outputs. */

@@ -1,10 +1,10 @@
-/** What the rules themselves write as a match must be one, whatever the objects are named. */
+/** Every match that the rules write must be valid, whatever the objects are named. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchProblem } from '../match/match-problem.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 
-test('every match that Kiln writes is one of OVN, also where names begin with a digit', () => {
+test('every match that Kiln writes is valid for OVN, also with names that begin with a digit', () => {
   const made = new PodScene();
   const node = { spec: {}, status: { addresses: [{ type: 'InternalIP', address: '192.168.1.12' }] } };
   made.bench.put('nodes', { metadata: { name: '9-node' }, ...node });

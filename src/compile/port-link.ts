@@ -1,6 +1,6 @@
 /**
- * Links of ports by name. OVN follows the name of a router port, whoever's that is: a link to another one's would lead into another router,
- * and cut that one's own link off.
+ * Links of switch ports to router ports, by name. OVN follows the name, whatever the owner of the router port is: a wrong link would lead into
+ * another router, and cut off that router's own link.
  */
 import { switchToRouterPort } from '../api/names.ts';
 import type { Owner } from '../nb/ownership.ts';
@@ -10,8 +10,8 @@ import { identityOf, rowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Whether a port may name a router port as its other side: that is the owner's, or not there yet. A link that is there stays while its
- * router port is not known to be ours: somebody took our marks from it.
+ * Whether a switch port may link to a router port: the router port has the same owner, or does not exist yet. An existing link stays while the
+ * router port is foreign: a user may have removed its ownership keys.
  */
 export function mayLink(world: World, routerPort: RowId, owner: Omit<Owner, 'uid'>, isLinked: () => boolean): boolean {
   const there = world.rows.state(routerPort)?.ownership;
@@ -19,10 +19,10 @@ export function mayLink(world: World, routerPort: RowId, owner: Omit<Owner, 'uid
   return there.kind === 'ours' ? there.owner === ownerText({ ...owner, uid: '' }) : isLinked();
 }
 
-/** Another Subnet's port that has this router port as its other side, and gives it up as soon as that is known to be another's. */
+/** Whether the switch port of another Subnet links to this router port. It drops the link as soon as the router port has another owner. */
 export function isLinkedByAnother(world: World, routerPort: RowId, subnet: string): boolean {
   const name = identityOf(routerPort);
-  // The name joins those of a router and a switch, and either may have the same sign within.
+  // The name is `<router>-<switch>`, and both parts may contain the separator.
   for (let end = name.indexOf('-'); end >= 0; end = name.indexOf('-', end + 1)) {
     const other = name.slice(end + 1);
     if (other === subnet) continue;
@@ -32,7 +32,7 @@ export function isLinkedByAnother(world: World, routerPort: RowId, subnet: strin
   return false;
 }
 
-/** The name that a port of a switch has for its other side; empty for none. */
+/** The router port that a switch port links to; empty for none. */
 export function routerPortOf(world: World, link: RowId): string {
   const options = world.rows.column(link, 'options');
   return String((options instanceof Map ? options.get('router-port') : undefined) ?? '');

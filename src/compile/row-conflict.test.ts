@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RuleBench } from '../testing/rule-bench.ts';
 import { rowId } from '../nb/row-id.ts';
 
-test('a row that a Vpc, a Subnet or an IPPool cannot have is said on it, with an Event, and taken back when it is free', () => {
+test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition and an Event; the condition goes with the conflict', () => {
   const bench = new RuleBench();
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
@@ -29,7 +29,7 @@ test('a row that a Vpc, a Subnet or an IPPool cannot have is said on it, with an
   }
 });
 
-test('everyone who wants a row that an older object has is told so, not only the next in age', () => {
+test('each object that needs a row of an older object reports the conflict, not only the next in age', () => {
   const bench = new RuleBench();
   bench.put('ippools', { metadata: { name: 'one' } });
   bench.put('ippools', { metadata: { name: 'two' } });
@@ -39,6 +39,6 @@ test('everyone who wants a row that an older object has is told so, not only the
     message: 'Address_Set shared belongs to the older ippool zero',
   });
   bench.settle();
-  const told = bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object }) => object);
-  assert.deepEqual(told.toSorted(), ['ippools/one', 'ippools/two']);
+  const reported = bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object }) => object);
+  assert.deepEqual(reported.toSorted(), ['ippools/one', 'ippools/two']);
 });

@@ -1,6 +1,4 @@
-/**
- * A row that an object wants and cannot have: somebody else's row has its name, an older object claims it, or OVN refused it.
- */
+/** A row that an object needs and cannot have: a foreign row has its name, an older object claims it, or OVSDB answered with an error. */
 import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
@@ -12,15 +10,15 @@ import type { NoticeOutput } from './output.ts';
 
 const NO_CONFLICT: RowConflict = { owners: [], message: '' };
 
-/** The sentence about the first of them; undefined where there is none. */
+/** The message of the first conflict of an owner; undefined for none. */
 export function rowConflictOf(world: World, owner: Owner): string | undefined {
   const [first, ...others] = world.rowConflicts.select('owner', ownerText(owner));
   if (first === undefined) return undefined;
   return others.length === 0 ? first.message : `${first.message} (and ${others.length} more ${others.length === 1 ? 'row' : 'rows'})`;
 }
 
-/** Owners whose rows are told of by an Event, one for each row. A condition that names a row has no Event of its own: it would say the same. */
-const TOLD_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
+/** Kinds of owners that get an Event for each conflict. Their condition that names the row emits no Event, which would repeat it. */
+const REPORTED_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
 
 export const rowConflictNotice: Rule = {
   name: 'row-conflict',
@@ -30,7 +28,7 @@ export const rowConflictNotice: Rule = {
     return owners.flatMap((owner): readonly NoticeOutput[] => {
       const [kind = '', , ...rest] = owner.split('/');
       const key = rest.join('/');
-      const resource = TOLD_BY_EVENT[kind];
+      const resource = REPORTED_BY_EVENT[kind];
       const uid = resource === undefined ? undefined : uidOf(world, resource, key);
       if (resource === undefined || uid === undefined) return [];
       return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'Conflict', message }];

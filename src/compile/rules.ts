@@ -75,7 +75,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   ipPool,
 ];
 
-/** Who uses the network: pods, nodes, and what they hold. */
+/** Users of the networks: pods, nodes, and their addresses. */
 export const MEMBER_RULES: readonly Rule[] = [
   furtherGateway,
   nodeJoin,

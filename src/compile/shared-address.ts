@@ -1,6 +1,6 @@
-/** What two hold, as both are told: an address, or only the MAC. */
+/** The subject of a conflict message: the address, or the MAC if only that is shared. */
 
-/** @param others who has something of it, as conflicts are shown: `who (what of Subnet name)` */
+/** @param others the other claimants, as conflicts name them: `claimant (address of Subnet name)` */
 export function whatIsShared(address: string, mac: string, others: readonly string[]): string {
   const isMac = mac !== '' && others.every((other) => other.includes(`(${mac.toLowerCase()} of `));
   return isMac ? `MAC ${mac}` : `address ${address}`;

@@ -12,7 +12,7 @@ import { objectId } from './output.ts';
 
 const NOW = '2026-01-02T03:04:05Z';
 
-/** What is written of such an object, as it stands. */
+/** The writes for such an object. */
 function writes(scene: PodScene, said: Omit<UnimplementedObject, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
   const { resource, key } = said;
   const { world, compiler } = scene.bench;
@@ -31,7 +31,7 @@ function statusConditions(write: ObjectWrite | undefined): readonly Readonly<Rec
   return (patchOf(write)['status'] as { readonly conditions: readonly Readonly<Record<string, unknown>>[] }).conditions;
 }
 
-test('an object that is not carried out says so in its status, once, and nothing else of it is touched', () => {
+test('an object of an unimplemented kind gets one condition in its status, and no other write', () => {
   const scene = new PodScene();
   const said = { resource: 'vlans', key: 'v10', feature: 'underlay networks' } as const;
   const [write, ...more] = writes(scene, said);
@@ -45,7 +45,7 @@ test('an object that is not carried out says so in its status, once, and nothing
   );
   assert.equal(
     conditions[0]?.['message'],
-    'Vlan v10 is not carried out: this version of Kiln does not do underlay networks. Nothing in OVN follows from it',
+    'Vlan v10 is not implemented: this version of Kiln does not do underlay networks. It has no effect in OVN',
   );
   assert.deepEqual(
     write.events.map(({ type, reason }) => [type, reason]),
@@ -54,7 +54,7 @@ test('an object that is not carried out says so in its status, once, and nothing
   assert.deepEqual(writes(scene, said, { status: { conditions } }), [], 'it stands there');
 });
 
-test('a kind without conditions has them in its annotation; one that can keep neither gets an Event', () => {
+test('a kind without conditions has them in its annotation; one with neither gets an Event', () => {
   const scene = new PodScene();
   for (const resource of ['security-groups', 'bgp-confs', 'networkpolicies'] satisfies ResourceName[]) {
     const said = { resource, key: resource === 'networkpolicies' ? 'shop/one' : 'one', feature: 'it' };
@@ -79,7 +79,7 @@ test('a kind without conditions has them in its annotation; one that can keep ne
   );
 });
 
-test('what an API server was too old to refuse is said, with the field and the rule, and no more once it is mended', () => {
+test('a broken CEL rule that an old API server did not check is reported with field and rule, until it is corrected', () => {
   const scene = new PodScene();
   const said = { resource: 'vpc-egress-gateways', key: 'net/veg', feature: 'it' } as const;
   const subject = { kind: 'VpcEgressGateway', namespace: 'net', name: 'veg' };
@@ -107,7 +107,7 @@ test('what an API server was too old to refuse is said, with the field and the r
   );
 });
 
-test('the finalizer of who carried it out before is taken off when it is deleted, with an Event of what stays, and not sooner', () => {
+test("Kube-OVN's finalizer is removed when the object is deleted, and not sooner, with an Event that names what stays", () => {
   const scene = new PodScene();
   const finalizers = ['kubeovn.io/kube-ovn-controller', 'example.com/other', 'kube-ovn-controller'];
   for (const resource of ['ovn-fips', 'vpc-nat-gateways', 'qos-policies', 'switch-lb-rules'] satisfies ResourceName[]) {
@@ -121,7 +121,7 @@ test('the finalizer of who carried it out before is taken off when it is deleted
     const [write] = writes(scene, { ...said, terminating: true }, { metadata: going });
     assert.ok(write?.verb === 'patch' && write.resourceVersion === '7', resource);
     assert.deepEqual((patchOf(write)['metadata'] as { readonly finalizers: unknown }).finalizers, ['example.com/other'], resource);
-    assert.match(write.events[0]?.message ?? '', / one goes, and what Kube-OVN made of it in OVN and on nodes stays: /);
+    assert.match(write.events[0]?.message ?? '', / one is deleted, and what Kube-OVN made of it in OVN and on nodes stays: /);
     const [, ...more] = writes(scene, { ...said, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
     assert.deepEqual(more, [], `${resource} waits for its other owner alone`);
   }

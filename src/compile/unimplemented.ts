@@ -1,6 +1,6 @@
 /**
- * Objects whose kind Kiln does not carry out yet have a condition that says so, or an Event where their kind can keep none, and so have
- * pods that ask for what their port does not get: silence about a NetworkPolicy that nobody enforces is unsafe.
+ * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions; so do pods with annotations that
+ * Kiln does not implement. A NetworkPolicy that is silently not enforced would be unsafe.
  */
 import { annotationKey, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
@@ -21,39 +21,39 @@ export const unimplemented: Rule = {
     if (object === undefined) return [];
     const { resource, key, uid, feature, broken, terminating } = object;
     const { kind, conditions: kept } = traitsOf(resource);
-    const message = `${kind} ${key} is not carried out: this version of Kiln does not do ${feature}. Nothing in OVN follows from it`;
+    const message = `${kind} ${key} is not implemented: this version of Kiln does not do ${feature}. It has no effect in OVN`;
     if (kept === 'none') return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }];
     const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };
-    const conditions = [ready, ...(broken === undefined ? [] : [judged(broken)])];
-    return [{ kind: 'patch', resource, key, uid, conditions, ...(terminating === true && letGo(object)) }];
+    const conditions = [ready, ...(broken === undefined ? [] : [validated(broken)])];
+    return [{ kind: 'patch', resource, key, uid, conditions, ...(terminating === true && released(object)) }];
   },
 };
 
-/** Whoever carried it out before put a finalizer on it, which nobody else would take off. */
-function letGo({ resource, key }: UnimplementedObject): Pick<PatchOutput, 'finalizer' | 'event'> {
+/** Kube-OVN's controller put a finalizer on it, which no other program would remove. */
+function released({ resource, key }: UnimplementedObject): Pick<PatchOutput, 'finalizer' | 'event'> {
   const subject = `${traitsOf(resource).kind} ${key}`;
-  const message = `${subject} goes, and what Kube-OVN made of it in OVN and on nodes stays: this version of Kiln does not carry it out; ovn-nbctl show, and remove by hand what is left of it`;
+  const message = `${subject} is deleted, and what Kube-OVN made of it in OVN and on nodes stays: this version of Kiln does not implement it; ovn-nbctl show, and remove its rows by hand`;
   return { finalizer: false, event: { type: 'Warning', reason: REASON, message } };
 }
 
-function judged(broken: readonly string[]): ConditionOutput {
+function validated(broken: readonly string[]): ConditionOutput {
   if (broken.length === 0) return { type: 'Validated', status: 'True', reason: 'Accepted', message: '' };
   return { type: 'Validated', status: 'False', reason: 'Invalid', message: broken.join('; '), event: 'Warning' };
 }
 
-/** Annotations of any interface whose effect Kiln does not bring about, by what they end in. */
+/** Suffixes of annotations for single interfaces that Kiln does not implement, with the consequence. */
 const UNSERVED_SUFFIXES: readonly (readonly [string, string])[] = [
   ['.kubernetes.io/security_groups', 'no rule of a SecurityGroup is enforced'],
 ];
 
-/** Those of the pod. */
+/** Annotations for the whole pod, likewise. */
 const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [annotationKey.northGateway, 'no traffic is sent through that gateway, nor through its node where its Subnet has distributed gateways'],
   [annotationKey.podEip, 'no address is translated, its traffic goes as without the annotation'],
   [annotationKey.podSnat, 'no address is translated, its traffic goes as without the annotation'],
 ];
 
-/** A pod that asks for what its port does not get: the rule is over those alone, and over those that say that they did. */
+/** Pods with unimplemented annotations. The domain has only these pods, and those with the condition. */
 export const podAnnotationUnimplemented: Rule = {
   name: 'pod-annotation-unimplemented',
   over: (world) =>
@@ -69,7 +69,7 @@ export const podAnnotationUnimplemented: Rule = {
     const unimplemented = unimplementedIn(pod);
     if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_CARRIED_OUT] }];
     const message = unimplemented
-      .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not carried out by this version of Kiln: ${consequence}`)
+      .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not implemented by this version of Kiln: ${consequence}`)
       .join('. ');
     return [{ ...patch, conditions: [{ type: POD_NOT_CARRIED_OUT, status: 'True', reason: REASON, message, event: 'Warning' }] }];
   },

@@ -14,11 +14,11 @@ import type { ResourceName } from '../world/resources.ts';
 
 interface Fields {
   readonly kind: Kind<unknown, unknown>;
-  /** Rules read it, or, where it is about what a node does, its node agent reads it from the object. */
+  /** A rule reads it, or the node agent does. */
   readonly carriedOut: string;
-  /** Told on the object when it is set, each with a value that sets it. */
+  /** Reported on the object when it is set, each with such a value. */
   readonly told: Readonly<Record<string, unknown>>;
-  /** What an object needs beside. */
+  /** Other fields that the object needs. */
   readonly base: object;
 }
 
@@ -84,7 +84,7 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
 };
 
 for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields][]) {
-  test(`${fields.kind.kind}: every field of the spec is carried out, or told when it is set`, () => {
+  test(`${fields.kind.kind}: every field of the spec is implemented, or reported when it is set`, () => {
     const carriedOut = fields.carriedOut.split(' ');
     const listed = new Set([...carriedOut, ...Object.keys(fields.told)]);
     const properties = fields.kind.spec.node.properties ?? {};
@@ -112,7 +112,7 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
         said().some((message) => named.test(message)),
         `spec.${field}: ${said().join('; ')}`,
       );
-      // An Event is forgotten after an hour.
+      // The API server drops an Event after an hour.
       const conditions = conditionsOf(resource, bench.object(resource, 'one') as never);
       assert.ok(
         conditions.some(({ reason, message }) => ['UnsupportedField', 'NotCarriedOut'].includes(reason ?? '') && named.test(message ?? '')),
@@ -122,7 +122,7 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
   });
 }
 
-test('a plain object is told of nothing', () => {
+test('a plain object gets no report', () => {
   const { bench } = new PodScene();
   bench.put('vpcs', { metadata: { name: 'plain' } });
   bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'plain', cidrBlock: '10.110.0.0/24' } });
@@ -134,7 +134,7 @@ test('a plain object is told of nothing', () => {
   );
 });
 
-test('once the field of an IP object is taken out, its condition goes', () => {
+test('the condition of an IP object goes with the field', () => {
   const { bench } = new PodScene();
   bench.put('ips', {
     metadata: { name: 'kept.shop' },
@@ -148,7 +148,7 @@ test('once the field of an IP object is taken out, its condition goes', () => {
   assert.deepEqual(types(), []);
 });
 
-test('of a Subnet or a Vpc that is refused it is not said that all else is in effect', () => {
+test('the report on an invalid Subnet or Vpc does not say that all else is in effect', () => {
   const { bench } = new PodScene();
   const message = (): string =>
     conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';
@@ -156,9 +156,9 @@ test('of a Subnet or a Vpc that is refused it is not said that all else is in ef
   bench.settle();
   assert.equal(
     message(),
-    'Subnet one: spec.vlan is set, but this version does not carry it out. All else waits: condition Accepted says for what',
+    'Subnet one: spec.vlan is set, but this version does not implement it. All else waits: condition Accepted says for what',
   );
   bench.put('vpcs', { metadata: { name: 'absent' } });
   bench.settle();
-  assert.match(message(), /does not carry it out\. All else of the Subnet is in effect$/);
+  assert.match(message(), /does not implement it\. All else of the Subnet is in effect$/);
 });

@@ -1,6 +1,4 @@
-/**
- * What an object asks and Kiln does not carry out: said on the object, never passed over in silence.
- */
+/** Fields that Kiln does not implement: reported on the object, never ignored silently. */
 import type { IPSpec } from '../api/kinds/ip.ts';
 import type { VipSpec } from '../api/kinds/vip.ts';
 import { conditionOf } from '../world/conditions.ts';
@@ -13,11 +11,11 @@ import type { NoticeOutput, Output } from './output.ts';
 
 const NOT_CARRIED_OUT = 'NotCarriedOut';
 
-/** Fields that Kube-OVN does not use any more either: whoever sets them expects more of the object than one address. */
+/** Fields that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
 export const unsupportedAddressFields: readonly Rule[] = [
   {
     name: 'ip-unsupported',
-    // Very many have none of them: the rule is over those alone, and over those that say that they had.
+    // Very many IP objects have none of the fields. The domain has only those that do, and those with the condition.
     over: (world) =>
       keysOf(world.ips, (ip) => unsupportedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_CARRIED_OUT) !== undefined),
     run: (world, name) => {
@@ -49,7 +47,7 @@ function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
 }
 
 /**
- * An Event for each field, and a condition as long as they are set: an Event is forgotten after an hour.
+ * An Event for each field, and a condition as long as one is set: the API server drops an Event after an hour.
  * @param isAccepted whether the rest of the object is in effect
  */
 export function unsupportedOutputs(
@@ -83,5 +81,5 @@ function unsupportedNotice(resource: ResourceName, key: string, uid: string, fie
 
 export function unsupportedSentence(resource: ResourceName, key: string, field: string): string {
   const { kind } = traitsOf(resource);
-  return `${kind} ${key}: ${field} is set, but this version does not carry it out`;
+  return `${kind} ${key}: ${field} is set, but this version does not implement it`;
 }

@@ -1,4 +1,4 @@
-/** What OVN takes and nothing comes of: said on the object while it lasts, and the rows are there for the time when it has an effect. */
+/** Ineffective fields: a condition reports each while it lasts, and the rows are written for the time when it takes effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
@@ -30,13 +30,13 @@ function said(bench: RuleBench, resource: ResourceName, name: string): readonly 
   return status === undefined ? [] : [status, reason ?? '', message ?? ''];
 }
 
-test('an ACL that names a set or a group which nobody made: the condition and an Event name it, until it is there', () => {
+test('an ACL that names a missing set or group: the condition and an Event name it until it exists', () => {
   const bench = setUp();
   const match = 'ip4.src == $office && outport == @web && ip6.dst == $web_ip6';
   bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
   bench.settle();
   const acl = (name: string, code: string): string =>
-    `Subnet net: spec.acls[0].match "${match}" names ${name}, which does not exist; OVN takes such a match and no packet meets it until ${code} is there`;
+    `Subnet net: spec.acls[0].match "${match}" names ${name}, which does not exist; the match is valid, and no packet meets it until ${code} exists`;
   const message = [
     acl('address set $office', 'Address_Set office'),
     acl('port group @web', 'Port_Group web'),
@@ -56,7 +56,7 @@ test('an ACL that names a set or a group which nobody made: the condition and an
   assert.deepEqual(said(bench, 'subnets', 'net'), [], 'a port group has address sets');
 });
 
-test('an excluded address or range outside of the Subnet: said until it is taken out; what is partly inside has an effect', () => {
+test('an excluded address or range outside of the Subnet is reported until it is removed; one that is partly inside takes effect', () => {
   const bench = setUp();
   const excludeIps = ['10.1.0.1', 'fd01::1', '10.1.0.200..10.2.0.5'];
   bench.edit('subnets', 'net', { excludeIps: [...excludeIps, '10.2.0.7', 'fd02::1..fd02::9'] });
@@ -70,7 +70,7 @@ test('an excluded address or range outside of the Subnet: said until it is taken
   assert.deepEqual(said(bench, 'subnets', 'net'), []);
 });
 
-test('a Subnet of the default Vpc that overlaps the network of Services says so and works; one of another Vpc may have any', () => {
+test('a Subnet of the default Vpc that overlaps the network of Services reports that and works; in another Vpc it may overlap', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'ovn-cluster' } });
   bench.put('subnets', { metadata: { name: 'low' }, spec: { cidrBlock: '10.97.0.1/16' } });
@@ -88,7 +88,7 @@ test('a Subnet of the default Vpc that overlaps the network of Services says so 
   assert.deepEqual([said(bench, 'subnets', 'all'), said(bench, 'subnets', 'beside')], [[], []]);
 });
 
-test('a provider names a network that is not there, or that asks for another provider: said until it is', () => {
+test('a provider that names a missing network, or one with another provider, is reported until the network exists', () => {
   const bench = setUp();
   const provider = (text: string): string => {
     bench.delete('subnets', 'wide');
@@ -117,7 +117,7 @@ test('a provider names a network that is not there, or that asks for another pro
     assert.match(provider(text), /^Subnet wide: spec\.provider "[^"]*" is a text that no network attachment is named by/, text);
 });
 
-test('a network that is written as one of its addresses: which entry, and what is used', () => {
+test('a network written as one of its addresses: the report names the entry and the network in use', () => {
   const bench = setUp();
   const bits = (field: string, value: string, network: string): string =>
     `${field} "${value}" has bits set beyond the prefix: ${value.replace(/\/.*/, '')} is an address; a network has none, so it is taken as ${network}`;
@@ -159,7 +159,7 @@ test('a network that is written as one of its addresses: which entry, and what i
   );
 });
 
-test('a policy route likewise; what ovn-northd makes by itself is not missed', () => {
+test('a policy route likewise; sets that ovn-northd makes by itself do not count as missing', () => {
   const bench = setUp();
   const route = (match: string): object => ({ policyRoutes: [{ action: 'drop', match, priority: 7 }] });
   bench.edit('vpcs', 'blue', route('ip4.src == $nobody'));
@@ -175,7 +175,7 @@ test('a policy route likewise; what ovn-northd makes by itself is not missed', (
   assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
 });
 
-test('a next hop in the network of a Subnet that is refused: said, with the Subnet, until that is mended', () => {
+test('a next hop in the network of an invalid Subnet is reported with the Subnet, until that is corrected', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
@@ -188,7 +188,7 @@ test('a next hop in the network of a Subnet that is refused: said, with the Subn
   assert.equal(reason, 'NextHopUnreachable');
   assert.match(
     message,
-    /nextHopIP "10\.9\.0\.9" lies in no network of the Vpc but that of Subnet late, which is refused \(kubectl describe subnet late\); /,
+    /nextHopIP "10\.9\.0\.9" lies in no network of the Vpc but that of Subnet late, which is not accepted \(kubectl describe subnet late\); /,
   );
   bench.edit('subnets', 'late', { gateway: '10.9.0.1' });
   bench.settle();
@@ -198,7 +198,7 @@ test('a next hop in the network of a Subnet that is refused: said, with the Subn
   assert.deepEqual(said(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
 });
 
-test('of several refused Subnets that have a next hop the first by name is told, whichever came first', () => {
+test('of several invalid Subnets with the next hop the report names the first by name, whichever was created first', () => {
   for (const order of [
     ['one', 'two'],
     ['two', 'one'],
@@ -210,11 +210,11 @@ test('of several refused Subnets that have a next hop the first by name is told,
     }
     bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
     bench.settle();
-    assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is refused/);
+    assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is not accepted/);
   }
 });
 
-test('a next hop in no network of the Vpc: said until a Subnet, a peering or a port of somebody else has it', () => {
+test('a next hop in no network of the Vpc is reported until a Subnet, a peering or a foreign port has it', () => {
   const bench = setUp();
   const hops = (...list: readonly string[]): object => ({
     staticRoutes: list.map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? '::/0' : '0.0.0.0/0', nextHopIP })),
@@ -245,14 +245,14 @@ test('a next hop in no network of the Vpc: said until a Subnet, a peering or a p
   assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.1/, 'and again once the Subnet is gone');
 });
 
-test('a policy route that sends to a next hop in no network is told by its item', () => {
+test('a policy route to a next hop in no network is reported by its item', () => {
   const bench = setUp();
   bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'reroute', match: 'ip4', priority: 7, nextHopIP: '10.1.0.9, 10.9.0.1' }] });
   bench.settle();
   assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /^Vpc blue: spec\.policyRoutes\[0\]\.nextHopIP "10\.9\.0\.1" lies in no network/);
 });
 
-test('namespaces that cannot be are told, and the others are bound', () => {
+test('impossible names of namespaces are reported, and the others are bound', () => {
   const bench = setUp();
   bench.put('namespaces', { metadata: { name: 'shop' } });
   bench.edit('vpcs', 'blue', { namespaces: ['', 'Ä', 'shop'] });
@@ -265,7 +265,7 @@ test('namespaces that cannot be are told, and the others are bound', () => {
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'net');
 });
 
-test('selectors that no labels can meet, and a provider that no network has, are told by their item', () => {
+test('selectors that no labels can match, and a provider that no network has, are reported by their item', () => {
   const bench = setUp();
   bench.edit('subnets', 'net', {
     namespaceSelectors: [{ matchLabels: { ok: 'yes' } }, { matchLabels: { 'bad key': 'x' } }],
@@ -292,7 +292,7 @@ test('selectors that no labels can meet, and a provider that no network has, are
   assert.deepEqual(said(bench, 'subnets', 'net'), []);
 });
 
-test('of a Subnet that is refused nothing is said to be without effect', () => {
+test('an invalid Subnet has no condition WithoutEffect', () => {
   const bench = setUp();
   bench.edit('subnets', 'net', { namespaces: ['a_b'] });
   bench.settle();
@@ -303,7 +303,7 @@ test('of a Subnet that is refused nothing is said to be without effect', () => {
   assert.deepEqual(said(bench, 'subnets', 'net'), []);
 });
 
-test('namespaces that do not exist are told until they do, on Vpc, Subnet, IPPool and Vip', () => {
+test('namespaces that do not exist are reported until they do, on Vpc, Subnet, IPPool and Vip', () => {
   const bench = setUp();
   bench.edit('vpcs', 'blue', { namespaces: ['shop'] });
   bench.edit('subnets', 'net', { namespaces: ['shop'] });
@@ -320,14 +320,14 @@ test('namespaces that do not exist are told until they do, on Vpc, Subnet, IPPoo
     assert.deepEqual(said(bench, resource, name), [
       'True',
       'NamespaceMissing',
-      `${field} "shop" does not exist; it counts for a namespace of that name as soon as there is one. All else is in effect; kubectl edit ${edit}`,
+      `${field} "shop" does not exist; it takes effect as soon as a namespace of that name exists. All else is in effect; kubectl edit ${edit}`,
     ]);
   bench.put('namespaces', { metadata: { name: 'shop' } });
   bench.settle();
   for (const [resource, name] of objects) assert.deepEqual(said(bench, resource, name), []);
 });
 
-test('a Subnet all of whose addresses are excluded says so for that family; who asks for one by name has it, and with one taken out of the list it goes', () => {
+test('a Subnet that excludes all addresses of a family reports that; a pod that requests one by name gets it; the report goes with one exclusion less', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
   scene.subnet('closed', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.0..10.7.0.255'], namespaces: ['shop'] });
@@ -347,7 +347,7 @@ test('a Subnet all of whose addresses are excluded says so for that family; who 
   assert.deepEqual(said(bench, 'subnets', 'closed'), []);
 });
 
-test('fields of a Subnet that do nothing without another one are told with what they need', () => {
+test('fields of a Subnet without effect are reported with the field that they need', () => {
   const bench = setUp();
   const idle = (spec: object): readonly string[] => {
     bench.put('subnets', { metadata: { name: 'idle' }, spec });
@@ -387,7 +387,7 @@ test('fields of a Subnet that do nothing without another one are told with what 
   assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1', enableEcmp: true }), []);
 });
 
-test('a Vip whose selector chooses nobody, or has nobody to choose among, and a MAC that it cannot have', () => {
+test('a Vip whose selector matches no pod, or that has no namespace, and a MAC that it cannot have', () => {
   const bench = setUp();
   bench.put('namespaces', { metadata: { name: 'shop' } });
   const vip = (spec: object): readonly string[] => {
@@ -409,7 +409,7 @@ test('a Vip whose selector chooses nobody, or has nobody to choose among, and a 
   assert.deepEqual(vip({ namespace: 'shop', selector: ['app:web'], macAddress: '00:00:00:00:00:09' }), ['', '']);
 });
 
-test("another program's route beside one of the spec, in the same router and of the same prefix: said while it is there, and theirs is left alone", () => {
+test('a foreign route with the prefix and router of one in the spec is reported while it exists, and not changed', () => {
   const bench = setUp();
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.1.0.9', policy: 'policyDst' }] });
   bench.settle();
@@ -418,13 +418,13 @@ test("another program's route beside one of the spec, in the same router and of 
   const parent = { table: 'Logical_Router', uuid: router, column: 'static_routes' } as const;
   const route = { ip_prefix: '0.0.0.0/0', route_table: '', policy: 'dst-ip' };
   bench.foreignRow('Logical_Router_Static_Route', `${UUID}3`, { ...route, nexthop: '10.1.0.10' }, parent);
-  // Of another route table, and of another side: routes apart.
+  // Another route table and another policy: not the same group.
   bench.foreignRow('Logical_Router_Static_Route', `${UUID}4`, { ...route, route_table: 'rtb', nexthop: '10.1.0.11' }, parent);
   bench.foreignRow('Logical_Router_Static_Route', `${UUID}5`, { ...route, policy: 'src-ip', nexthop: '10.1.0.12' }, parent);
   bench.settle();
   const whole =
     'Vpc blue: spec.staticRoutes[0] "0.0.0.0/0" goes by way of 10.1.0.9, and by way of 10.1.0.10 as well: another program has such a route in router blue; ' +
-    'OVN takes both as one and sends a part of the traffic by each; ovn-nbctl lr-route-list blue shows them. All else is in effect; kubectl edit vpc blue';
+    'OVN takes both as one route and sends a part of the traffic by each; ovn-nbctl lr-route-list blue shows them. All else is in effect; kubectl edit vpc blue';
   assert.deepEqual(said(bench, 'vpcs', 'blue'), ['True', 'RouteShared', whole]);
   assert.equal(bench.events.filter(({ message }) => message === whole).length, 1);
   assert.ok(bench.row('Logical_Router_Static_Route', 'blue||dst-ip|0.0.0.0/0|10.1.0.10'), 'it is not ours to remove');
@@ -433,7 +433,7 @@ test("another program's route beside one of the spec, in the same router and of 
   assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
 });
 
-test("another program's route beside the source route of a Subnet is told on the Subnet, beside the default route on the default Vpc", () => {
+test('a foreign route beside the source route of a Subnet is reported on the Subnet, beside the default route on the default Vpc', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
@@ -465,7 +465,7 @@ test("another program's route beside the source route of a Subnet is told on the
   );
 });
 
-test('a join Subnet that claims namespaces says that it has no pods, and nobody who runs is sent there', () => {
+test('a join Subnet that claims namespaces reports that it serves no pods, and no running pod moves there', () => {
   const scene = new PodScene();
   scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'evict' } });
   scene.pod('web', { replicaSet: 'web' });
@@ -489,7 +489,7 @@ test('a join Subnet that claims namespaces says that it has no pods, and nobody 
   assert.deepEqual(said(scene.bench, 'subnets', 'join'), []);
 });
 
-test('a network that stays in effect for who is in it, after the spec dropped it, is not said to be excluded', () => {
+test('a network that the spec dropped, and that stays for its pods, is not reported as excluded', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('net', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.1', 'fd07::1'], namespaces: ['shop'] });
@@ -504,7 +504,7 @@ test('a network that stays in effect for who is in it, after the spec dropped it
   assert.doesNotMatch(bench.condition('subnets', 'net', 'WithoutEffect')?.message ?? '', /leaves no address/);
 });
 
-test('the network of a link to another Vpc is that of a Subnet, or of another link: the Vpc says which, until it has one of its own', () => {
+test('the network of a peering overlaps a Subnet or another peering: the Vpc reports which one, until the peering has its own', () => {
   const bench = new RuleBench();
   const link = (remoteVpc: string, localConnectIP: string): object => ({ remoteVpc, localConnectIP });
   const peerings = (first: string): object => ({
@@ -514,7 +514,7 @@ test('the network of a link to another Vpc is that of a Subnet, or of another li
   bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24' } });
   bench.settle();
   const rule =
-    'the router sends what goes there by one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
+    'the router sends traffic for it through one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
   const third = `Vpc blue: spec.vpcPeerings[2].localConnectIP "169.254.0.2/30" overlaps 169.254.0.0/30 of spec.vpcPeerings[1], the link to Vpc green; ${rule}`;
   const first = `Vpc blue: spec.vpcPeerings[0].localConnectIP "10.1.0.1/25" overlaps 10.1.0.0/24 of Subnet net; ${rule}`;
   const rest = 'All else is in effect; kubectl edit vpc blue';

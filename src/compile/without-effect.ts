@@ -1,6 +1,6 @@
 /**
- * What OVN takes and an object asks in vain, as things are: its rows are written, for the set, the network or the namespace may come yet, and
- * the object says so while it has not.
+ * Ineffective fields: valid for OVN, and without effect at present, such as a match with a missing address set. Kiln writes the rows all the
+ * same, since the set, the network or the namespace may be created later, and reports the field in a condition until then.
  */
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { findingOf } from '../api/validation/finding.ts';
@@ -12,14 +12,14 @@ import type { World } from '../world/world.ts';
 import { findingsText } from './left-out.ts';
 import type { PatchOutput } from './output.ts';
 
-/** Abnormal when true, and only then there. */
+/** Abnormal-true: the object has the condition only while it is true. */
 export const WITHOUT_EFFECT = 'WithoutEffect';
-/** What ovn-northd makes by itself, in the Southbound database. */
+/** Address sets that ovn-northd makes by itself, in the Southbound database. */
 const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
-/** Of a port group named `g`, ovn-northd makes the address sets `g_ip4` and `g_ip6`. */
+/** For a port group `g`, ovn-northd makes the address sets `g_ip4` and `g_ip6`. */
 const OF_PORT_GROUP = /^(.+)_ip[46]$/;
 
-/** The condition, or that there is none. @param next a command */
+/** The condition, or its removal without findings. @param next a command */
 export function withoutEffect(findings: readonly Finding[], next: string): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
   const [first] = findings;
   if (first === undefined) return { withoutConditions: [WITHOUT_EFFECT] };
@@ -27,12 +27,12 @@ export function withoutEffect(findings: readonly Finding[], next: string): Pick<
   return { conditions: [{ type: WITHOUT_EFFECT, status: 'True', reason: first.code, message, event: 'Warning' }] };
 }
 
-/** What a match that OVN takes does not mean, as things are. @param field path of the match */
-export function matchInVain(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
+/** Ineffective parts of a valid match. @param field path of the match */
+export function ineffectiveMatch(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
   return [...missingNames(world, subject, field, match), ...matchHostBits(subject, field, match)];
 }
 
-/** Address sets and port groups that a match names and nobody made. */
+/** Address sets and port groups that a match names and that do not exist. */
 function missingNames(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
   return namesInMatch(match).flatMap((named) => {
     if (exists(world, named)) return [];
@@ -45,7 +45,7 @@ function missingNames(world: World, subject: Subject, field: string, match: stri
         field,
         value: match,
         problem: `names ${kind} ${mark}${name}, which does not exist`,
-        rule: `OVN takes such a match and no packet meets it until ${table} ${name} is there`,
+        rule: `the match is valid, and no packet meets it until ${table} ${name} exists`,
       }),
     ];
   });

@@ -1,6 +1,6 @@
 /**
- * A write that the API server refused: a policy of somebody, a webhook that does not answer, rights that are missing. Who waits for it says
- * so in a condition of its own; all others are told by an Event, which is no write of the object.
+ * Writes that the API server rejected, by a policy, a webhook that does not answer, or missing rights. An object that waits for such a write
+ * reports it in its own condition. All others get an Event, which needs no write of the object.
  */
 import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';
@@ -13,15 +13,15 @@ import type { Output } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 
 export interface WriteRefusal {
-  /** What the server said. */
+  /** The server's message. */
   readonly said: string;
-  /** When it is tried again, and what to do next. */
+  /** When Kiln tries again, and the next command. */
   readonly next: string;
-  /** It is not tried now. */
+  /** Kiln waits before the next try. */
   readonly rests: boolean;
 }
 
-/** @param uid of the object; of one that is to be made, of whom it is for */
+/** @param uid the object's; for a create, that of the object that needs it */
 export function writeRefusal(world: World, resource: ResourceName, key: string, part: WritePart, uid: string): WriteRefusal | undefined {
   const refused = world.rejectedWrites.get(rejectionKey(resource, key, part));
   if (refused?.uid !== uid) return undefined;
@@ -32,7 +32,7 @@ export function writeRefusal(world: World, resource: ResourceName, key: string, 
 function saying(message: string): Pick<WriteRefusal, 'said' | 'next'> {
   return {
     said: `the API server says: ${message}`,
-    next: `this is tried again by itself within half a minute; ${lookAt(message)}`,
+    next: `Kiln tries again within half a minute; ${lookAt(message)}`,
   };
 }
 
@@ -47,14 +47,14 @@ function lookAt(message: string): string {
 }
 
 const CANNOT: Readonly<Record<WritePart, string>> = {
-  create: 'be made',
+  create: 'be created',
   object: 'be written',
   status: 'have its status written',
-  release: 'be let go',
+  release: 'have its finalizer removed',
   delete: 'be deleted',
 };
 
-/** What an interface or an address waits for is said by who waits; the pod says in its condition what of itself is refused. */
+/** Whether another condition reports it: an interface or an address reports what it waits for, and a pod its own rejected writes. */
 function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
   return part === 'create' || (part === 'object' && (resource === 'pods' || ADDRESSES.has(resource)));
 }

@@ -1,6 +1,4 @@
-/**
- * One column of an owned row: what it should hold against what it holds.
- */
+/** One column of a row of ours: desired value against observed value. */
 import type { ColumnValue, Scalar } from '../compile/output.ts';
 import { SEAL_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
@@ -12,7 +10,7 @@ export type Resolve = (id: RowId) => Uuid | undefined;
 
 export type Resolved = { readonly ok: true; readonly value: InputValue } | { readonly ok: false; readonly missing: RowId };
 
-/** Puts UUIDs in the place of references. */
+/** Replaces references by UUIDs. */
 export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
   if (Array.isArray(value)) {
     const atoms: Scalar[] = [];
@@ -30,11 +28,11 @@ export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
   return { ok: true, value: value as InputValue };
 }
 
-/** Whether a column holds a value already. Set columns compare without order; a missing optional equals null. */
+/** Whether a column has the desired value. The order of a set does not count; a missing optional equals null. */
 export function holds(observed: Value | undefined, wanted: InputValue): boolean {
   if (observed === undefined) return false;
   if (observed instanceof Set) {
-    // Most hold one member or none.
+    // Most sets have at most one member.
     if (Array.isArray(wanted) && wanted.length < 2)
       return observed.size === wanted.length && (wanted.length === 0 || observed.has(wanted[0]));
     const atoms =
@@ -51,12 +49,12 @@ export interface KeyDiff {
   readonly remove: readonly string[];
 }
 
-/** Keys of other vendors carry a colon (`neutron:port_name`); they stay whatever the row says otherwise. */
+/** Keys of other vendors contain a colon (`neutron:port_name`). They always stay. */
 function isForeignKey(key: string): boolean {
   return key.includes(':');
 }
 
-/** @returns undefined when the map is as it should be */
+/** @returns undefined if the map has the desired keys */
 export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<string, string>>, mode: ColumnMode): KeyDiff | undefined {
   const held = observed instanceof Map ? (observed as ReadonlyMap<string, string>) : new Map<string, string>();
   const set: Record<string, string> = {};

@@ -1,45 +1,47 @@
-/**
- * Conditions: what rules say against what the object shows. Times are stamped only where something changed.
- */
+/** Conditions: desired against observed. A condition gets a new time only if it changed. */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import type { ConditionOutput } from '../compile/output.ts';
 import { conditionMessage } from '../text/visible-text.ts';
 import { parsedTime } from '../world/conditions.ts';
 
 export interface ConditionDiff {
-  /** The whole list as it should be written. */
+  /** The whole list to write. */
   readonly conditions: readonly Condition[];
-  /** Those that are new, or whose status, reason or message changed. */
+  /** New conditions, and those whose status, reason or message changed. */
   readonly changed: readonly ConditionOutput[];
-  /** Those of the changed whose Event is due. */
-  readonly told: readonly ConditionOutput[];
-  /** Types that were there and are taken away. */
+  /** The changed conditions for which an Event is due. */
+  readonly withEvent: readonly ConditionOutput[];
+  /** Types of removed conditions. */
   readonly removed: readonly string[];
 }
 
 export interface ConditionStamp {
   /** RFC 3339. */
   readonly now: string;
-  /** Likewise, the date that moments pass by: later than `now` where the clock was set back. */
-  readonly date: string;
+  /** Likewise, by the monotonic clock: later than `now` after the machine's clock was set back. */
+  readonly monotonic: string;
   readonly observedGeneration: number | undefined;
-  /** Kube-OVN's kinds carry `lastUpdateTime` and `observedGeneration`; pods do not. */
+  /** Conditions of Kube-OVN's kinds have `lastUpdateTime` and `observedGeneration`; those of pods do not. */
   readonly extended: boolean;
 }
 
-/** @returns undefined when all conditions are as they should be */
+/**
+ * Compares conditions by type. Types that the rules do not name stay.
+ * @param without types to remove
+ * @returns undefined if all conditions are as desired
+ */
 export function diffConditions(
   observed: readonly Condition[],
-  stated: readonly ConditionOutput[],
+  emitted: readonly ConditionOutput[],
   without: readonly string[],
   stamp: ConditionStamp,
 ): ConditionDiff | undefined {
-  const wanted = stated.map(visibleCondition);
+  const desired = emitted.map(visibleCondition);
   const changed: ConditionOutput[] = [];
-  const told: ConditionOutput[] = [];
+  const withEvent: ConditionOutput[] = [];
   const removed: string[] = [];
   const conditions: Condition[] = [];
-  const named = new Map<string, ConditionOutput>(wanted.map((one) => [one.type, one]));
+  const named = new Map<string, ConditionOutput>(desired.map((one) => [one.type, one]));
   let differs = false;
   for (const one of observed) {
     const want = named.get(one.type);
@@ -61,46 +63,46 @@ export function diffConditions(
     differs = true;
     changed.push(want);
     const sameState = held.status === want.status && (held.reason ?? '') === want.reason;
-    if (want.event !== undefined && !(want.eventOnce === true && sameState)) told.push(want);
+    if (want.event !== undefined && !(want.eventOnce === true && sameState)) withEvent.push(want);
     conditions.push(stamped(want, held.status === want.status ? held.lastTransitionTime : undefined, stamp));
   }
   for (const want of named.values()) {
     differs = true;
     changed.push(want);
-    if (want.event !== undefined) told.push(want);
+    if (want.event !== undefined) withEvent.push(want);
     conditions.push(stamped(want, undefined, stamp));
   }
-  return differs ? { conditions, changed, told, removed } : undefined;
+  return differs ? { conditions, changed, withEvent, removed } : undefined;
 }
 
-/** Compared as it is written: else what was escaped would differ from what is wanted for ever. */
+/** The condition with the message as it is written: an escaped message would else differ from the desired one for ever. */
 function visibleCondition(condition: ConditionOutput): ConditionOutput {
   const message = conditionMessage(condition.message);
   return message === condition.message ? condition : { ...condition, message };
 }
 
-/** Clocks of machines differ by less. */
+/** More than clocks of machines differ. */
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Somebody edited since when it is so into something that is no time, or what ends so long after it would wait for a day that a clock showed by
- * mistake: nobody could reckon with that, so it is so from now on.
+ * Replaces a transition time by now, if no deadline can be computed from it: a user wrote a text that is no time, or a timed condition begins
+ * more than a day in the future, since a clock was wrong.
  */
 function withReadableTime(held: Condition, want: ConditionOutput | undefined, stamp: ConditionStamp): Condition {
   const { lastTransitionTime } = held;
   if (typeof lastTransitionTime !== 'string') return held;
   const since = parsedTime(lastTransitionTime);
-  if (since !== undefined && (want?.timed !== true || since <= Date.parse(stamp.date) + DAY_MS)) return held;
+  if (since !== undefined && (want?.timed !== true || since <= Date.parse(stamp.monotonic) + DAY_MS)) return held;
   return { ...held, lastTransitionTime: begins(want, stamp) };
 }
 
-function begins(want: ConditionOutput | undefined, { now, date }: ConditionStamp): string {
-  return want?.timed === true ? date : now;
+function begins(want: ConditionOutput | undefined, { now, monotonic }: ConditionStamp): string {
+  return want?.timed === true ? monotonic : now;
 }
 
 /**
- * The generation to write where a condition says the same of a newer spec: whoever waits for `observedGeneration` is to see it. One
- * that the server never kept (a CRD without the field) is not written again and again.
+ * The generation to write if the condition is the same for a newer spec: clients wait for `observedGeneration`. Undefined if the server
+ * dropped the field before (an older CRD), since each turn would write it again.
  */
 function newerGeneration(held: Condition, { extended, observedGeneration }: ConditionStamp): number | undefined {
   if (!extended || observedGeneration === undefined || held.observedGeneration === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What the diff of a row looks at. */
+/** The input of the diff of a row. */
 import type { Desired } from '../compile/desired.ts';
 import type { Scalar } from '../compile/output.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -10,12 +10,12 @@ export interface DiffContext {
   readonly desired: Desired;
   /** Rows inserted earlier in the same transaction. */
   readonly planned: ReadonlyMap<RowId, Uuid>;
-  /** How often an identity was refused: an insert is tried again under another UUID, since a row may have that one under another name. */
+  /** How often the insert of an identity has failed. The next one has another UUID, since a row of another name may have the last one. */
   readonly refusals?: (id: RowId) => number;
-  /** The seal that a row which is kept as it is was seen to have by right. */
+  /** The seal of a frozen row, as this process saw it before another program edited it. */
   readonly proven?: (id: RowId) => string | undefined;
-  /** What the server's schema can hold; the rest is left out. */
+  /** Whether the server's schema has the column; the diff omits others. */
   readonly canHold: (table: string, column: string) => boolean;
-  /** Whether the schema allows this atom in the column: enumerations grow with OVN's versions. */
+  /** Whether the schema permits this atom in the column: enumerations grow with OVN's versions. */
   readonly allows: (table: string, column: string, atom: Scalar) => boolean;
 }

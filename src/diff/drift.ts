@@ -1,7 +1,4 @@
-/**
- * Drift: the rules want what they wanted before, and another program changed the row. What was found, what it is made again, and the
- * sentence a person reads.
- */
+/** Drift: another program changed a row, and the rules emit what they emitted before. What the diff found, the repair, and the message. */
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -15,7 +12,7 @@ import type { DiffContext } from './diff-context.ts';
 export const DIFFERENCES = ['missing', 'extra', 'different'] as const;
 export type Difference = (typeof DIFFERENCES)[number];
 
-/** What a verdict says of a row: undefined where nothing of it is to be written. */
+/** The kind of difference of a verdict; undefined if it writes nothing. */
 export function differenceOf(verdict: Verdict): Difference | undefined {
   if (verdict.kind !== 'change') return undefined;
   return verdict.change === 'insert' ? 'missing' : verdict.change === 'delete' ? 'extra' : 'different';
@@ -24,16 +21,16 @@ export function differenceOf(verdict: Verdict): Difference | undefined {
 export interface Drift {
   readonly id: RowId;
   readonly difference: Difference;
-  /** Object because of which the row exists, `<kind>/<namespace>/<name>`, and its uid; absent for a row that is everybody's. */
+  /** Row owner, `<kind>/<namespace>/<name>`, and its uid; absent for `NB_Global`, which all programs share. */
   readonly owner?: string;
   readonly uid?: string;
-  /** As it was found, by column (`column:key` in a map); what is not named was not there. */
+  /** The contents as found, by column (`column:key` in a map); only what differs. */
   readonly before: Readonly<Record<string, string>>;
-  /** As it is made again. */
+  /** The contents after the repair. */
   readonly after: Readonly<Record<string, string>>;
 }
 
-/** @param verdict what the diff found in a row, or among its members, that another program changed */
+/** @param verdict the diff of a row, or of its members, that another program changed */
 export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): Drift {
   const before: Record<string, string> = {};
   const after: Record<string, string> = {};
@@ -47,7 +44,7 @@ export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly ki
       : ownership?.kind === 'ours'
         ? { owner: ownership.owner, uid: ownership.uid }
         : {};
-  // Duplicates go in an update of the row that stays.
+  // Removing a duplicate is an update of the row that stays.
   const onlyLess = Object.keys(after).length === 0 && Object.keys(before).length > 0;
   const difference = verdict.change === 'update' && onlyLess && verdict.detail === '' ? 'extra' : (differenceOf(verdict) ?? 'different');
   return { id, difference, ...owner, before, after };
@@ -100,7 +97,7 @@ function describeEdit(
   }
 }
 
-/** A row that another program put into other rows, or moved into one: from where it comes, and where it is again. */
+/** A row that another program put or moved into another parent: adds `in`, the wrong parent and the right one. */
 function describePlaces(
   id: RowId,
   { change, edits }: Extract<Verdict, { readonly kind: 'change' }>,
@@ -118,7 +115,7 @@ function describePlaces(
   }
 }
 
-/** It keeps a parent, or comes into another one. */
+/** Whether the row has a parent after the edits. */
 function stays(row: ObservedRow | undefined, edits: readonly Edit[], { rows }: Pick<DiffContext, 'rows'>): boolean {
   if (row === undefined || rows.best(row.id)?.uuid !== row.uuid) return false;
   const places = edits.flatMap((edit) => (edit.kind === 'member' && edit.value === row.uuid ? edit : []));
@@ -128,7 +125,7 @@ function stays(row: ObservedRow | undefined, edits: readonly Edit[], { rows }: P
   );
 }
 
-/** The columns Kiln keeps of a row, without its marks and those that are empty. */
+/** The columns of a row that Kiln writes, without its ownership keys and empty columns. */
 function describeColumns(
   id: RowId,
   row: Readonly<Record<string, Value | InputValue | undefined>>,
@@ -171,25 +168,26 @@ function cut(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
 }
 
-/** Names the row, what was done to it, and what is done about it. */
+/** Names the row, the change, and the repair. */
 export function driftSentence({ id, difference, before, after }: Drift): string {
   const row = `${tableOf(id)} ${identityOf(id)}`;
-  if (difference === 'missing') return `${row} was deleted by another program; it is made again: ${columnsText(after)}`;
-  if (difference === 'extra') return `${row} was added by another program under Kiln's marks; it is removed: ${columnsText(before)}`;
-  // A row that is made again in another place has most as it was.
+  if (difference === 'missing') return `${row} was deleted by another program; Kiln creates it again: ${columnsText(after)}`;
+  if (difference === 'extra')
+    return `${row} was added by another program with Kiln's ownership keys; Kiln removes it: ${columnsText(before)}`;
+  // Most columns of a row that is created again in another parent are the same.
   const columns = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const differing = columns.filter((column) => before[column] !== after[column]);
   const changes = (differing.length > 0 ? differing : columns).map(
     (column) => `${column} was ${quoted(before[column])} and becomes ${quoted(after[column])}`,
   );
-  return `${row} was changed by another program; it is put right: ${changes.join('; ')}`;
+  return `${row} was changed by another program; Kiln repairs it: ${changes.join('; ')}`;
 }
 
 export function repairSentence({ id, difference, after }: Drift): string {
   const row = `${tableOf(id)} ${identityOf(id)}`;
   return difference === 'extra'
-    ? `${row}, which another program added, is gone`
-    : `${row} is as it should be again: ${Object.keys(after).length === 0 ? 'what was added is gone' : columnsText(after)}`;
+    ? `${row}, which another program added, is removed`
+    : `${row} is repaired: ${Object.keys(after).length === 0 ? 'the addition is removed' : columnsText(after)}`;
 }
 
 function columnsText(columns: Readonly<Record<string, string>>): string {

@@ -1,16 +1,16 @@
 /**
- * What the diff asks of the Northbound writer. Edits of one transaction are merged by the writer: many members of one column
- * become one mutation.
+ * The result of the diff, for the Northbound writer. The writer merges the edits of one transaction: many members of one column become one
+ * mutation.
  */
 import type { RowId } from '../nb/row-id.ts';
 import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
 
 export type Edit =
-  /** The row must still be there. */
+  /** Guard: the row still exists. */
   | { readonly kind: 'exists'; readonly table: string; readonly uuid: Uuid }
-  /** The row must still carry these external_ids: the ownership the plan saw. */
+  /** Guard: the row still has these external_ids, the ownership that the diff saw. */
   | { readonly kind: 'owned'; readonly table: string; readonly uuid: Uuid; readonly externalIds: Readonly<Record<string, string>> }
-  /** A column must hold these rows and no other: what it keeps alive goes with the row. */
+  /** Guard: a column still refers to exactly these rows, since its children are deleted with the row. */
   | { readonly kind: 'holds'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly members: readonly Uuid[] }
   | { readonly kind: 'insert'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
   | { readonly kind: 'update'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
@@ -22,7 +22,7 @@ export type Edit =
       readonly add: boolean;
       readonly value: Uuid | string | number;
     }
-  /** Keys of a map: those with a value are set, the others removed. */
+  /** Keys of a map column to set and to remove. */
   | {
       readonly kind: 'keys';
       readonly table: string;
@@ -35,12 +35,15 @@ export type Edit =
 
 export type Change = 'insert' | 'update' | 'replace' | 'delete';
 
+/**
+ * What the diff found for one identity. `converged`: nothing to write. `change`: edits of one transaction, together or not at all.
+ */
 export type Verdict =
   | { readonly kind: 'converged' }
   | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
-  /** Cannot be done until these rows are there. */
+  /** These rows do not exist yet: the writer compares again when one does. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
-  /** `on`: other rows that stand in the way; when one goes, there is something to look at again. */
+  /** A foreign row prevents the change. `on`: rows after whose change the writer compares again. */
   | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: readonly RowId[] };
 
 export const CONVERGED: Verdict = { kind: 'converged' };

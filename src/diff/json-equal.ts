@@ -1,6 +1,6 @@
 /**
- * Equality of JSON as an API server keeps it: integers above 2^63-1 become float64 there, so they are compared after rounding
- * the same way; an absent field equals undefined.
+ * Equality of JSON as an API server stores it: it stores integers above 2^63-1 as float64, so they are compared after the same rounding. An
+ * absent field equals undefined.
  */
 const MAX_INT64 = 2n ** 63n - 1n;
 
@@ -22,7 +22,7 @@ function isNumeric(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** A number as it comes back from a server: an exact integer up to 2^63-1, a float64 beyond. */
+/** A number as the server returns it: an exact integer up to 2^63-1, a float64 beyond. */
 function stored(value: number | bigint): number | bigint {
   if (typeof value === 'bigint') return value > MAX_INT64 || value < -MAX_INT64 - 1n ? Number(value) : value;
   if (!Number.isInteger(value)) return value;

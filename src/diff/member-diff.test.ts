@@ -6,7 +6,7 @@ import { rowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 
-/** What a plan of the scene as it is now says, as `<kind> <row>`. */
+/** The plan of the scene in its present state, as `<kind> <row>`. */
 function plan({ bench }: PodScene): readonly string[] {
   const { desired } = bench.compiler;
   const planned = new Map<RowId, Uuid>();
@@ -14,14 +14,14 @@ function plan({ bench }: PodScene): readonly string[] {
   return planRows([...desired.rowIds, ...bench.world.rows.owned], context, planned).map(({ id, verdict }) => `${verdict.kind} ${id}`);
 }
 
-test('a pod on a node that does not exist leaves no plan row that waits for the port group of the node', () => {
+test("a pod on a node that does not exist leaves nothing in the plan that waits for the node's port group", () => {
   const scene = new PodScene();
   scene.pod('web', { node: 'ghost' });
   scene.bench.settle();
   assert.deepEqual(plan(scene), []);
   const port = rowId('Logical_Switch_Port', 'web.shop');
   assert.equal(scene.bench.row('Port_Group', 'node.ghost'), undefined);
-  // As soon as the node is there, the group is, and the port in it.
+  // As soon as the node exists, so does the group, with the port in it.
   scene.bench.put('nodes', {
     metadata: { name: 'ghost' },
     spec: {},

@@ -23,7 +23,7 @@ function diff(outputs: readonly ObjectOutput[], observed: AnyObject | undefined)
   return diffObject('subnets', 's1', outputs, observed, NOW);
 }
 
-test('an object that is missing is created, one that is there is not', () => {
+test('a missing object is created, an existing one is not', () => {
   const create = { kind: 'create', resource: 'subnets', key: 's1', object: { metadata: { name: 's1' } } } as const;
   assert.deepEqual(diff([create], undefined), [
     { resource: 'subnets', namespace: '', name: 's1', verb: 'create', object: create.object, events: [] },
@@ -62,13 +62,13 @@ test('only fields that differ are written; spec and status are two writes', () =
   ]);
 });
 
-test('what a server keeps as float64 is not written again and again', () => {
+test('a number that the server stores as float64 is not written again and again', () => {
   const observed = subnet({ status: { v6availableIPs: 18446744073709552000, v4availableIPs: 9007199254740993n } });
   assert.deepEqual(diff([patch({ status: { v6availableIPs: 18446744073709551614n, v4availableIPs: 9007199254740993n } })], observed), []);
   assert.equal(diff([patch({ status: { v4availableIPs: 9007199254740992n } })], observed).length, 1);
 });
 
-test('the Event of a patch that is written already is not said again with the next patch of the object', () => {
+test('the Event of a written patch is not emitted again with the next patch of the object', () => {
   const event = { type: 'Normal', reason: 'PodNetworkAllocated', message: 'it has an address' } as const;
   const [told, more] = [patch({ annotations: { told: 'yes' }, event }), patch({ annotations: { more: 'yes' } })];
   const said = (annotations: Readonly<Record<string, string>>): readonly unknown[] =>
@@ -77,14 +77,14 @@ test('the Event of a patch that is written already is not said again with the ne
   assert.deepEqual(said({ told: 'yes' }), [[]]);
 });
 
-test('a patch for another uid says nothing of this object', () => {
+test('a patch for another uid does not apply to this object', () => {
   assert.deepEqual(
     diff([patch({ uid: 'other', finalizer: true }), { kind: 'delete', resource: 'subnets', key: 's1', uid: 'other' }], subnet()),
     [],
   );
 });
 
-test('a finalizer goes only when all who speak agree, and foreign finalizers stay', () => {
+test('the finalizer goes only if all rules agree, and foreign finalizers stay', () => {
   const observed = subnet({ metadata: { finalizers: [FINALIZER, 'example.com/other'] } });
   assert.deepEqual(diff([patch({ finalizer: false }), patch({ finalizer: true })], observed), []);
   const [write] = diff([patch({ finalizer: false })], observed);
@@ -100,20 +100,20 @@ test('the legacy finalizer is replaced, and an object that is being deleted take
   assert.deepEqual(diff([patch({ finalizer: true })], subnet({ metadata: { deletionTimestamp: NOW, finalizers: ['x'] } })), []);
 });
 
-test('the legacy finalizer of an object that is being deleted keeps it as long as somebody keeps it', () => {
+test('the legacy finalizer of an object that is being deleted stays as long as a rule keeps the object', () => {
   const observed = subnet({ metadata: { deletionTimestamp: NOW, finalizers: ['kube-ovn-controller', 'example.com/other'] } });
   assert.deepEqual(diff([patch({ finalizer: true })], observed), []);
   const [write] = diff([patch({ finalizer: false })], observed);
   assert.deepEqual(write?.verb === 'patch' ? write.patch : undefined, { metadata: { finalizers: ['example.com/other'] } });
 });
 
-test('with the last finalizer of a terminating object nothing else is said of it', () => {
+test('with the last finalizer of a terminating object no other write is sent', () => {
   const observed = subnet({ metadata: { deletionTimestamp: NOW, finalizers: [FINALIZER] } });
   const writes = diff([patch({ finalizer: false, status: { v4usingIPs: 1 } })], observed);
   assert.equal(writes.length, 1);
 });
 
-test('conditions are stamped when they change, keep their transition time when only the message does, and carry their Event', () => {
+test('a changed condition gets a new time and its Event; a changed message keeps the transition time', () => {
   const held = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'old', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const foreign = { type: 'Theirs', status: 'True' };
   const observed = subnet({ status: { conditions: [held, foreign] } });
@@ -170,7 +170,7 @@ test('a kind without conditions keeps them as JSON in an annotation', () => {
   );
 });
 
-test('a condition that was edited to be so since what is no time, is so from now on; one that has no time stays as it is', () => {
+test('an edited transition time that is no time becomes now; a condition without one stays as it is', () => {
   const idle = { type: 'Idle', status: 'True', reason: 'LeaseRuns', message: 'm' } as const;
   const held = (lastTransitionTime?: string): AnyObject => ({
     metadata: { name: 'v', uid: 'u1', resourceVersion: '1' },
@@ -190,7 +190,7 @@ test('a condition that was edited to be so since what is no time, is so from now
   assert.deepEqual([written(), written('2026-01-01T00:00:00Z')], [undefined, undefined]);
 });
 
-test('what ends so long after a condition counts from the date that moments pass by, and not from a day that is far off', () => {
+test('a timed condition begins by the monotonic clock, and not on a day far in the future', () => {
   const idle = { type: 'Idle', status: 'True', reason: 'LeaseRuns', message: 'm', timed: true } as const;
   const other = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'm' } as const;
   const said: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle, other] };
@@ -208,7 +208,7 @@ test('what ends so long after a condition counts from the date that moments pass
   assert.deepEqual(times(since('2027-03-01T00:00:00Z')), [later, '2027-03-01T00:00:00Z'], 'a clock showed another year');
 });
 
-test("a pod's condition is merged by type, so that the kubelet's stay", () => {
+test("a pod's conditions are merged by type, so those of the kubelet stay", () => {
   const pod: AnyObject = { metadata: { namespace: 'ns', name: 'p', uid: 'u3', resourceVersion: '1' }, status: {} };
   const [write] = diffObject(
     'pods',
@@ -235,13 +235,13 @@ test("a pod's condition is merged by type, so that the kubelet's stay", () => {
   });
 });
 
-test('keys of an object in a status that are to go are named with null, as a merge patch needs', () => {
+test('a key to remove from an object in the status is null in the merge patch', () => {
   const [write] = diff([patch({ status: { nested: { a: 1 } } })], subnet({ status: { nested: { a: 1, b: 2 } } }));
   assert.ok(write?.verb === 'patch');
   assert.deepEqual(write.patch, { status: { nested: { a: 1, b: null } } });
 });
 
-test('a list of conditions is not written over one that was not seen, wherever it is kept', () => {
+test('a list of conditions does not overwrite a newer one, in the status or in the annotation', () => {
   const condition = { type: 'AddressConflict', status: 'True', reason: 'AddressConflict', message: 'm' } as const;
   const observed: AnyObject = { metadata: { name: 'x', uid: 'u1', resourceVersion: '7', annotations: {} }, status: { v4ip: '10.0.0.2' } };
   for (const resource of ['ips', 'vips', 'subnets'] as const) {
@@ -254,7 +254,7 @@ test('a list of conditions is not written over one that was not seen, wherever i
   assert.equal(write?.verb === 'patch' ? write.resourceVersion : '', undefined);
 });
 
-test("a pod's condition that is not wanted any more is taken out by name, and the others stay", () => {
+test("a pod's condition that no rule emits any longer is removed by type, and the others stay", () => {
   const held = [
     { type: 'kiln.io/NetworkBound', status: 'True', reason: 'Bound' },
     { type: 'Ready', status: 'True' },
@@ -266,7 +266,7 @@ test("a pod's condition that is not wanted any more is taken out by name, and th
   assert.deepEqual(write.patch, { status: { conditions: [{ $patch: 'delete', type: 'kiln.io/NetworkBound' }] } });
 });
 
-test('a deletion and an eviction carry the uid and their Event, and are for an object that stays yet', () => {
+test('a deletion and an eviction have the uid and their Event, and are not sent for an object that is being deleted', () => {
   const event = { type: 'Normal', reason: 'LeaseEnded', message: 'it is over' } as const;
   const target = { resource: 'pods', key: 'a/b', uid: 'u1' } as const;
   const pod = (metadata: Partial<AnyObject['metadata']> = {}): AnyObject => ({
@@ -288,7 +288,7 @@ test('a deletion and an eviction carry the uid and their Event, and are for an o
   assert.deepEqual(verbs(both, pod()), [['delete', 'u1', []]], 'who is deleted is not asked to leave');
 });
 
-test('a condition that says the same of a newer spec gets its generation, without an Event and without a new transition', () => {
+test('a condition that is the same for a newer spec gets its generation, without an Event and without a new transition time', () => {
   const held = {
     type: 'Ready',
     status: 'True',
@@ -309,7 +309,7 @@ test('a condition that says the same of a newer spec gets its generation, withou
   assert.deepEqual(diff([says], subnet({ status: { conditions: [without] } })), [], 'a server that drops the field is not asked again');
 });
 
-test('a kind whose status is no subresource gets no observedGeneration: each write of it would be a newer generation', () => {
+test('a kind without a status subresource gets no observedGeneration: each status write would be a newer generation', () => {
   const says: PatchOutput = {
     kind: 'patch',
     resource: 'vips',

@@ -1,7 +1,4 @@
-/**
- * One Kubernetes object: what rules say of it against what was observed. Patches name only what differs; deletions and patches
- * carry the uid the rules saw, and lists and spec fields the resourceVersion.
- */
+/** One Kubernetes object: the outputs of the rules against the observed object. */
 import type { Reason } from '../api/reasons.ts';
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
@@ -29,6 +26,7 @@ export interface AnyObject {
   readonly status?: unknown;
 }
 
+/** An Event to emit once the write that it belongs to has succeeded. */
 export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: Reason;
@@ -39,7 +37,6 @@ export type ObjectWrite = {
   readonly resource: ResourceName;
   readonly namespace: string;
   readonly name: string;
-  /** To emit once the write is acknowledged. */
   readonly events: readonly PlannedEvent[];
 } & (
   | { readonly verb: 'create'; readonly object: { readonly [key: string]: Json | undefined } }
@@ -48,7 +45,7 @@ export type ObjectWrite = {
   | {
       readonly verb: 'patch';
       readonly subresource: 'status' | undefined;
-      /** Strategic merges lists by key: pods' conditions are shared with the kubelet. */
+      /** Strategic merge patches lists by key: Kiln and the kubelet share a pod's conditions. */
       readonly style: 'merge' | 'strategic';
       readonly patch: Readonly<Record<string, unknown>>;
       readonly uid: string;
@@ -57,10 +54,20 @@ export type ObjectWrite = {
 );
 
 /**
- * Status patches of custom resources carry the resourceVersion: the server does not check their uid.
+ * The writes that make an object as the rules emit it; none if it is.
  *
- * @param now RFC 3339, stamped into conditions that change
- * @param date likewise, the date that moments pass by: later where the clock was set back
+ * Guarantees:
+ * - A patch names only fields that differ. Fields that no rule emits stay, and so do finalizers and conditions of others.
+ * - A write is for the object that the rules saw: deletions, evictions and patches have its uid. Patches of spec, finalizers, status and lists
+ *   also have the resourceVersion, so a concurrent change makes the server reject them (the API server does not check the uid of a status patch).
+ * - The finalizer goes only if every rule that speaks of it agrees; with the last finalizer no further write is returned.
+ * - The Events of a write are emitted once, after it has succeeded.
+ *
+ * It retries nothing: after a failed write the caller compares again, with the newer object. Cost: one pass over the outputs and the fields
+ * that they name.
+ *
+ * @param now RFC 3339, the time of conditions that change
+ * @param monotonic likewise, by the monotonic clock: later than `now` after the machine's clock was set back
  */
 export function diffObject(
   resource: ResourceName,
@@ -68,7 +75,7 @@ export function diffObject(
   outputs: readonly ObjectOutput[],
   observed: AnyObject | undefined,
   now: string,
-  date = now,
+  monotonic = now,
 ): readonly ObjectWrite[] {
   const { namespace, name } = splitKey(key);
   const target = { resource, namespace, name };
@@ -79,7 +86,7 @@ export function diffObject(
   const { uid, deletionTimestamp } = observed.metadata;
   const writes: ObjectWrite[] = [];
   const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
-  writes.push(...patchWrites(target, patches, observed, { now, date }));
+  writes.push(...patchWrites(target, patches, observed, { now, monotonic }));
   const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
   if (doomed.length > 0 && deletionTimestamp === undefined)
     writes.push({ ...target, verb: 'delete', uid, events: doomed.flatMap(({ event }) => event ?? []) });
@@ -91,7 +98,7 @@ export function diffObject(
 }
 
 type Target = Pick<ObjectWrite, 'resource' | 'namespace' | 'name'>;
-type Times = Pick<ConditionStamp, 'now' | 'date'>;
+type Times = Pick<ConditionStamp, 'now' | 'monotonic'>;
 
 function patchWrites(target: Target, patches: readonly PatchOutput[], observed: AnyObject, times: Times): ObjectWrite[] {
   if (patches.length === 0) return [];
@@ -110,16 +117,16 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
     ...(spec !== undefined && { spec }),
     ...(status !== undefined && !traits.statusSubresource && { status }),
   };
-  // What is let go is gone with that write: nothing more can be said of it.
+  // The write that removes the last finalizer deletes the object: no further write can succeed.
   const letGo =
     observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
   const events = shown === undefined ? [] : conditionEvents(shown, patches);
   const writes: ObjectWrite[] = [];
   if (Object.keys(inMain).length > 0) {
-    // Conditions are one list: written over an unseen version, those of that are lost, and since when they are so.
+    // A merge patch replaces the whole list of conditions: without the resourceVersion it would undo a concurrent change.
     const listed = shown !== undefined && (inAnnotation || 'status' in inMain);
     const pinned = spec !== undefined || metadata?.finalizers !== undefined || listed;
-    // Not of a patch that has long been written when another one of the object is.
+    // Without the Event of a patch that an earlier write has sent.
     const own = patches.flatMap((patch) => (patch.event === undefined || !changes(patch, observed) ? [] : [patch.event]));
     writes.push({
       ...target,
@@ -148,7 +155,7 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   return writes;
 }
 
-/** Undefined where all conditions are as they should be, or the kind has none. */
+/** Undefined if all conditions are as desired, or the kind has none. */
 function conditionDiff(
   resource: ResourceName,
   patches: readonly PatchOutput[],
@@ -159,20 +166,20 @@ function conditionDiff(
   if (conditions === 'none') return undefined;
   const wanted = gathered(patches, (patch) => patch.conditions);
   const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
-  // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
+  // Without the subresource each status write is a new generation: observedGeneration would never equal it.
   const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
   const stamp = { ...times, observedGeneration, extended: resource !== 'pods' };
   return diffConditions(conditionsOf(resource, observed), wanted, without, stamp);
 }
 
-function conditionEvents({ told, removed }: ConditionDiff, patches: readonly PatchOutput[]): PlannedEvent[] {
+function conditionEvents({ withEvent, removed }: ConditionDiff, patches: readonly PatchOutput[]): PlannedEvent[] {
   return [
-    ...told.flatMap((condition) => eventOf(condition)),
+    ...withEvent.flatMap((condition) => eventOf(condition)),
     ...patches.flatMap(({ eventsWithout = {} }) => removed.flatMap((type) => eventsWithout[type] ?? [])),
   ];
 }
 
-/** Undefined where the status is as it should be. */
+/** Undefined if the status is as desired. */
 function statusPatch(
   resource: ResourceName,
   patches: readonly PatchOutput[],
@@ -187,7 +194,7 @@ function statusPatch(
   return { ...fields, conditions: resource === 'pods' ? mergedByType(resource, patches, observed, shown) : shown.conditions };
 }
 
-/** A list that is merged by key says what changed, and loses a member only by name. */
+/** For a strategic merge patch: the changed conditions, and `$patch: delete` for each removed one. */
 function mergedByType(
   resource: ResourceName,
   patches: readonly PatchOutput[],
@@ -203,7 +210,7 @@ function mergedByType(
   ];
 }
 
-/** What all say, one after the other. */
+/** The lists of all patches, concatenated. */
 function gathered<T>(patches: readonly PatchOutput[], of: (patch: PatchOutput) => readonly T[] | undefined): readonly T[] {
   const all: T[] = [];
   for (const patch of patches) {
@@ -233,7 +240,7 @@ function metadataPatch(
   if (opinions.length > 0) {
     const keep = opinions.some((one) => one.finalizer === true);
     const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    // An object that is being deleted takes no new finalizers: one of Kube-OVN's older ones keeps it as well.
+    // The API server adds no finalizer to an object that is being deleted: there an older one of Kube-OVN stays instead.
     const takesOwn = finalizers.includes(FINALIZER) || deletionTimestamp === undefined;
     const wanted = !keep ? others : takesOwn ? [...others, FINALIZER] : finalizers;
     if (!sameMembers(wanted, finalizers)) patch.finalizers = wanted;
@@ -245,7 +252,7 @@ function changes(patch: PatchOutput, observed: AnyObject): boolean {
   return metadataPatch([patch], observed, undefined) !== undefined || fieldsPatch([patch.spec], observed.spec) !== undefined;
 }
 
-/** The fields that differ, of several contributions; null removes a field that is there. */
+/** The fields of several contributions that differ; null removes an existing field. */
 function fieldsPatch(
   contributions: readonly (Readonly<Record<string, unknown>> | undefined)[],
   observed: unknown,
@@ -264,7 +271,7 @@ function fieldsPatch(
   return patch;
 }
 
-/** A merge patch merges objects: keys that are to go must be named with null. */
+/** A merge patch merges objects: a key to remove must be null in it. */
 function mergeable(value: unknown, held: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if (typeof held !== 'object' || held === null || Array.isArray(held)) return value;

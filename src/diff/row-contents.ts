@@ -1,4 +1,4 @@
-/** What is to be in a row: its columns as far as the server can hold them, its parent, and the seal of both. */
+/** The desired contents of a row: its columns as far as the server's schema has them, its parent, and the seal of both. */
 import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
 import { ownerKeys, SEAL_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
@@ -13,21 +13,21 @@ import { sealOf } from './row-seal.ts';
 
 export type Observed = ObservedRow & { readonly row: Row };
 
-/** What is wanted of a row; of one that is kept as it is, what was last written into it where its seal proves one of those that may be. */
-export function wantedRow(id: RowId, context: DiffContext): RowOutput | undefined {
+/** The desired row. For a frozen row: what was last written into it, if its seal proves one of the candidates; else the row as it is. */
+export function desiredRow(id: RowId, context: DiffContext): RowOutput | undefined {
   const wanted = context.desired.row(id)?.rows[0];
   const mine = wanted?.sealed === undefined ? undefined : context.rows.best(id);
   if (wanted === undefined || mine?.ownership.kind !== 'ours') return wanted;
   return sealedAs(wanted, sealIn(mine), context) ?? sealedAs(wanted, context.proven?.(id), context) ?? wanted;
 }
 
-/** Which of those that may have been written last has this seal. */
+/** The candidate for the last written contents that has this seal. */
 export function sealedAs({ id, sealed }: RowOutput, seal: string | undefined, context: DiffContext): RowOutput | undefined {
   const spec = tableSpec(tableOf(id));
-  return seal === undefined ? undefined : sealed?.find((row) => wantedSeal(row, spec, context) === seal);
+  return seal === undefined ? undefined : sealed?.find((row) => desiredSeal(row, spec, context) === seal);
 }
 
-export function isKept({ columns }: RowOutput): boolean {
+export function isFrozen({ columns }: RowOutput): boolean {
   return Object.keys(columns).length === 0;
 }
 
@@ -45,7 +45,7 @@ export function contentsOf(wanted: RowOutput, spec: TableSpec, context: DiffCont
   return { ok: true, row };
 }
 
-/** Tables whose rows have marks of their owners have a seal as well. */
+/** Whether rows of the table have a seal: those with ownership keys have. */
 export function isSealed(spec: TableSpec, context: DiffContext): boolean {
   return spec.columns['external_ids'] === 'map' && context.canHold(spec.table, 'external_ids');
 }
@@ -55,7 +55,7 @@ export function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: 
   return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
 }
 
-export function wantedSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
+export function desiredSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
   const parent = parentOf(wanted, context);
   if (parent === 'missing' || !isSealed(spec, context)) return undefined;
   const written = contentsOf(wanted, spec, context);
@@ -72,7 +72,7 @@ export function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
   return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
 }
 
-/** The wanted columns as far as the server's schema can hold them. */
+/** The desired columns, as far as the server's schema has them. */
 export function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
   const columns = columnsOf(wanted);
   const held: [string, ColumnValue][] = [];
@@ -89,7 +89,7 @@ export interface Parent {
   readonly table: string;
   readonly uuid: Uuid;
   readonly column: string;
-  /** Absent where this transaction makes it. */
+  /** Absent if this transaction inserts it. */
   readonly row: Observed | undefined;
 }
 
@@ -101,7 +101,7 @@ export function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'mis
   return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };
 }
 
-/** The UUID that stands for an identity now or within this transaction. Foreign rows stand for nothing. */
+/** The UUID of an identity, existing or inserted by this transaction. None for a foreign row. */
 export function resolve(id: RowId, context: DiffContext): Uuid | undefined {
   const planned = context.planned.get(id);
   if (planned !== undefined) return planned;

@@ -1,6 +1,4 @@
-/**
- * One Northbound identity: the row that should be there against the rows that are.
- */
+/** One Northbound identity: the desired row against the observed rows. */
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
 import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -18,56 +16,56 @@ import {
   columnsOf,
   contentsOf,
   holdable,
-  isKept,
+  isFrozen,
   isSealed,
   parentOf,
   resolve,
   sealFor,
   sealIn,
-  wantedRow,
-  wantedSeal,
+  desiredRow,
+  desiredSeal,
 } from './row-contents.ts';
 import { vendorKeysInside } from './keys-inside.ts';
 import { commandText } from '../text/command-text.ts';
 
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
-  const wanted = wantedRow(id, context);
+  const wanted = desiredRow(id, context);
   const observed = context.rows.rowsOf(id);
   if (wanted === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
-  const mine = context.rows.best(id) ?? marklessElsewhere(id, wanted, context);
-  // Nothing is left to be kept, as the rules are about to see.
-  if (mine === undefined) return isKept(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
-  if (mine.ownership.kind === 'foreign' && !adoptable(mine, wanted, context) && !isMarklessOwn(id, wanted, mine, context)) {
-    // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
+  const mine = context.rows.best(id) ?? renamedWithoutKeys(id, wanted, context);
+  // A frozen row that is gone: the rules have not seen that yet.
+  if (mine === undefined) return isFrozen(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
+  if (mine.ownership.kind === 'foreign' && !adoptable(mine, wanted, context) && !isOursWithoutKeys(id, wanted, mine, context)) {
+    // The parent may have lost its ownership keys as well: once it has them again, the UUID of this row shows its owner.
     const parent = mine.ownership.family === 'unknown' ? wanted.parent?.id : undefined;
     if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
   const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec));
-  const { extra, guests } = leave(others, spec, context);
+  const { extra, conflict } = removals(others, spec, context);
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return withoutParent(wanted, slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
   const away = parent !== undefined && !links.some(isIn);
-  if (away && !isKept(wanted)) {
-    const guest = guestIn(mine, context);
-    if (guest !== undefined) return { ...guest, owners: [ownerText(wanted.owner)] };
+  if (away && !isFrozen(wanted)) {
+    const found = foreignChildConflict(mine, context);
+    if (found !== undefined) return { ...found, owners: [ownerText(wanted.owner)] };
     return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
   const strays = away
     ? moved(mine, parent, context)
     : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
   const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
-  return verdict === CONVERGED ? (guests ?? CONVERGED) : verdict;
+  return verdict === CONVERGED ? (conflict ?? CONVERGED) : verdict;
 }
 
 /**
- * The parent of a wanted row belongs to another program or does not exist, so the row waits. If the row is still there for another object,
- * which no longer wants it, it is removed first: that object waits for it to go.
+ * The parent of a desired row is foreign or does not exist, so the row waits. A row of the same identity that another object owned, and no
+ * longer needs, is removed first: that object's deletion waits for it.
  */
 function withoutParent(
   wanted: RowOutput,
@@ -78,14 +76,16 @@ function withoutParent(
 ): Verdict {
   const owners = new Set(rows.map(({ owner }) => ownerText(owner)));
   const ours = observed.flatMap((row) => (row.ownership.kind === 'ours' ? [{ row, isWanted: owners.has(row.ownership.owner) }] : []));
-  const left = ours.flatMap(({ row, isWanted }) => (isWanted || guestIn(row, context) !== undefined ? [] : removal(row, spec, context)));
+  const left = ours.flatMap(({ row, isWanted }) =>
+    isWanted || foreignChildConflict(row, context) !== undefined ? [] : removal(row, spec, context),
+  );
   if (left.length > 0) return { kind: 'change', change: 'delete', edits: left, detail: '' };
   const strays = ours.flatMap(({ row, isWanted }) => (isWanted ? nowhereElse(row, wanted, context) : []));
   if (strays.length > 0) return { kind: 'change', change: 'update', edits: strays, detail: 'parent' };
   return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
 }
 
-/** What is in a parent that is another program's now stays there, as it is, and is taken out of rows that it was put into as well. */
+/** If the right parent is foreign now, the row stays in it. Edits that remove it from other parents. */
 function nowhereElse(mine: Observed, wanted: RowOutput, context: DiffContext): Edit[] {
   const links = context.rows.parentsOf(mine.uuid);
   const isIn = ({ uuid, column }: Link): boolean => column === wanted.parent?.column && context.rows.entry(uuid)?.id === wanted.parent.id;
@@ -94,7 +94,7 @@ function nowhereElse(mine: Observed, wanted: RowOutput, context: DiffContext): E
   return out.length > 0 ? [...out, guard(mine)] : [];
 }
 
-/** Nothing states the contents of a kept row, so it is moved to its new parent as it is, instead of being made again there. */
+/** No rule emits the contents of a frozen row, so it is moved to its new parent instead of being created again there. */
 function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
   const edits = outOfAll(mine, context);
   if (parent.row !== undefined) edits.push(guard(parent.row));
@@ -102,7 +102,7 @@ function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
   return edits;
 }
 
-/** Out of a row that another program put it into as well; a duplicate of its parent goes as a whole. */
+/** Removes it from a second parent; not from a duplicate of its parent, which is deleted as a whole. */
 function takenOut(mine: Observed, { table, uuid, column }: Link, wanted: RowOutput, { rows }: DiffContext): Edit[] {
   const other = rows.entry(uuid);
   if (wanted.parent === undefined || other === undefined) return [];
@@ -128,7 +128,7 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   return { kind: 'change', change, edits, inserts: uuid, detail: '' };
 }
 
-/** Skips a UUID that a row with another name, or in another place, has already. */
+/** Skips a UUID that a row of another name, or in another parent, has already. */
 function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
   for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
     const uuid = insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, attempt));
@@ -136,24 +136,24 @@ function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, cont
   }
 }
 
-/** A row from which another program removed the marks. Its UUID shows that it is Kiln's: nobody else would have made it with that one. */
-function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
+/** A row of ours whose ownership keys another program removed: no other program would have inserted it with this UUID. */
+function isOursWithoutKeys(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
   if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
   const left = row.row['external_ids'];
   const own = columnsOf(wanted)['external_ids'] as Readonly<Record<string, string>>;
-  // Who put a mark of its own there has taken the row.
+  // A program that wrote a key of its own into the row has taken it.
   if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
   const parent = parentOf(wanted, context);
   return parent !== 'missing' && ownUuids(id, wanted.owner.uid, parent?.uuid).includes(row.uuid);
 }
 
-/** Without its marks, and with another name too: it is found by the UUID that it would be made with. */
-function marklessElsewhere(id: RowId, wanted: RowOutput, context: DiffContext): Observed | undefined {
+/** A row that lost its ownership keys and its name: its UUID is the one that Kiln would insert it with. */
+function renamedWithoutKeys(id: RowId, wanted: RowOutput, context: DiffContext): Observed | undefined {
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return undefined;
-  // An insert is frequent: the likeliest alone.
+  // Inserts are frequent, so only the likeliest UUID is checked.
   const row = context.rows.entry(insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, 0)));
-  return row !== undefined && isMarklessOwn(id, wanted, row, context) ? row : undefined;
+  return row !== undefined && isOursWithoutKeys(id, wanted, row, context) ? row : undefined;
 }
 
 function updateRow(
@@ -183,7 +183,7 @@ function updateRow(
     const resolved = resolveValue(value, (ref) => resolve(ref, context));
     if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
     if (mode === 'elements') {
-      // Elements that other rules contribute are added and removed one by one, with the members.
+      // `diffMembers` compares the elements that other rules emit.
       for (const atom of resolved.value as readonly string[]) {
         if ((mine.row[column] as ReadonlySet<unknown>).has(atom)) continue;
         edits.push({ kind: 'member', table: spec.table, uuid: mine.uuid, column, add: true, value: atom });
@@ -198,10 +198,10 @@ function updateRow(
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length > 0) edits.push(...vendorKeysInside(mine, context));
   const whole = edits.length === 0 && before.length === 0;
-  // By its seal alone the contents of a row that nobody states are told: somebody edited that.
+  // For a frozen row the seal alone tells the contents, so an edited seal is restored.
   const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
-  // A row that is kept goes on saying what was written into it when its contents were known.
-  const seal = isKept(wanted) || !isToSay ? undefined : wantedSeal(wanted, spec, context);
+  // A frozen row keeps its seal: that of the last written contents.
+  const seal = isFrozen(wanted) || !isToSay ? undefined : desiredSeal(wanted, spec, context);
   if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
@@ -209,68 +209,71 @@ function updateRow(
 }
 
 /**
- * True when the row differs from what is wanted although just that was last written into it: another program changed it, whenever that was.
- * A row that is not there, or was never sealed, proves nothing; elements and members that rules share are not under the seal.
+ * Whether the row differs from the desired contents although Kiln last wrote just these: then another program changed it, at whatever time.
+ * A missing row, or one without a seal, proves nothing. The seal does not cover shared elements and members.
  */
 export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): boolean {
-  const wanted = wantedRow(id, context);
+  const wanted = desiredRow(id, context);
   const mine = context.rows.best(id);
   if (wanted === undefined || mine?.ownership.kind !== 'ours') return false;
   const itself = edits.some((edit) => CONTENTS.has(edit.kind) || (edit.kind === 'member' && !edit.add));
   const seal = sealIn(mine);
-  return itself && seal !== undefined && seal === wantedSeal(wanted, tableSpec(tableOf(id)), context);
+  return itself && seal !== undefined && seal === desiredSeal(wanted, tableSpec(tableOf(id)), context);
 }
 
 const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
 
-/** Rows of this identity that are ours and that nobody wants. */
+/** Deletes all our rows of an identity that no rule emits. */
 function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {
   const ours = observed.filter(({ ownership }) => ownership.kind === 'ours');
-  const { extra, guests } = leave(ours, tableSpec(tableOf(id)), context);
-  return extra.length > 0 ? { kind: 'change', change: 'delete', edits: extra, detail: '' } : (guests ?? CONVERGED);
+  const { extra, conflict } = removals(ours, tableSpec(tableOf(id)), context);
+  return extra.length > 0 ? { kind: 'change', change: 'delete', edits: extra, detail: '' } : (conflict ?? CONVERGED);
 }
 
 type Conflict = Extract<Verdict, { readonly kind: 'conflict' }>;
 
-/** Rows that are not to stay: how those go that can, and why the others cannot. Of several one is told, the same by every process; when any of these changes, all are looked at again. */
-function leave(
+/**
+ * Rows to delete: the edits, and a conflict if some cannot be deleted. Of several conflicts it gives the first by name, the same in every
+ * process; when any of the foreign rows changes, the writer compares all again.
+ */
+function removals(
   rows: readonly Observed[],
   spec: TableSpec,
   context: DiffContext,
-): { readonly extra: readonly Edit[]; readonly guests?: Conflict } {
+): { readonly extra: readonly Edit[]; readonly conflict?: Conflict } {
   const extra: Edit[] = [];
-  const guests: Conflict[] = [];
+  const conflicts: Conflict[] = [];
   for (const row of rows) {
-    const guest = guestIn(row, context);
-    if (guest === undefined) extra.push(...removal(row, spec, context));
-    else guests.push(guest);
+    const found = foreignChildConflict(row, context);
+    if (found === undefined) extra.push(...removal(row, spec, context));
+    else conflicts.push(found);
   }
-  const [first] = guests.toSorted((a, b) => (a.message < b.message ? -1 : 1));
-  return { extra, ...(first !== undefined && { guests: { ...first, on: guests.flatMap(({ on = [] }) => on) } }) };
+  const [first] = conflicts.toSorted((a, b) => (a.message < b.message ? -1 : 1));
+  return { extra, ...(first !== undefined && { conflict: { ...first, on: conflicts.flatMap(({ on = [] }) => on) } }) };
 }
 
-/** Why a row of ours cannot go: one inside of it is not ours and would go with it. */
-export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Conflict | undefined {
-  const guest = foreignChild(row, context);
+/** Why a row of ours cannot be deleted: a foreign row inside it would be deleted with it. */
+export function foreignChildConflict(row: Observed, context: Pick<DiffContext, 'rows'>): Conflict | undefined {
+  const child = foreignChild(row, context);
   const { id, table, uuid, ownership } = row;
-  if (guest === undefined) return undefined;
-  const remove = commandText`ovn-nbctl remove ${table} ${uuid} ${guest.column} ${guest.uuid}`;
+  if (child === undefined) return undefined;
+  const remove = commandText`ovn-nbctl remove ${table} ${uuid} ${child.column} ${child.uuid}`;
   return {
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],
-    message: `${table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest.id)} ${identityOf(guest.id)} in it is not Kiln's; where nobody needs that row: ${remove}`,
-    on: [guest.id],
+    message: `${table} ${identityOf(id)} is no longer needed, but ${tableOf(child.id)} ${identityOf(child.id)} in it belongs to another program; if no program needs that row: ${remove}`,
+    on: [child.id],
   };
 }
 
 interface ForeignChild {
   readonly id: RowId;
   readonly uuid: Uuid;
-  /** Of the row that it is in. */
+  /** Column of the parent. */
   readonly column: string;
 }
 
-/** Of several the first by name, so that every process names the same. */
+/** The first by name, so that every process reports the same one. */
 function foreignChild(row: Observed, context: Pick<DiffContext, 'rows'>): ForeignChild | undefined {
   let first: ForeignChild | undefined;
   for (const { column } of childColumns(row.table)) {
@@ -293,7 +296,7 @@ function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
   return edits.length === 0 ? [] : [...guards, ...edits];
 }
 
-/** Takes a row out of every row that refers to it: it exists, and occupies its name, as long as one of them does. */
+/** Removes a row from all its parents: it exists, and occupies its name, as long as one of them refers to it. */
 function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
   return rows
     .parentsOf(value)
@@ -301,14 +304,14 @@ function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
     .map(({ table, uuid, column }): Edit => ({ kind: 'member', table, uuid, column, add: false, value }));
 }
 
-/** Guards against rows that somebody puts into this one meanwhile: they would be deleted with it. */
+/** Guards against rows that another program adds to this one meanwhile: they would be deleted with it. */
 function noMoreChildren({ table, uuid, row }: Observed, context: DiffContext): Edit[] {
   return childColumns(table)
     .filter(({ column }) => context.canHold(table, column))
     .map(({ column }) => ({ kind: 'holds', table, uuid, column, members: [...((row[column] ?? []) as Iterable<Uuid>)] }));
 }
 
-/** The ownership this plan saw: a row that changed hands meanwhile makes the transaction fail. */
+/** The guard of a row: the transaction fails if its ownership has changed since the diff saw it. */
 export function guard(row: Observed): Edit {
   const { ownership, table, uuid } = row;
   if (ownership.kind === 'ours')
@@ -318,10 +321,10 @@ export function guard(row: Observed): Edit {
   return { kind: 'exists', table, uuid };
 }
 
-/** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
+/** Columns that no rule emits, and that must be empty. None for a frozen row. */
 function columnsToEmpty(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
   const found: [string, ColumnValue][] = [];
-  if (isKept(wanted)) return found;
+  if (isFrozen(wanted)) return found;
   for (const column of Object.keys(spec.unlessEmitted))
     if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unlessEmitted[column] as ColumnValue]);
   return found;

@@ -1,13 +1,13 @@
 /**
- * The seal of a row: a hash, in its `external_ids`, of what Kiln last wrote into it, in the same transaction. A row whose seal is that of
- * what is wanted now, and which holds something else, was changed by another program, whoever led or did not since.
+ * The seal of a row: a hash, in its `external_ids`, of the contents that Kiln last wrote, in the same transaction. If the seal is that of the
+ * desired contents, and the row has other contents, another program changed it, also while no controller was leading.
  */
 import { hash32 } from '../nb/row-id.ts';
 import type { InputValue } from '../ovsdb/index.ts';
 
 /**
- * Digits alone: a person who looks for a name in the database does not find it in a seal.
- * @param facts columns as they are written, in any order, and where the row is
+ * Only digits: a search for a name in the database must not find a seal.
+ * @param facts the columns as written, in any order, and the parent
  */
 export function sealOf(facts: Readonly<Record<string, InputValue>>): string {
   const text = Object.keys(facts)

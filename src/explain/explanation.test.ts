@@ -181,7 +181,7 @@ test('rows of an earlier object of the name are marked', () => {
   );
 });
 
-test('a kind that is not carried out says so', () => {
+test('a kind that is not implemented says so', () => {
   const { bench } = tenant(0);
   const object = {
     apiVersion: 'kubeovn.io/v1',
@@ -194,7 +194,7 @@ test('a kind that is not carried out says so', () => {
     notCarriedOut: () => 'underlay networks',
   });
   assert.equal(explanation.carriedOut, false);
-  assert.match(explanation.waiting?.message ?? '', /does not carry this out yet: underlay networks/);
+  assert.match(explanation.waiting?.message ?? '', /does not implement this yet: underlay networks/);
 });
 
 test('the JSON form keeps its fields', () => {

@@ -30,7 +30,7 @@ export interface Waiting {
 
 export interface Explanation {
   readonly subject: DrawnObject;
-  /** Rules of Kiln are about this kind; what is not carried out says so in `waiting`. */
+  /** Rules of Kiln are about this kind; what is not implemented says so in `waiting`. */
   readonly carriedOut: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;
@@ -54,7 +54,7 @@ export interface ExplainOptions {
   readonly limits: TreeLimits;
   /** The Northbound replica is complete. */
   readonly rows: boolean;
-  /** Kinds that are not carried out, and why. */
+  /** Kinds that are not implemented, and why. */
   readonly notCarriedOut: (resource: ResourceName) => string | undefined;
 }
 
@@ -105,7 +105,7 @@ function whyItWaits(
     return { reason: 'Terminating', message: `nothing keeps ${kind} ${metadata.name}; it goes when its rows are gone`, since };
   }
   if (unimplemented !== undefined)
-    return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unimplemented}`, since: metadata.creationTimestamp };
+    return { reason: 'NotCarriedOut', message: `Kiln does not implement this yet: ${unimplemented}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
   const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
   // It has its network; what its condition says beside that is what it asks for in vain.

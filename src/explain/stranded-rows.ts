@@ -1,7 +1,7 @@
 /**
  * Rows of objects that are gone, which stay only because another program has a row in them: no object is left that could say so.
  */
-import { guestIn } from '../diff/row-diff.ts';
+import { foreignChildConflict } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
 import { childColumns } from '../nb/tables.ts';
@@ -35,7 +35,7 @@ function strandedRow(world: World, id: RowId): StrandedRow | undefined {
   // With something of Kiln's in it, it is kept for that: pods whose network was torn out, say.
   const children = columns.flatMap((column) => [...((row.row[column] ?? []) as Iterable<Parameters<World['rows']['entry']>[0]>)]);
   if (children.some((uuid) => world.rows.entry(uuid)?.ownership.kind === 'ours')) return undefined;
-  const guest = guestIn(row, world);
+  const guest = foreignChildConflict(row, world);
   if (guest === undefined) return undefined;
   return {
     resource,

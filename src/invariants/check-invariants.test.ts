@@ -200,7 +200,9 @@ test('I5: a deletion that names nothing, or what does not exist', () => {
     });
   said('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It goes when they are gone');
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
-  said("Subnet red cannot be deleted yet: Logical_Switch red is not wanted any more, but ACL red|to-lport|7|ip4 in it is not Kiln's");
+  said(
+    'Subnet red cannot be deleted yet: Logical_Switch red is no longer needed, but ACL red|to-lport|7|ip4 in it belongs to another program',
+  );
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
   said('wait');
   assert.deepEqual(broken(bench), ['I5 Subnet red']);

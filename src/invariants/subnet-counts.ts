@@ -17,7 +17,7 @@ export function subnetCounts(world: World, holders: HoldersBySubnet): readonly V
   const violations: Violation[] = [];
   const others = ofOtherPrograms(world);
   for (const [name, subnet] of world.subnets.entries()) {
-    // While a spec is not carried out, its status speaks of what is in effect.
+    // While a spec is invalid, its status speaks of what is in effect.
     const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
     if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
     for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders, others.get(name) ?? []));

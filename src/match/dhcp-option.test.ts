@@ -1,4 +1,4 @@
-/** Held against OVN's own parser, of each version that is installed. */
+/** Compares with OVN's own parser, of each installed version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOvn } from '../lab/programs/ovn.ts';
@@ -27,7 +27,7 @@ const NAMES = {
   6: 'dns_server server_id bootfile_name bootfile_name_alt domain_search fqdn nonsense lease_time',
 } as const;
 
-test('a MAC address with dashes is named as that', () => {
+test('the problem of a MAC address with dashes names the dashes', () => {
   assert.equal(
     dhcpOptionProblem(4, 'server_mac', '00-00-00-2E-2F-B8'),
     'the value of server_mac is not taken by OVN: a MAC address is written with colons',
@@ -35,7 +35,7 @@ test('a MAC address with dashes is named as that', () => {
   assert.equal(dhcpOptionProblem(4, 'server_mac', '00:00:00:2E:2F:B8'), undefined);
 });
 
-test('every DHCP option with every form of value: taken exactly where OVN takes it', async (t) => {
+test('every DHCP option with every form of value: accepted exactly if OVN accepts it', async (t) => {
   const releases = (['system', '25.03'] as const).filter((release) => findOvn(release) !== undefined);
   const all = ([4, 6] as const).flatMap((family) =>
     NAMES[family].split(' ').flatMap((name) => VALUES.map((value) => ({ family, name, value }))),
@@ -52,7 +52,7 @@ test('every DHCP option with every form of value: taken exactly where OVN takes 
   const wrong = all.filter(({ family, name, value }, i) => {
     const byOvn = opinions.some((opinion) => opinion[i] === undefined);
     const byUs = dhcpOptionProblem(family, name, value) === undefined;
-    // An option that only another version has is taken.
+    // An option of another OVN version is accepted.
     return byOvn !== byUs && !(byUs && releases.length === 1);
   });
   const taken = all.filter((_, i) => opinions.some((opinion) => opinion[i] === undefined)).length;

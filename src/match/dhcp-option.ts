@@ -1,4 +1,4 @@
-/** DHCP options that OVN knows (ovn-nb(5), DHCP_Options), of all versions that Kiln knows, and whether a value can be one's. */
+/** DHCP options of all supported OVN versions (ovn-nb(5), DHCP_Options), and whether a value is valid for one. */
 import { valueProblem } from './match-problem.ts';
 
 type ValueKind = 'number' | 'string' | 'any';
@@ -9,7 +9,7 @@ function* kinds(names: Readonly<Partial<Record<ValueKind, string>>>): Iterable<r
   for (const [kind, list] of Object.entries(names)) for (const name of words(list)) yield [name, kind as ValueKind];
 }
 
-/** By family; `server_mac` is no option on the wire: it says who answers. */
+/** By family; `server_mac` is no option on the wire, but the MAC that OVN answers with. */
 const OPTIONS = {
   4: new Map(
     kinds({
@@ -32,15 +32,15 @@ const OPTIONS = {
 
 const DASHED_MAC = /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i;
 
-/** The value as OVN wants it: a list of several in braces, a text in quotation marks, whichever way it was written. */
+/** The value in OVN's syntax: a list in braces, a text in quotation marks. */
 export function dhcpOptionValue(family: 4 | 6, name: string, text: string): string {
   if (OPTIONS[family].get(name) === 'string') return /^[\w.:/-]+$/.test(text) ? `"${text}"` : text;
   return text.includes(',') && !/^[{"]/.test(text) ? `{${text}}` : text;
 }
 
 /**
- * Why OVN could not answer with an option; one that it cannot read makes it answer no port at all.
- * @param value as OVN gets it: a list is in braces, with commas
+ * Why an option is invalid, or undefined. With one invalid option OVN answers no DHCP request of the Subnet.
+ * @param value in OVN's syntax: a list in braces, with commas
  */
 export function dhcpOptionProblem(family: 4 | 6, name: string, value: string): string | undefined {
   const kind = OPTIONS[family].get(name);

@@ -1,4 +1,4 @@
-/** Held against OVN's own parser, of each version that is installed. */
+/** Compares with OVN's own parser, of each installed version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -57,7 +57,7 @@ const WORDS = [
 ];
 const shuffled = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 9 }).map((words) => words.join(' '));
 
-/** Expressions of the grammar, most of them sound, one in some broken by a word more or less. */
+/** Expressions of the grammar. Most are valid; some have a token too many or too few. */
 const sound: fc.Arbitrary<string> = fc.letrec<{ whole: string; primary: string }>((tie) => ({
   primary: fc.oneof(
     fc
@@ -103,7 +103,7 @@ const sound: fc.Arbitrary<string> = fc.letrec<{ whole: string; primary: string }
     .map(([parts, sign]) => parts.join(sign)),
 })).whole;
 
-/** Of each field: its width, its subfields, its order and its negation. */
+/** For each field: its width, its subfields, its order and its negation. */
 const ofFields = [...MATCH_FIELDS].flatMap(([name, { width }]) => [
   name,
   `!${name}`,
@@ -115,10 +115,10 @@ const ofFields = [...MATCH_FIELDS].flatMap(([name, { width }]) => [
   `${name} != "p"`,
 ]);
 
-/** What a set that has members now is no match for may be one for it tomorrow: only OVN can say. */
+/** Whether a set fits a field depends on its members, which only OVN knows. */
 const ofMembers = /^expression failed \(\d+-bit constant is not compatible/;
 
-test('every field, every word and any mixture of them: taken exactly where OVN takes it', async (t) => {
+test('every field, every token and any mixture of them: accepted exactly if OVN accepts it', async (t) => {
   const releases = (['system', '25.03'] as const).filter((release) => findOvn(release) !== undefined);
   assert.ok(releases.length > 0, 'there is no OVN to ask');
   const seed = Number(process.env['SEED'] ?? 20_261_121);
@@ -138,7 +138,7 @@ test('every field, every word and any mixture of them: taken exactly where OVN t
     const ours = matchProblem(text);
     if (byOvn) taken++;
     if (byOvn && ours !== undefined) wrong.push(`refused, and OVN takes it: ${text}: ${JSON.stringify(ours)}`);
-    // A field that only another version has is taken.
+    // A field of another OVN version is accepted.
     const known = releases.length > 1 || !ofFields.includes(text);
     if (!byOvn && ours === undefined && known && !(text.includes('$as') && said.some((why) => ofMembers.test(why ?? ''))))
       wrong.push(`taken, and OVN does not: ${text}: ${said.join(' / ')}`);
@@ -147,7 +147,7 @@ test('every field, every word and any mixture of them: taken exactly where OVN t
   assert.deepEqual(wrong, []);
 });
 
-test('each text of the tables is what it is said to be', () => {
+test('each text of the tables is valid or invalid as listed', () => {
   assert.deepEqual(
     listed(GOOD).filter((text) => matchProblem(text) !== undefined),
     [],

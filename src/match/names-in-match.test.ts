@@ -1,11 +1,11 @@
-/** Held against OVN: what names a set that is not there is dropped by ovn-controller's parser, and taken once it is. */
+/** Compares with OVN: ovn-controller ignores a match that names a missing set, and accepts it once the set exists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOvn } from '../lab/programs/ovn.ts';
 import { namesInMatch } from './names-in-match.ts';
 import { OvnJudge } from './testing/ovn-judge.ts';
 
-test('names of sets and groups, each once; in quotation marks there is none', () => {
+test('returns names of sets and groups, each once, and none in quotation marks', () => {
   const named = (text: string): readonly string[] => namesInMatch(text).map(({ kind, name }) => `${kind} ${name}`);
   assert.deepEqual(named('ip4.src == {$a.b, 10.0.0.1} && inport == @p && (ip4.dst == $a.b || outport == {"@q", @_r})'), [
     'address set a.b',
@@ -15,7 +15,7 @@ test('names of sets and groups, each once; in quotation marks there is none', ()
   assert.deepEqual(named('inport == "$a" /* $b */ && ip4 // $c'), []);
 });
 
-test('OVN reads a match with a set that is there, and not one with a set that is not', async () => {
+test('OVN accepts a match with an existing set, and none with a missing set', async () => {
   const releases = (['system', '25.03'] as const).filter((release) => findOvn(release) !== undefined);
   assert.ok(releases.length > 0, 'there is no OVN to ask');
   for (const release of releases) {

@@ -1,4 +1,4 @@
-/** Address sets and port groups that a match names: OVN takes it whether they exist or not. */
+/** The address sets and port groups that a match names. They need not exist for the match to be valid. */
 import { tokensOf } from './token.ts';
 
 export interface NamedInMatch {

@@ -1,7 +1,7 @@
-/** Networks that a match names: addresses with a prefix. OVN clears the bits beyond it without a word. */
+/** The networks that a match names: addresses with a prefix. OVN silently clears the host bits. */
 import { tokensOf } from './token.ts';
 
-/** As written, each once, in the order of the text. One with a mask of another form is none. */
+/** As written, each once, in the order of the text; none with a mask of another form. */
 export function networksInMatch(text: string): readonly string[] {
   const found = new Set<string>();
   for (const token of tokensOf(text)) {

@@ -1,4 +1,4 @@
-/** Constants of OVN's match language: decimal and hexadecimal numbers, Ethernet, IPv4 and IPv6 addresses, each with a mask if wanted. */
+/** Constants of OVN's match language: decimal and hexadecimal numbers, Ethernet, IPv4 and IPv6 addresses, each with an optional mask. */
 import { parseAddress } from '../net/address.ts';
 
 export type NumberFormat = 'decimal' | 'hexadecimal' | 'ethernet' | 'IPv4' | 'IPv6';
@@ -6,7 +6,7 @@ export type NumberFormat = 'decimal' | 'hexadecimal' | 'ethernet' | 'IPv4' | 'IP
 export interface NumberConstant {
   readonly format: NumberFormat;
   readonly value: bigint;
-  /** Undefined where none was written. */
+  /** Undefined without a mask. */
   readonly mask: bigint | undefined;
 }
 
@@ -16,7 +16,7 @@ const LARGEST_DECIMAL = 2n ** 64n - 1n;
 const LARGEST_HEXADECIMAL = 2n ** 128n - 1n;
 const ETHERNET = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i;
 
-/** Where the digits that begin at an index end. A colon after a dot begins something else: `10.0.0.1:80`. */
+/** The end of the digits that begin at an index. A colon after a dot is not part of them: `10.0.0.1:80`. */
 export function endOfNumber(text: string, start: number): number {
   let end = start;
   let dotted = false;
@@ -48,7 +48,7 @@ function readNumber(text: string): ReadNumber {
   return address === undefined ? no('it is neither a number nor an address') : is(address.family === 4 ? 'IPv4' : 'IPv6', address.value);
 }
 
-/** @param parts the constant, and its mask where a slash followed */
+/** @param mask the text after the slash */
 export function readConstant(text: string, mask: string | undefined): ReadNumber {
   const read = readNumber(text);
   if (!read.ok || mask === undefined) return read;
@@ -71,7 +71,7 @@ function prefixMask(width: bigint, prefix: bigint): bigint | undefined {
   return prefix > width ? undefined : ((1n << prefix) - 1n) << (width - prefix);
 }
 
-/** Bits that a field must have at least to be compared with it. */
+/** The minimum width of a field for this constant, in bits. */
 export function widthOf({ format, value, mask }: NumberConstant): number {
   if (mask !== undefined) return bitsIn(mask);
   return { decimal: bitsIn(value), hexadecimal: bitsIn(value), IPv4: 32, IPv6: 128, ethernet: 48 }[format];

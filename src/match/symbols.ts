@@ -1,13 +1,13 @@
 /**
- * Fields of OVN's match language (ovn-sb(5), "Logical_Flow" TABLE, "Symbols"), of all versions that Kiln knows: 23.03 and 25.03.
- * A field that may only be compared as a whole and for equality is *nominal*: the switch has no mask for it.
+ * Fields of OVN's match language (ovn-sb(5), "Logical_Flow" TABLE, "Symbols"), of the supported versions 23.03 and 25.03.
+ * A *nominal* field can only be compared as a whole and for equality: the switch has no mask for it.
  */
 
 export interface MatchField {
   /** Bits; 0 is a string. */
   readonly width: number;
   readonly level: 'ordinal' | 'boolean' | 'nominal';
-  /** True of a name for a whole condition, such as `tcp`. */
+  /** True for a name of a whole condition, such as `tcp`. */
   readonly predicate: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Words of OVN's match language. */
+/** Tokens of OVN's match language. */
 import type { NumberConstant } from './number-constant.ts';
 import { endOfNumber, readConstant } from './number-constant.ts';
 
@@ -6,16 +6,16 @@ export type Token =
   | { readonly kind: 'name' | 'string' | 'address set' | 'port group'; readonly text: string; readonly at: number }
   | { readonly kind: 'number'; readonly constant: NumberConstant; readonly text: string; readonly at: number }
   | { readonly kind: 'sign'; readonly text: string; readonly at: number }
-  /** No word at all; `problem` says why. */
+  /** No token; `problem` is the reason. */
   | { readonly kind: 'error'; readonly text: string; readonly at: number; readonly problem: string }
   | { readonly kind: 'end'; readonly text: ''; readonly at: number };
 
-/** Longest first. Those that no match uses are words all the same. */
+/** Longest first. Signs that no match uses are tokens as well. */
 const SIGNS = ['<->', '==', '!=', '<=', '>=', '&&', '||', '..', '--', ...Array.from('(){}[]=!<>,;-:')];
 const SPACE = /[ \t\n\r\v\f]/;
 const NAME = /[a-z_.][a-z0-9_.]*/iy;
 
-/** All words of a text, up to the first that is none; the last is `end` or `error`. */
+/** All tokens of a text, up to the first error; the last one is `end` or `error`. */
 export function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -77,7 +77,7 @@ function named(text: string, at: number, mark: '$' | '@'): Token {
   return { kind, text: mark + found, at };
 }
 
-/** An address, where a name might stand as well: `fe80::1`, `be:ef:…`. */
+/** An address that begins like a name: `fe80::1`, `be:ef:…`. */
 function hexDigitsAndColon(text: string, at: number): boolean {
   let end = at;
   while (end < text.length && /[0-9a-f]/i.test(text[end] as string)) end++;
@@ -93,7 +93,7 @@ function number(text: string, at: number): Token {
   return { kind: 'number', constant: read.constant, text: word, at };
 }
 
-/** Escapes are those of JSON. */
+/** With the escapes of JSON. */
 function quoted(text: string, at: number): Token {
   let end = at + 1;
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;

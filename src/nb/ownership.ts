@@ -8,14 +8,14 @@ export const VENDOR = 'kube-ovn';
 export const OWNER_KEY = 'kiln.io/owner';
 export const UID_KEY = 'kiln.io/uid';
 export const RULE_KEY = 'kiln.io/rule';
-/** Of what was last written into a row, with that. */
+/** Hash of what was last written into the row. */
 export const SEAL_KEY = 'kiln.io/seal';
-/** The MAC that a row had when it was taken over from Kube-OVN, which draws them at random: the one that the row keeps. */
+/** The MAC that a row had when Kiln adopted it: Kube-OVN draws MACs at random, and the row keeps that one. */
 export const MAC_KEY = 'kiln.io/mac';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 
-/** The object because of which a row exists. */
+/** The row owner: the object that a row belongs to. */
 export interface Owner {
   /** Lower-case kind, e.g. `subnet`. */
   readonly kind: string;

@@ -1,6 +1,4 @@
-/**
- * Natural identities of Northbound rows, and the UUID under which Kiln inserts a row.
- */
+/** Natural identities of Northbound rows, and the UUID that Kiln inserts a row with. */
 import type { Uuid } from '../ovsdb/index.ts';
 
 /** `<table>/<identity within the table>`, e.g. `Logical_Switch_Port/web-0.shop`. */
@@ -10,7 +8,7 @@ export function rowId(table: string, ...identity: readonly (string | number)[]):
   return `${table}/${identity.join('|')}` as RowId;
 }
 
-/** Most rows are ports: their table is not cut out of each anew. */
+/** Most rows are ports: this saves a new string for each. */
 const PORTS = 'Logical_Switch_Port';
 
 export function tableOf(id: RowId): string {
@@ -22,7 +20,7 @@ export function identityOf(id: RowId): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-/** A reference to another row, resolved to its UUID when the transaction is made. */
+/** A reference to another row; the diff resolves it to a UUID. */
 export interface RowRef {
   readonly ref: RowId;
 }
@@ -32,8 +30,8 @@ export function isRowRef(value: unknown): value is RowRef {
 }
 
 /**
- * The UUID a row is inserted under: a hash of what it is and of its incarnation. An insert that is sent twice (a lost reply,
- * a deposed leader) then fails with "duplicate uuid" instead of making a second row.
+ * The UUID that a row is inserted with: a hash of its identity and its incarnation. A second insert (after a lost reply, or by a deposed
+ * leader) fails with "duplicate uuid" instead of making a second row.
  */
 export function insertUuid(id: RowId, incarnation: string): Uuid {
   const text = `${id}\n${incarnation}`;
@@ -49,14 +47,14 @@ export function isOwnUuid(uuid: Uuid): boolean {
 }
 
 /**
- * What its UUID tells a row by beside its identity: whose it is and what it is in.
- * @param refusals how often the server had a row of that UUID already
+ * The part of the hash beside the identity: row owner and parent.
+ * @param refusals how often an insert failed, since the UUID existed already
  */
 export function incarnationOf(ownerUid: string, parent: Uuid | undefined, refusals: number): string {
   return [ownerUid, parent ?? '', ...(refusals > 0 ? [refusals] : [])].join('|');
 }
 
-/** Those that Kiln makes such a row with, the likeliest first. */
+/** The UUIDs that Kiln may have inserted the row with, the likeliest first. */
 export function ownUuids(id: RowId, ownerUid: string, parent: Uuid | undefined): readonly Uuid[] {
   return [0, 1, 2].map((refusals) => insertUuid(id, incarnationOf(ownerUid, parent, refusals)));
 }

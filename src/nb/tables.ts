@@ -1,18 +1,18 @@
 /**
- * The registry of Northbound tables Kiln writes, and of those whose rows live in rows of its own: columns, how each column is shared, which table refers to its rows, and
- * what identifies a row. Source: ovn-nb(5), schema 7.x.
+ * The registry of the Northbound tables that Kiln writes, and of tables whose rows may be inside its rows: the columns and how each is shared,
+ * the parents of a row, and its identity. Source: ovn-nb(5), schema 7.x.
  */
 import type { Row, Uuid, Value } from '../ovsdb/index.ts';
 import type { RowId } from './row-id.ts';
 import { rowId } from './row-id.ts';
 
 /**
- * How a column of a row that Kiln owns is kept:
+ * How Kiln keeps a column of its rows:
  * - `value`: as a whole (scalars, optional scalars, small sets);
  * - `elements`: an exact set, changed member by member;
- * - `refs`: a set of references of which Kiln keeps those to its own rows; others stay;
- * - `map`: an exact map, but for keys of other vendors (they carry a colon);
- * - an array: a map of which Kiln keeps only these keys; others stay.
+ * - `refs`: a set of references; Kiln keeps those to its own rows, others stay;
+ * - `map`: an exact map, except for keys of other vendors (they contain a colon);
+ * - an array: a map of which Kiln keeps these keys only; others stay.
  */
 export type ColumnMode = 'value' | 'elements' | 'refs' | 'map' | readonly string[];
 
@@ -28,15 +28,15 @@ export interface TableSpec {
   readonly table: string;
   readonly columns: Readonly<Record<string, ColumnMode>>;
   /**
-   * What columns hold in a row that Kiln owns where no rule states them: those that decide whether and how the row works, so that what
-   * another program writes there is put back. Columns of neither list are others'.
+   * Columns that decide whether and how the row works, with their value if no rule emits them: Kiln empties them after another program wrote
+   * there. Kiln never writes a column that is in neither list.
    */
   readonly unlessEmitted: Readonly<Record<string, EmptyValue>>;
   /** Columns that refer to rows of this table and keep them alive. Empty for root tables. */
   readonly parents: readonly ParentColumn[];
   /** Rows of a lower rank are written first, so that references and parents exist in the same or an earlier transaction. */
   readonly rank: number;
-  /** Undefined where a row lacks what identifies it. `parent` is the name of the row that refers to it. */
+  /** Undefined for a row without the columns of its identity. `parent` is the name of the parent row. */
   readonly identity: (row: Row, parent: string | undefined) => RowId | undefined;
 }
 
@@ -200,7 +200,7 @@ const SPECS: readonly TableSpec[] = [
     },
     [{ table: 'Logical_Switch', column: 'ports' }],
     byName('Logical_Switch_Port'),
-    // northd writes a tag into a port that is nested in another, which none of Kiln's is, and into one of which somebody requests it.
+    // ovn-northd writes a tag into nested ports, which Kiln has none of, and into ports with a `tag_request`.
     { enabled: null, parent_name: null, tag: null, tag_request: null, port_security: null },
   ),
   spec(
@@ -278,7 +278,7 @@ const SPECS: readonly TableSpec[] = [
     (row, parent) =>
       parent === undefined ? undefined : rowId('NAT', parent, text(row, 'type'), text(row, 'external_ip'), text(row, 'logical_ip')),
   ),
-  // Never written: read because others put such rows into ours, and they would go with them.
+  // Never written. Read, since other programs put such rows into ours, and a deletion of ours would delete them.
   spec(
     'QoS',
     4,
@@ -313,7 +313,7 @@ export function tableSpec(table: string): TableSpec {
 
 export const TABLES: readonly TableSpec[] = SPECS;
 
-/** What the OVSDB session is to monitor. */
+/** The tables and columns that the OVSDB session monitors. */
 export function monitoredColumns(): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(SPECS.map((one) => [one.table, Object.keys(one.columns)]));
 }

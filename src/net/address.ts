@@ -35,15 +35,15 @@ export function formatAddress(address: Address): AddressText {
   return address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value);
 }
 
-/** The canonical spelling of an address text, or undefined where it names no address. */
+/** The canonical spelling of an address text, or undefined if it is no address. */
 export function canonicalAddress(text: string): AddressText | undefined {
   const address = parseAddress(text);
   return address === undefined ? undefined : formatAddress(address);
 }
 
 /**
- * How an address is spelled. Kube-OVN rejects upper-case IPv6 (`upper-case`) and keeps any other
- * spelling (`not-canonical`: zero padding, missing or misplaced `::`) as text that equals nothing.
+ * The spelling of an address. Kube-OVN rejects upper-case IPv6 (`upper-case`) and compares any other spelling (`not-canonical`: zero padding,
+ * missing or misplaced `::`) as text, which then equals no address.
  */
 export function addressSpelling(text: string): 'canonical' | 'upper-case' | 'not-canonical' | 'invalid' {
   const canonical = canonicalAddress(text);
@@ -52,7 +52,7 @@ export function addressSpelling(text: string): 'canonical' | 'upper-case' | 'not
   return /[A-F]/.test(text) ? 'upper-case' : 'not-canonical';
 }
 
-/** The rule that the text breaks as an address, or undefined where it is one. For messages. */
+/** The rule that the text breaks, or undefined if it is an address. For messages. */
 export function addressProblem(text: string): string | undefined {
   if (parseAddress(text) !== undefined) return undefined;
   if (text === '') return 'is empty';
@@ -64,7 +64,7 @@ export function addressProblem(text: string): string | undefined {
   return 'is not an IP address';
 }
 
-/** The same of the part that a longer text begins or ends with: numbers that make no address are named, with their rule. */
+/** As `addressProblem`, for the part that a longer text begins or ends with. Names the part and the rule that it breaks. */
 export function partProblem(where: 'begin' | 'end', part: string): string {
   const problem = /^[\d.]+$|:/.test(part) ? addressProblem(part) : undefined;
   return problem === undefined ? `does not ${where} with an IP address` : `${where}s with "${part}", which ${problem}`;
@@ -80,7 +80,7 @@ export function compareAddresses(a: Address, b: Address): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** The address `count` further (or back), around the end of the family's numbers. */
+/** The address `count` steps further (or back); after the family's last address comes the first. */
 export function stepAddress(address: Address, count: bigint): Address {
   return { family: address.family, value: BigInt.asUintN(bitsOf(address.family), address.value + count) };
 }
@@ -111,11 +111,11 @@ function parseV4(text: string): number | undefined {
 
 const colon = 58;
 
-/** One pass without a text in between: at a start each address is read several times. */
+/** One pass without substrings: at a start each address is parsed several times. */
 function parseV6(text: string): bigint | undefined {
   if (text.length < 2 || text.length > 45) return undefined;
   const groups: number[] = [];
-  /** How many groups stand before `::`. */
+  /** Number of groups before `::`. */
   let elidedAt = -1;
   let group = 0;
   let digits = 0;
@@ -123,7 +123,7 @@ function parseV6(text: string): bigint | undefined {
     const code = text.charCodeAt(i);
     if (code === colon) {
       const elides = text.charCodeAt(i + 1) === colon;
-      // A group ends here, but for `::` at the start of the text.
+      // A group ends here, except for `::` at the start of the text.
       if (digits > 0) groups.push(group);
       else if (!elides || i > 0) return undefined;
       if (elides) {

@@ -1,4 +1,4 @@
-/** The fewest CIDR blocks that hold exactly the addresses of a range: what an address set or a route needs. */
+/** The fewest CIDR blocks with exactly the addresses of a range, for an address set or a route. */
 
 import { bitsOf } from './address.ts';
 import type { Cidr } from './cidr.ts';

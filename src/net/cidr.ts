@@ -1,5 +1,5 @@
 /**
- * CIDR blocks (RFC 4632, RFC 4291 section 2.3) and the part of one that hosts may have.
+ * CIDR blocks (RFC 4632, RFC 4291 section 2.3), and the addresses of a block that hosts may have.
  *
  * Usable addresses follow Kube-OVN, for both families alike: all but the first and the last;
  * of a /31 or /127 both (RFC 3021, RFC 6164); of a /32 or /128 the one.
@@ -18,13 +18,13 @@ export interface Cidr {
 /** Canonical text of a block: canonical network address, slash, prefix length. */
 export type CidrText = string & { readonly __text: 'cidr' };
 
-/** An address and the block it lies in, as in `10.16.0.1/16`. */
+/** An address and its block, as in `10.16.0.1/16`. */
 export interface InterfaceAddress {
   readonly address: Address;
   readonly cidr: Cidr;
 }
 
-/** The block that the text names, host bits cleared, or undefined. */
+/** The block of a text, host bits cleared, or undefined. */
 export function parseCidr(text: string): Cidr | undefined {
   return parseInterfaceAddress(text)?.cidr;
 }
@@ -40,7 +40,7 @@ export function parseInterfaceAddress(text: string): InterfaceAddress | undefine
   return cidr === undefined ? undefined : { address, cidr };
 }
 
-/** The block of that prefix length around an address, or undefined where the family has fewer bits. */
+/** The block of that prefix length around an address, or undefined if the family has fewer bits. */
 export function cidrOf(address: Address, prefix: number): Cidr | undefined {
   if (!Number.isInteger(prefix) || prefix < 0 || prefix > bitsOf(address.family)) return undefined;
   const host = BigInt(bitsOf(address.family) - prefix);
@@ -51,13 +51,13 @@ export function formatCidr(cidr: Cidr): CidrText {
   return `${formatAddress(networkAddress(cidr))}/${cidr.prefix}` as CidrText;
 }
 
-/** The canonical spelling of a CIDR text, host bits cleared, or undefined where it names none. */
+/** The canonical spelling of a CIDR text, host bits cleared, or undefined if it is none. */
 export function canonicalCidr(text: string): CidrText | undefined {
   const cidr = parseCidr(text);
   return cidr === undefined ? undefined : formatCidr(cidr);
 }
 
-/** The rule that the text breaks as a CIDR, or undefined where it is one. For messages. */
+/** The rule that the text breaks, or undefined if it is a CIDR. For messages. */
 export function cidrProblem(text: string): string | undefined {
   if (parseCidr(text) !== undefined) return undefined;
   if (text === '') return 'is empty';
@@ -77,7 +77,7 @@ export function networkAddress(cidr: Cidr): Address {
   return { family: cidr.family, value: cidr.base };
 }
 
-/** The last address of the block: of IPv4 the broadcast address. */
+/** The last address of the block: for IPv4 the broadcast address. */
 export function lastAddress(cidr: Cidr): Address {
   return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n };
 }
@@ -95,7 +95,7 @@ export function usableCount(cidr: Cidr): bigint {
   return cidrSize(cidr) - 2n * edgeOf(cidr);
 }
 
-/** True where a host may have the address: it lies between `firstUsable` and `lastUsable`. */
+/** Whether a host may have the address: it is between `firstUsable` and `lastUsable`. */
 export function isUsable(cidr: Cidr, address: Address): boolean {
   if (address.family !== cidr.family) return false;
   return address.value >= firstUsable(cidr).value && address.value <= lastUsable(cidr).value;
@@ -107,12 +107,12 @@ export function cidrContains(cidr: Cidr, address: Address): boolean {
   return address.value >> host === cidr.base >> host;
 }
 
-/** True where every address of `inner` lies in `outer`. */
+/** Whether every address of `inner` is in `outer`. */
 export function cidrCovers(outer: Cidr, inner: Cidr): boolean {
   return inner.prefix >= outer.prefix && cidrContains(outer, networkAddress(inner));
 }
 
-/** True where some address lies in both. Two blocks overlap only where one covers the other. */
+/** Whether an address is in both. Two blocks overlap only if one covers the other. */
 export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
   return cidrCovers(a, b) || cidrCovers(b, a);
 }

@@ -16,7 +16,7 @@ export interface Dual<T> {
 
 export type DualResult<T> = ({ readonly ok: true } & Dual<T>) | { readonly ok: false; readonly problem: string };
 
-/** Subnet.spec.protocol as it follows from a CIDR. */
+/** Subnet.spec.protocol, which follows from the CIDR. */
 export type Protocol = 'IPv4' | 'IPv6' | 'Dual';
 
 /** The items of a comma list, blanks around them removed; the empty text has none. */
@@ -47,7 +47,7 @@ export function formatDualCidr(dual: Dual<Cidr>): string {
   return joinDual(mapDual(dual, formatCidr));
 }
 
-/** Applies `change` to each value there is. */
+/** Applies `change` to each present value. */
 export function mapDual<T, U>(dual: Dual<T>, change: (value: T, family: Family) => U): Dual<U> {
   return {
     ...(dual.v4 === undefined ? {} : { v4: change(dual.v4, 4) }),
@@ -68,7 +68,7 @@ export function familiesOf(dual: Dual<unknown>): Family[] {
   return families;
 }
 
-/** Undefined where there is neither. */
+/** Undefined for neither family. */
 export function protocolOf(dual: Dual<unknown>): Protocol | undefined {
   if (dual.v4 !== undefined) return dual.v6 === undefined ? 'IPv4' : 'Dual';
   return dual.v6 === undefined ? undefined : 'IPv6';

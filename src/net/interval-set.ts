@@ -19,7 +19,7 @@ export class IntervalSet {
     this.intervals = intervals;
   }
 
-  /** The set of all numbers in the intervals, in whatever order, overlapping or not; empty ones are ignored. */
+  /** The set of all numbers in the intervals. These may be in any order, overlap, or be empty. */
   static of(intervals: Iterable<Interval>): IntervalSet {
     const sorted = [...intervals].filter(({ first, last }) => first <= last);
     sorted.sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
@@ -34,14 +34,14 @@ export class IntervalSet {
     return this.intervals.length === 0;
   }
 
-  /** How many numbers the set has. */
+  /** Number of members. */
   get count(): bigint {
     let total = 0n;
     for (const { first, last } of this.intervals) total += last - first + 1n;
     return total;
   }
 
-  /** The lowest number, or undefined of the empty set. */
+  /** The lowest number, or undefined for the empty set. */
   get first(): bigint | undefined {
     return this.intervals[0]?.first;
   }

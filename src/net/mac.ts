@@ -1,22 +1,22 @@
 /**
- * Unicast 48-bit MAC addresses, always lower case with colons: in OVN rows and annotations a MAC is
- * compared as text, and Kube-OVN takes `AA:..` and `aa:..` for two.
+ * Unicast 48-bit MAC addresses, always lower case with colons: MACs of OVN rows and annotations are compared as text, and for Kube-OVN `AA:..`
+ * and `aa:..` are two.
  */
 
 /** Canonical text of a unicast MAC: `0a:00:00:00:00:01`. */
 export type Mac = string & { readonly __text: 'mac' };
 
-/** Canonical, unicast and not all zero, as nearly all are: the second digit is even. */
+/** Fast path for canonical unicast MACs other than the all-zero one, as nearly all are: the second digit is even. */
 const usual = /^(?!00:00:00:00:00:00)[0-9a-f][02468ace](?::[0-9a-f]{2}){5}$/;
 const spellings = [/^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i, /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i, /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}$/i];
 
-/** The MAC that the text names (colons, dashes, or three dotted groups), or undefined; multicast and all-zero are refused. */
+/** The MAC of a text (colons, dashes, or three dotted groups); undefined for another text, a multicast MAC, or the all-zero one. */
 export function parseMac(text: string): Mac | undefined {
   if (usual.test(text)) return text as Mac;
   return macProblem(text) === undefined ? canonical(text) : undefined;
 }
 
-/** The rule that the text breaks as a MAC for an interface, or undefined where it may be one. For messages. */
+/** The rule that the text breaks, or undefined if an interface may have this MAC. For messages. */
 export function macProblem(text: string): string | undefined {
   if (!spellings.some((spelling) => spelling.test(text))) return 'is not a MAC address (six bytes in hex, as in 0a:00:00:00:00:01)';
   const mac = canonical(text);

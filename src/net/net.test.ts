@@ -42,7 +42,7 @@ const address = fc.oneof(v4, sparseV6);
 const cidr = fc.tuple(address, fc.nat(128)).map(([a, p]) => cidrOf(a, a.family === 4 ? p % 33 : p) as Cidr);
 
 describe('addresses', () => {
-  test('text and back is the same address', () => {
+  test('parsing the text of an address returns the same address', () => {
     fc.assert(
       fc.property(address, (a) => {
         assert.deepEqual(parseAddress(formatAddress(a)), a);
@@ -60,7 +60,7 @@ describe('addresses', () => {
     );
   });
 
-  test('accepts exactly what the platform accepts', () => {
+  test('the parser accepts exactly what node:net accepts', () => {
     const nearly = fc.oneof(
       fc
         .array(fc.constantFrom('0', '00', '1', '255', '256', 'fe80', 'FFFF', '12345', '::', ':', '.', '1.2.3.4', ''), { maxLength: 14 })
@@ -96,7 +96,7 @@ describe('addresses', () => {
 });
 
 describe('CIDR blocks', () => {
-  test('text and back is the same block; contains and overlaps agree with the numbers', () => {
+  test('parsing the text of a block returns the same block; contains and overlaps agree with the numbers', () => {
     fc.assert(
       fc.property(cidr, cidr, address, (a, b, at) => {
         assert.deepEqual(parseCidr(formatCidr(a)), a);
@@ -124,7 +124,7 @@ describe('CIDR blocks', () => {
     assert.ok(!isUsable(parseCidr('10.0.0.0/24') as Cidr, { family: 4, value: 0x0a0000ffn }));
   });
 
-  test('host bits are cleared, and kept apart where they matter', () => {
+  test('a CIDR has no host bits, an interface address keeps them', () => {
     assert.equal(canonicalCidr('10.16.3.4/16'), '10.16.0.0/16');
     const parsed = parseInterfaceAddress('10.16.0.1/16');
     assert.ok(parsed);
@@ -167,7 +167,7 @@ describe('ranges', () => {
 });
 
 describe('lists of ranges and their cover', () => {
-  test('of a network or range that begins or ends with numbers that are no address, these are named with their rule', () => {
+  test('a problem of a network or range names the part that is no address, and its rule', () => {
     const rule = 'which is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)';
     assert.equal(cidrProblem('10.078.0.0/16'), `begins with "10.078.0.0", ${rule}`);
     assert.equal(rangeProblem('10.0.0.256..10.0.1.1'), `begins with "10.0.0.256", ${rule}`);

@@ -15,7 +15,7 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
-/** `a` or `a..b`, as in Subnet.spec.excludeIps; undefined where it is neither or b is below a. */
+/** `a` or `a..b`, as in Subnet.spec.excludeIps; undefined for another text, or if b is below a. */
 export function parseRange(text: string): AddressRange | undefined {
   const dots = text.indexOf('..');
   const first = parseAddress(dots < 0 ? text : text.slice(0, dots));
@@ -33,7 +33,7 @@ export function parseRangeOrCidr(text: string): AddressRange | undefined {
   return cidr === undefined ? undefined : cidrRange(cidr);
 }
 
-/** The rule that the text breaks as `a` or `a..b`, or undefined where it is one. For messages. */
+/** The rule that the text breaks, or undefined if it is `a` or `a..b`. For messages. */
 export function rangeProblem(text: string): string | undefined {
   if (parseRange(text) !== undefined) return undefined;
   if (text === '') return 'is empty';
@@ -50,7 +50,7 @@ export type RangesResult =
   | { readonly ok: true; readonly ranges: readonly AddressRange[] }
   | { readonly ok: false; readonly item: string; readonly form: 'IP address' | 'CIDR address'; readonly problem: string };
 
-/** A list of `a`, `a..b` and, where allowed, CIDRs. The problem reads after the quoted item, which was taken for one of that form. */
+/** A list of `a`, `a..b` and, if allowed, CIDRs. The problem is worded to follow the quoted item. */
 export function parseRanges(items: readonly string[], allowed: 'ranges' | 'ranges-and-cidrs'): RangesResult {
   const ranges: AddressRange[] = [];
   for (const item of items) {

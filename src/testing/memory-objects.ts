@@ -271,9 +271,9 @@ export class MemoryObjects {
 
   #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
     const now = this.#now();
-    const stamp = { now, date: now, observedGeneration: undefined, extended: false };
+    const stamp = { now, monotonic: now, observedGeneration: undefined, extended: false };
     const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
-    for (const condition of diff?.told ?? []) this.events.push(eventOf(resource, object, condition.event ?? 'Normal', condition));
+    for (const condition of diff?.withEvent ?? []) this.events.push(eventOf(resource, object, condition.event ?? 'Normal', condition));
     for (const type of diff?.removed ?? []) {
       const event = patch.eventsWithout?.[type];
       if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));

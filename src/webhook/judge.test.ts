@@ -596,14 +596,14 @@ test('IPPools of a Subnet whose spec cannot be carried out are held against the 
   assert.deepEqual([judged('10.1.0.20..10.1.0.30'), judged('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);
 });
 
-test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not carried out is a warning', () => {
+test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not implemented is a warning', () => {
   const scene = tenant();
   const judged = (name: string, spec: object): Opinion => asked(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
   assert.deepEqual(codes(judged('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
   assert.deepEqual(codes(judged('net', {})), ['VpcNamedAsSubnet']);
   const opinion = judged('v', { enableExternal: true });
   assert.deepEqual(codes(opinion), []);
-  assert.match(opinion.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not carry it out/);
+  assert.match(opinion.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not implement it/);
 });
 
 test('before the World is complete an object is judged by itself alone', () => {

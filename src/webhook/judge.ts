@@ -91,7 +91,7 @@ export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RUL
 
 /**
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
- * @param unimplemented what is not carried out for an object of a kind that Kiln only observes
+ * @param unimplemented what is not implemented for an object of a kind that Kiln only observes
  * @param askedFor what else the same user wanted deleted a short while ago
  * @param ownUser the user that this controller is to the API server; undefined while that is not known: then no request is Kiln's own
  */

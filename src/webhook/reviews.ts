@@ -11,7 +11,7 @@ import { withoutOthers } from './without-others.ts';
 
 export interface ReviewsOptions {
   readonly observed: Observed;
-  /** What is not carried out for an object of a kind that is only observed. */
+  /** What is not implemented for an object of a kind that is only observed. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   /** See `judge`. */
   readonly ownUser: () => string | undefined;

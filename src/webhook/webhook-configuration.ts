@@ -63,7 +63,7 @@ interface Rule {
   readonly scope: '*';
 }
 
-/** @param noticed kinds that are only observed, so that their objects are told what is not carried out */
+/** @param noticed kinds that are only observed, so that their objects are told what is not implemented */
 export function webhookConfiguration(clientConfig: ClientConfig, noticed: readonly ResourceName[]): WebhookConfiguration {
   const webhook = (name: string, rules: readonly Rule[]): object => ({
     name: `${name}.kiln.io`,

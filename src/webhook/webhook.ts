@@ -41,7 +41,7 @@ export interface ClientSettings {
 export interface WebhookOptions {
   readonly client: KubeClient;
   readonly observed: Observed;
-  /** What is not carried out for an object of a kind that is only observed. */
+  /** What is not implemented for an object of a kind that is only observed. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   readonly host: string | undefined;
   /** 0: one that is free. */

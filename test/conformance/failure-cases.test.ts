@@ -25,7 +25,7 @@ test('every number in the name of a scenario is in the list', () => {
   );
 });
 
-test('every case is shown by a scenario, or waits for a kind that is not carried out or for a feature that is named', () => {
+test('every case is shown by a scenario, or waits for a kind that is not implemented or for a feature that is named', () => {
   const unimplemented = new Set(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
   for (const { number, title, waitsFor = [], waitsForFeature, shown } of FAILURE_CASES) {
     const waits = waitsForFeature !== undefined || waitsFor.some((kind) => unimplemented.has(kind));

@@ -31,7 +31,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: "H17 a namespace's annotation names Subnets that are not there: it is put right once, its pods keep their addresses, and no object is written again and again",
+    name: "H17 a namespace's annotation names Subnets that are not there: Kiln corrects it once, its pods keep their addresses, and no object is written again and again",
     run: async (cluster) => {
       const all = tenantYaml('h17', '10.226.0.0/28');
       await cluster.apply(all + podYaml('h17', 'web'));

@@ -67,11 +67,11 @@ function scopeOf(resource: ResourceName): readonly [kind: string, name: string, 
 
 /** That its condition is there, of its generation, and by which write it stands. */
 async function saysSo(cluster: ScenarioCluster, resource: ResourceName): Promise<string> {
-  return await cluster.eventually(`${resource} ${NAME} says that it is not carried out`, async () => {
+  return await cluster.eventually(`${resource} ${NAME} says that it is not implemented`, async () => {
     const object = await cluster.get(...scopeOf(resource));
     const ready = conditionsOf(resource, object).find(({ type }) => type === 'Ready');
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'NotCarriedOut']);
-    assert.match(ready?.message ?? '', new RegExp(`^${RESOURCES[resource].kind} (default/)?${NAME} is not carried out: .* does not do `));
+    assert.match(ready?.message ?? '', new RegExp(`^${RESOURCES[resource].kind} (default/)?${NAME} is not implemented: .* does not do `));
     assert.equal(ready?.observedGeneration, object.metadata.generation);
     assert.deepEqual(object.metadata.finalizers ?? [], []);
     return object.metadata.resourceVersion;
@@ -90,11 +90,11 @@ async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
 
 export const notCarriedOut: readonly Scenario[] = [
   {
-    name: 'a Service, a NetworkPolicy, an OvnSnatRule and a SecurityGroup each get one Event that they are not carried out, and a restart does not repeat it',
+    name: 'a Service, a NetworkPolicy, an OvnSnatRule and a SecurityGroup each get one Event that they are not implemented, and a restart does not repeat it',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(namespaceYaml('unserved') + served);
-      await warned(cluster, 'Service', 'web', 'NotCarriedOut', /Service unserved\/web is not carried out/, 'unserved');
+      await warned(cluster, 'Service', 'web', 'NotCarriedOut', /Service unserved\/web is not implemented/, 'unserved');
       await warned(cluster, 'NetworkPolicy', 'deny', 'NotCarriedOut', /traffic that it should deny is still allowed/, 'unserved');
       await warned(cluster, 'OvnSnatRule', 'unserved-snat', 'NotCarriedOut', /OvnSnatRule/);
       await warned(cluster, 'SecurityGroup', 'unserved-sg', 'NotCarriedOut', /still allowed/);
@@ -113,7 +113,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: 'an object of every kind that is not carried out has a condition that says so, which is written once, follows an edit, and holds up nothing',
+    name: 'an object of every kind that is not implemented has a condition that says so, which is written once, follows an edit, and holds up nothing',
     alone: true,
     run: async (cluster) => {
       const told = UNIMPLEMENTED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
@@ -177,7 +177,7 @@ export const notCarriedOut: readonly Scenario[] = [
         'OvnFip',
         'h70-fip',
         'NotCarriedOut',
-        /^OvnFip h70-fip goes, and what Kube-OVN made of it in OVN and on nodes stays/,
+        /^OvnFip h70-fip is deleted, and what Kube-OVN made of it in OVN and on nodes stays/,
       );
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h70'), []);
@@ -204,7 +204,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: 'fields of a Subnet and a Vpc that are not carried out are named in an Event; all else of them is in effect',
+    name: 'fields of a Subnet and a Vpc that are not implemented are named in an Event; all else of them is in effect',
     run: async (cluster) => {
       const all =
         vpcYaml('fields', { enableExternal: true }) +

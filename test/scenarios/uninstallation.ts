@@ -22,7 +22,7 @@ const network =
   subnetYaml('leaving-net', { vpc: 'leaving', cidrBlock: '10.181.0.0/24', namespaces: ['leaving'] }) +
   namespaceYaml('leaving');
 
-/** Of many kinds, with the finalizer that an older version, or Kube-OVN, has put on kinds that are not carried out. */
+/** Of many kinds, with the finalizer that an older version, or Kube-OVN, has put on kinds that are not implemented. */
 const objects =
   object('Vip', 'leaving-vip', { subnet: 'leaving-net' }) +
   object('IPPool', 'leaving-pool', { subnet: 'leaving-net', ips: ['10.181.0.100..10.181.0.110'] }) +

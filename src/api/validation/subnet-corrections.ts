@@ -15,7 +15,7 @@ export function correctedFields({ name, spec }: NamedSubnet, defaults: SubnetDef
         field: 'spec.protocol',
         value: protocol,
         problem: 'is not that of its networks',
-        rule: `the protocol follows from spec.cidrBlock, so it is put right to ${defaults.protocol}`,
+        rule: `the protocol follows from spec.cidrBlock, so Kiln sets it to ${defaults.protocol}`,
       }),
     );
   if (spec.default === true && defaults.default === false)
@@ -25,7 +25,7 @@ export function correctedFields({ name, spec }: NamedSubnet, defaults: SubnetDef
         field: 'spec.default',
         value: 'true',
         problem: 'is of another Subnet',
-        rule: 'a cluster has one default Subnet, which the setting default-ls names, so it is put right to false',
+        rule: 'a cluster has one default Subnet, which the setting default-ls names, so Kiln sets it to false',
       }),
     );
   return findings;

@@ -1,6 +1,6 @@
 /**
  * Fields of a Subnet that say something only together with something else that is not so: they do nothing, and whoever sets them expects
- * more. Those that are not carried out at all are told as such, and not here.
+ * more. Those that are not implemented at all are told as such, and not here.
  */
 import type { Finding } from './finding.ts';
 import { findingOf } from './finding.ts';

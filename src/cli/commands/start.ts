@@ -343,7 +343,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
           ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',
-      `Not carried out yet (each such object says so): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
+      `Not implemented yet (each such object says so): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,
       '',
     ].join('\n'),
@@ -351,7 +351,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
 }
 
 function sayWhatIsNotDone(log: Log): void {
-  log.info('not carried out yet; each such object gets a condition or an Event', {
+  log.info('not implemented yet; each such object gets a condition or an Event', {
     kinds: UNIMPLEMENTED_KINDS.map(({ resource }) => resource).join(', '),
     fields: 'vlan, enableExternal, bfd',
   });

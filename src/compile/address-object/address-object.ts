@@ -25,7 +25,7 @@ import { withNext } from '../next-command.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { networkOfObject } from '../subnet/retained/subnet-missing.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
-import { subnetInCharge } from '../subnet/judging/subnet-state.ts';
+import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/judging/subnet-view.ts';
 import { withoutEffect } from '../without-effect.ts';
 import { writeRefusal } from '../write-refusal.ts';
@@ -52,7 +52,7 @@ export interface AddressKind {
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   /** What the spec asks in vain. */
   readonly ineffective?: readonly Finding[];
-  /** What of it is not carried out, and what follows from that, as one sentence. */
+  /** What of it is not implemented, and what follows from that, as one sentence. */
   readonly notCarriedOut?: string;
   /** Its rows once the object holds the addresses; also while it is kept from going. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
@@ -98,7 +98,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     change ?? outsideOf(world, object, held),
     notCarriedOut(object, kind),
     conflictOf(world, object),
-    lease.kind === 'told' ? lease.condition : undefined,
+    lease.kind === 'reported' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
   const idle = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
@@ -125,7 +125,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
 /** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
 function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
   const rows = kind.rows(held);
-  return subnetInCharge(world, object.subnet) === undefined ? keptPorts(world, object, rows) : rows;
+  return owningSubnet(world, object.subnet) === undefined ? keptPorts(world, object, rows) : rows;
 }
 
 /** As they are, and its own: one that was made again under its name has those of the one before. @param rows as they may have been written */

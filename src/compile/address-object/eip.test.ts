@@ -207,7 +207,7 @@ test('an IptablesEIP that names no gateway is told so, and not that one is set',
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: '' } });
   made.bench.settle();
   const message = made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '';
-  assert.match(message, /^IptablesEIP i1: spec\.natGwDp "" names no VpcNatGateway, and NAT gateways are not carried out/);
+  assert.match(message, /^IptablesEIP i1: spec\.natGwDp "" names no VpcNatGateway, and NAT gateways are not implemented/);
 });
 
 test('a Subnet waits for its EIPs and names them; with the last of them it goes', () => {
@@ -467,7 +467,7 @@ test('what an OvnEip of type lrp would make in OVN is said not to be made; its a
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);
   const said = made.bench.condition('ovn-eips', 'e1', 'Ready');
   assert.deepEqual([said?.status, said?.reason], ['False', 'NotCarriedOut']);
-  assert.match(said?.message ?? '', /^OvnEip e1: spec\.type lrp .*is not carried out.*no router has a port with it$/);
+  assert.match(said?.message ?? '', /^OvnEip e1: spec\.type lrp .*is not implemented.*no router has a port with it$/);
   assert.equal(made.bench.events.filter(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'NotCarriedOut').length, 1);
   eip(made, 'e2', { type: 'nat' });
   assert.equal(made.bench.condition('ovn-eips', 'e2', 'Ready'), undefined);
@@ -499,5 +499,5 @@ test('an IptablesEIP whose gateway or policy is no name has its address all the 
   const { metadata, status } = made.bench.object('iptables-eips', 'i1') ?? assert.fail();
   assert.equal(status?.['ip'], '172.20.0.2');
   assert.deepEqual(metadata.labels, { 'ovn.kubernetes.io/subnet': 'ext', 'ovn.kubernetes.io/eip_v4_ip': '172.20.0.2' });
-  assert.match(made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '', /spec\.natGwDp "fe80::1" is not carried out/);
+  assert.match(made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '', /spec\.natGwDp "fe80::1" is not implemented/);
 });

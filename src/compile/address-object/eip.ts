@@ -1,5 +1,5 @@
 /**
- * OvnEip and IptablesEIP: addresses of external networks. They are booked here; what translates by them is not carried out, nor is the
+ * OvnEip and IptablesEIP: addresses of external networks. They are booked here; what translates by them is not implemented, nor is the
  * router port of an OvnEip of type `lrp`, and each object says so.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
@@ -50,7 +50,7 @@ export const ovnEip: Rule = {
       }),
       ...(type === 'lrp' && {
         notCarriedOut:
-          'spec.type lrp (the port of a router) is not carried out by this version of Kiln: its address is kept, and no router has a port with it',
+          'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
       }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
@@ -79,7 +79,7 @@ export const iptablesEip: Rule = {
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
       notCarriedOut: `${
         natGwDp === '' ? 'spec.natGwDp "" names no VpcNatGateway, and NAT gateways are' : `spec.natGwDp "${natGwDp}" is`
-      } not carried out by this version of Kiln: the address is kept, and no NAT gateway is given it`,
+      } not implemented by this version of Kiln: the address is kept, and no NAT gateway is given it`,
       rows: () => [],
     });
     const fields = [

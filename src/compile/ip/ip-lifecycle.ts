@@ -45,7 +45,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   if (holder.kind === 'nobody') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
   const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
-  const said = lease.kind === 'told' ? [lease.condition] : [];
+  const said = lease.kind === 'reported' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
   if (holder.kind === 'reservation' && onlyRequests(ip))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];

@@ -10,7 +10,7 @@ function scene(): PodScene {
   return made;
 }
 
-test('of two Subnets of different Vpcs that list one namespace, the one behind says which comes first, once', () => {
+test('of two Subnets of different Vpcs that list one namespace, the second one reports which comes first, once', () => {
   const made = scene();
   const { bench } = made;
   made.subnet('b', { vpc: 'red', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
@@ -28,7 +28,7 @@ test('of two Subnets of different Vpcs that list one namespace, the one behind s
   assert.equal(bench.condition('subnets', 'b', 'WithoutEffect'), undefined);
 });
 
-test('so does a Vpc that claims a namespace of another one; two Subnets of one Vpc, and one for attached networks, say nothing', () => {
+test('a Vpc that claims a namespace of another one reports that; two Subnets of one Vpc, and one for attachments, report nothing', () => {
   const made = scene();
   const { bench } = made;
   bench.put('vpcs', { metadata: { name: 'late' }, spec: { namespaces: ['shop'] } });

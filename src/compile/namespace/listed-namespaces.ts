@@ -1,4 +1,4 @@
-/** Namespaces that a spec names: those that can never be, those that are not there yet, and those that another Vpc has. */
+/** Checks the namespaces that a spec names: impossible names, namespaces that do not exist, and namespaces of another Vpc. */
 import type { Finding, Subject } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { namespaceFinding } from '../../api/validation/namespace-names.ts';
@@ -7,7 +7,7 @@ import { defineQuery } from '../../world/world.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 
-/** One for each item of `spec.namespaces` that binds nobody as things are. */
+/** One finding for each item of `spec.namespaces` that binds no namespace at present. */
 export function namespacesFindings(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
   return namespaces.flatMap((value, index) => namespaceFindingsOf(world, subject, `spec.namespaces[${index}]`, value));
 }
@@ -23,12 +23,12 @@ export function namespaceFindingsOf(world: World, subject: Subject, field: strin
       field,
       value,
       problem: 'does not exist',
-      rule: 'it counts for a namespace of that name as soon as there is one',
+      rule: 'it takes effect as soon as a namespace of that name exists',
     }),
   ];
 }
 
-/** One for each item of `spec.namespaces` whose pods are in the network of another Vpc. @param vpc of the object that names them */
+/** One finding for each item of `spec.namespaces` whose pods are in another Vpc. @param vpc of the object that names them */
 export function namespacesOfAnotherVpc(
   world: World,
   subject: Subject,
@@ -46,8 +46,8 @@ export function namespacesOfAnotherVpc(
         value,
         problem: `has Subnet ${first} of Vpc ${other}, which comes first`,
         rule:
-          'default Subnets of Vpcs come before Subnets that list the namespace, each by name, and its pods have their addresses from the first with room: ' +
-          `one that comes to Vpc ${vpc} because that is full is not in the network of the others`,
+          'default Subnets of Vpcs come before Subnets that list the namespace, each by name, and pods get addresses from the first Subnet with room: ' +
+          `a pod that gets one in Vpc ${vpc}, since ${first} is full, cannot reach the others`,
       }),
     ];
   });

@@ -21,14 +21,14 @@ function annotate(made: PodScene, name: string, annotations: Readonly<Record<str
   made.bench.settle();
 }
 
-test('a namespace that is made with annotations which bind nothing is told of each, and they are put right', () => {
+test('a namespace created with annotations that bind nothing gets an Event for each, and Kiln corrects them', () => {
   const made = scene();
   made.namespace('new', { annotations: { [SWITCH]: 'ovn-default', [POOL]: 'nobody' } });
   made.bench.settle();
   const [event, ...more] = corrected(made);
   assert.deepEqual(more, []);
   assert.equal(event?.object, 'namespaces/new');
-  const rule = 'binds nothing; the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to';
+  const rule = 'binds nothing; the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so Kiln sets it to';
   assert.equal(
     event?.message,
     `Namespace new: metadata.annotations[${SWITCH}] "ovn-default" ${rule} "net". Namespace new: metadata.annotations[${POOL}] "nobody" ${rule} ""; ` +
@@ -51,7 +51,7 @@ test('an edit of a namespace likewise: another Subnet, addresses for a pool', ()
   );
 });
 
-test('a network that a person writes is put right, and the namespace is told of it: where it is no network, or stands without a Subnet', () => {
+test('a CIDR that a user writes is corrected with an Event if it is invalid, or has no Subnet beside it', () => {
   const made = scene();
   made.namespace('new', { annotations: { [CIDR]: 'banana', [SWITCH]: 'nowhere' } });
   made.namespace('third', { annotations: { [CIDR]: '10.77.0.0/24' } });
@@ -70,7 +70,7 @@ test('a network that a person writes is put right, and the namespace is told of 
   assert.deepEqual(now, ['10.1.0.0/24', '10.16.0.0/16', '10.1.0.0/24']);
 });
 
-test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools that come, go and change', () => {
+test('no Event for values that Kiln wrote itself: Subnets and pools that are added, deleted and changed', () => {
   const made = scene();
   const { bench } = made;
   const step = (change: () => void): void => {
@@ -87,7 +87,7 @@ test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools
   assert.deepEqual(corrected(made), []);
 });
 
-test('a Subnet that another one of the same network takes the place of in one step is said to be gone, and nobody is warned', () => {
+test('a Subnet that another one with the same CIDR replaces at once is reported by a Normal Event, not by a Warning', () => {
   const made = scene();
   const { bench } = made;
   bench.vanish('subnets', 'net');
@@ -97,11 +97,11 @@ test('a Subnet that another one of the same network takes the place of in one st
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.[SWITCH], 'other');
   assert.deepEqual(
     corrected(made).map(({ type, message }) => [type, message.split(';')[0]]),
-    [['Normal', `Namespace shop: metadata.annotations[${SWITCH}] "net" names no Subnet that there is`]],
+    [['Normal', `Namespace shop: metadata.annotations[${SWITCH}] "net" names no existing Subnet`]],
   );
 });
 
-test('nor the pools of a namespace that no Subnet serves yet', () => {
+test('no Event for the pools of a namespace that no Subnet serves yet', () => {
   const made = scene();
   const { bench } = made;
   bench.put('vpcs', { metadata: { name: 'empty' }, spec: { namespaces: ['lone'] } });

@@ -1,6 +1,6 @@
 /**
- * What a Namespace says of the Subnets its pods use: Kube-OVN's annotations, written for people and agents. Nothing is decided by
- * them. Its lists run in step: the n-th network is the n-th Subnet's.
+ * Kube-OVN's annotations on a Namespace, which report its Subnets and IPPools to users and other programs. No rule reads them. The lists are
+ * parallel: the n-th CIDR is that of the n-th Subnet.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -48,7 +48,7 @@ export const namespaceAnnotations: Rule = {
       ),
       pools: list(binding.pools, ','),
     };
-    const fields = writtenByOthers(world.ask(namespaceSaid, name), wanted);
+    const fields = writtenByOthers(world.ask(observedAnnotations, name), wanted);
     const corrected = fields.map((field) => correction(world, name, field, wanted));
     const type = fields.every((field) => field === 'subnets' && maybeReplaced(world, name)) ? 'Normal' : 'Warning';
     const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
@@ -69,22 +69,22 @@ export const namespaceAnnotations: Rule = {
 type Said = Readonly<Record<keyof typeof KEYS, string | null>>;
 const FIELDS = Object.keys(KEYS) as readonly (keyof typeof KEYS)[];
 
-const namespaceSaid: Query<Said> = defineQuery('namespace-said', (world, name) => {
+const observedAnnotations: Query<Said> = defineQuery('namespace-observed-annotations', (world, name) => {
   const { annotations = {} } = world.namespaces.get(name)?.metadata ?? {};
   const said = (field: keyof typeof KEYS): string | null => annotations[KEYS[field]] ?? null;
   return { subnets: said('subnets'), cidrs: said('cidrs'), excludeIps: said('excludeIps'), pools: said('pools') };
 });
 
 /**
- * What somebody else wrote there. Kiln writes names and networks of the Subnets together: names without networks are not its own, nor are
- * networks without names, a text that is none, and other names beside the networks that are wanted. Names of pools alone may be its own of
- * before, and an address is none.
+ * The fields that a user or another program wrote, among those that differ. Kiln writes names and CIDRs of the Subnets together. So these are
+ * not Kiln's: names without CIDRs, CIDRs without names, a text that is no CIDR, and other names beside the desired CIDRs. Pool names alone may
+ * be Kiln's own of before, unless one is an address.
  */
 function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
   const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);
   const networksOfOthers = said.cidrs !== null && (said.subnets === null || !said.cidrs.split(';').every(isNetworkText));
   const inStep = said.cidrs === wanted.cidrs && said.excludeIps === wanted.excludeIps;
-  // Where no Subnet serves the namespace, Kiln writes the pools alone.
+  // If no Subnet serves the namespace, Kiln writes the pools alone.
   const poolsMayBeOwn = said.cidrs !== null || (said.subnets === null && wanted.subnets === null);
   return differs.filter((field) => {
     if (field === 'pools')
@@ -93,14 +93,14 @@ function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)
   });
 }
 
-/** As a Subnet's networks are written; none where its ports have no addresses. */
+/** Whether the text is the CIDR of a Subnet; empty for a Subnet whose ports have no addresses. */
 function isNetworkText(text: string): boolean {
   return text === '' || parseDualCidr(text).ok;
 }
 
-/** Names that no Subnet bears, beside networks: perhaps Kiln's own of a moment ago, of a Subnet whose place one of the same network took. */
+/** Whether no Subnet has the names beside the CIDRs: maybe Kiln wrote them, for a Subnet that another one with the same CIDR has replaced. */
 function maybeReplaced(world: World, name: string): boolean {
-  const { subnets, cidrs } = world.ask(namespaceSaid, name);
+  const { subnets, cidrs } = world.ask(observedAnnotations, name);
   return cidrs !== null && splitList(subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);
 }
 
@@ -110,9 +110,9 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
     {
       code: 'FieldCorrected',
       field: `metadata.annotations[${KEYS[field]}]`,
-      value: world.ask(namespaceSaid, name)[field] ?? '',
-      problem: field === 'subnets' && maybeReplaced(world, name) ? 'names no Subnet that there is' : 'binds nothing',
-      rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to "${wanted[field] ?? ''}"`,
+      value: world.ask(observedAnnotations, name)[field] ?? '',
+      problem: field === 'subnets' && maybeReplaced(world, name) ? 'names no existing Subnet' : 'binds nothing',
+      rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so Kiln sets it to "${wanted[field] ?? ''}"`,
     },
   );
 }
@@ -120,7 +120,7 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
 function subnetText(world: World, name: string): { readonly name: string; readonly cidr: string; readonly excludeIps: string } | undefined {
   const view = world.ask(subnetView, name);
   if (view === undefined) return undefined;
-  // With the gateway, whether the list that somebody applied has it or not.
+  // With the gateway, whether the applied list has it or not.
   const { excludeIps = [] } = withSubnetDefaults({ name, spec: world.ask(subnetSpec, name) ?? {} }, world.settings);
   return { name, cidr: view.cidr, excludeIps: excludeIps.join(',') };
 }

@@ -1,10 +1,10 @@
 /**
- * Which Subnets the pods of a namespace use, computed from specs alone: the annotation on the Namespace is an output, which a
- * concurrent update may lose.
+ * The Subnets for pods of a namespace, computed from specs alone: the annotation on the Namespace is an output, which a concurrent update may
+ * lose.
  *
- * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets
- * that list it, then Subnets that select it by label; each group by name. Only where nothing claims the namespace does the
- * cluster's default Subnet serve it: a Vpc that claims it without a Subnet for it yet is a reason to wait, not to fall back.
+ * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets that list it,
+ * then Subnets that select it by label; each group by name. The cluster's default Subnet serves the namespace only if nothing claims it: if a
+ * Vpc claims it and has no Subnet for it yet, pods wait.
  */
 import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
@@ -19,13 +19,13 @@ import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
 export interface NamespaceBinding {
-  /** In declared order; there may be one among them that does not exist yet. */
+  /** In declared order; some may not exist yet. */
   readonly subnets: readonly string[];
   /** IPPools bound to the namespace, by name. */
   readonly pools: readonly string[];
-  /** Those of them that are of its Subnets: where there are any, its pods take their addresses from these alone. */
+  /** Those IPPools that are in its Subnets. If there are any, its pods get addresses from these alone. */
   readonly poolsInUse: readonly string[];
-  /** What is waited for, while what was declared so far does not decide it. */
+  /** What the namespace waits for; undefined if its Subnets are known. */
   readonly undecided: Awaited | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface NamespaceFacts {
   readonly awaitsPool: string;
 }
 
-/** Undefined where there is no such namespace. */
+/** Undefined if no namespace has that name. */
 export const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace-facts', (world, name) => {
   const namespace = world.namespaces.get(name);
   if (namespace === undefined) return undefined;
@@ -87,7 +87,7 @@ function declaredSubnets(world: World, name: string, { labels, awaits }: Namespa
   return { subnets: [world.settings.defaultSubnet], undecided: undefined };
 }
 
-/** @param there IPPools that are bound to the namespace and of a Subnet of it */
+/** @param there IPPools that are bound to the namespace and in one of its Subnets */
 function poolAwaited(namespace: string, awaits: string, there: readonly string[]): Awaited | undefined {
   if (awaits === '') return undefined;
   const forPool = (message: string): Awaited => ({ reason: 'WaitingForIPPool', message });
@@ -95,7 +95,7 @@ function poolAwaited(namespace: string, awaits: string, there: readonly string[]
     return there.length > 0 ? undefined : forPool(`Namespace ${namespace} waits for an IPPool of its Subnets, and none is bound to it`);
   const absent = splitList(awaits).filter((pool) => !there.includes(pool));
   if (absent.length === 0) return undefined;
-  return forPool(`Namespace ${namespace} waits for IPPool ${absent.join(', ')}, which is not there, or not bound to it`);
+  return forPool(`Namespace ${namespace} waits for IPPool ${absent.join(', ')}, which does not exist, or is not bound to it`);
 }
 
 function forSubnet(message: string): Awaited {

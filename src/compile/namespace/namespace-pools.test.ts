@@ -14,7 +14,7 @@ function addresses(scene: PodScene, pods: readonly string[]): readonly (string |
   return pods.map((name) => scene.addressOf(`shop/${name}`));
 }
 
-test('a namespace takes its addresses from its IPPools, the first with room in declared order, over Subnets', () => {
+test('pods of a namespace get addresses from its IPPools, the first with room in the declared order of its Subnets', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
   scene.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
@@ -32,7 +32,7 @@ test('a namespace takes its addresses from its IPPools, the first with room in d
   assert.equal(scene.addressOf('shop/p5'), '10.81.0.20', 'a freed address goes to who waits');
 });
 
-test('who was given an address of a later pool keeps it when an earlier one has room, over a restart too', () => {
+test('a pod with an address of a later pool keeps it when an earlier one has room, also after a restart', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
   pool(scene, 'a', 's1', ['10.81.0.20']);
@@ -56,7 +56,7 @@ test('a Subnet of the namespace that is not ready does not hold up pools of anot
   assert.deepEqual(addresses(scene, ['web']), ['10.82.0.40']);
 });
 
-test("a pool of a Subnet that is not the namespace's is no pool of it; a pod that names a pool or an address has its way", () => {
+test('a pool in a Subnet of no namespace binding does not count; a pod that names a pool or an address gets it', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
   scene.subnet('s9', { cidrBlock: '10.89.0.0/24' });
@@ -70,7 +70,7 @@ test("a pool of a Subnet that is not the namespace's is no pool of it; a pod tha
   assert.deepEqual([scene.addressOf('shop/named'), scene.addressOf('shop/static')], ['10.81.0.30', '10.81.0.99']);
 });
 
-test('a dual-stack pod may take each family from another pool of the Subnet', () => {
+test('a dual-stack pod may get each family from another pool of the Subnet', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24,fd00:81::/120', namespaces: ['shop'] });
   pool(scene, 'four', 's1', ['10.81.0.20']);
@@ -78,7 +78,7 @@ test('a dual-stack pod may take each family from another pool of the Subnet', ()
   assert.deepEqual(addresses(scene, ['web']), ['10.81.0.20,fd00:81::20']);
 });
 
-/** What a chart brings: Subnet, pool and pod of a namespace that says it waits for the pool, in this order. */
+/** The objects of a chart: Subnet, pool and pod of a namespace that waits for the pool, in this order. */
 function chart(order: readonly string[], awaits: string): PodScene {
   const scene = new PodScene();
   scene.namespace('shop', { annotations: { 'kiln.io/await-subnet': 'true', 'kiln.io/await-ip-pool': awaits } });
@@ -94,7 +94,7 @@ function chart(order: readonly string[], awaits: string): PodScene {
   return scene;
 }
 
-test('a namespace that waits for a pool has its pods in the pool, in whatever order Subnet, pool and pod come', () => {
+test('a namespace that waits for a pool has its pods in the pool, in whatever order Subnet, pool and pod are created', () => {
   const orders = ['subnet', 'pool', 'pod'].flatMap((first, _, all) =>
     all.filter((one) => one !== first).map((second) => [first, second, ...all.filter((one) => one !== first && one !== second)]),
   );
@@ -103,14 +103,14 @@ test('a namespace that waits for a pool has its pods in the pool, in whatever or
     for (const order of orders) assert.equal(chart(order, awaits).addressOf('shop/web'), '10.81.0.50', `${order.join()} ${awaits}`);
 });
 
-test('a pod tells which pool its namespace waits for', () => {
+test('a pod reports the pool that its namespace waits for', () => {
   const told = (scene: PodScene): readonly (string | undefined)[] => {
     const { reason, message } = scene.bench.condition('pods', 'shop/web', BOUND) ?? {};
     return [reason, message];
   };
   const named = chart(['subnet', 'pool', 'pod'], 'a, b');
   assert.equal(named.addressOf('shop/web'), undefined);
-  assert.match(told(named).join(), /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which is not there, or not bound to it/);
+  assert.match(told(named).join(), /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which does not exist, or is not bound to it/);
   pool(named, 'b', 's2', ['10.82.0.7']);
   named.bench.settle();
   assert.equal(named.addressOf('shop/web'), undefined, 'a pool of a Subnet that is not of the namespace');
@@ -139,7 +139,7 @@ function before(ips: readonly string[], policy?: string): PodScene {
 const reasonsOf = (scene: PodScene): readonly string[] =>
   ['a', 'b', 'db-0', 'names'].map((name) => scene.bench.condition('pods', `shop/${name}`, BOUND)?.reason ?? '');
 
-test('a pool that is bound to the namespace later makes the pods outside of it misbound; they keep their addresses and are told', () => {
+test('pods outside of a pool that is bound to the namespace later are misbound; they keep their addresses and report that', () => {
   const scene = before(['10.81.0.3', '10.81.0.50..10.81.0.60']);
   assert.deepEqual(reasonsOf(scene), ['Misbound', '', 'Misbound', ''], 'b has an address of the pool, and one names its own');
   assert.match(
@@ -172,7 +172,7 @@ test('a pool that is bound to the namespace later makes the pods outside of it m
   assert.deepEqual(reasonsOf(scene), ['', '', 'Bound', '']);
 });
 
-test('rebind: the next pod of an ordinal is given an address of the pool', () => {
+test('rebind: the next pod of an ordinal gets an address of the pool', () => {
   const scene = before(['10.81.0.50'], 'rebind');
   assert.deepEqual(reasonsOf(scene), ['Misbound', 'Misbound', 'Misbound', '']);
   scene.bench.vanish('pods', 'shop/db-0');
@@ -192,7 +192,7 @@ test('evict: only as long as the pool has room', () => {
     assert.match(scene.bench.condition('pods', `shop/${name}`, BOUND)?.message ?? '', /it is evicted when a pool of them has room/);
 });
 
-test('a dual-stack pod is outside when one family is; a family that no pool has is not judged', () => {
+test('a dual-stack pod is outside if one family is; a family that no pool has does not count', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24,fd00:81::/120', namespaces: ['shop'] });
   scene.bench.settle();
@@ -207,7 +207,7 @@ test('a dual-stack pod is outside when one family is; a family that no pool has 
   assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.reason, 'Misbound');
 });
 
-test('a pod that names one of the Subnets has its address from the pools of that one, and a free one where it has none', () => {
+test('a pod that names one of the Subnets gets an address of its pools, or any free one if it has no pool', () => {
   const scene = new PodScene();
   for (const [name, cidrBlock] of Object.entries({ s1: '10.81.0.0/24', s2: '10.82.0.0/24', s3: '10.83.0.0/24' }))
     scene.subnet(name, { cidrBlock, namespaces: ['shop'] });

@@ -1,6 +1,6 @@
 /**
- * InternalIPs of a node that are no address, or another node's as well, and a name that OVN cannot tell from another's: the node is told, in an annotation of it, since the conditions in
- * its status are its kubelet's.
+ * Reports invalid InternalIPs of a node, InternalIPs that another node has too, and a name whose port groups another node has too. The condition
+ * is in an annotation, since the kubelet owns the conditions in the status.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -55,14 +55,14 @@ const addressFindings: Query<readonly Finding[]> = defineQuery('node-address-fin
         field: 'status.addresses of type InternalIP',
         value: address,
         problem: `is also that of node ${others}`,
-        rule: `an address is of one node: what pods send to it goes to the oldest of them, ${first}`,
+        rule: `only one node can have an address: traffic of pods to it goes to the oldest of them, ${first}`,
       }),
     ];
   });
   return [...unreadable, ...shared, ...[groupNameTaken(world, node)].filter((one) => one !== undefined)];
 });
 
-/** Names of the nodes that have it for an InternalIP, the oldest first. */
+/** Names of the nodes with this InternalIP, the oldest first. */
 function nodesWith(world: World, address: string): readonly string[] {
   return [...world.nodes.bucket('internalIp', canonicalAddress(address) ?? address)]
     .flatMap((name) => world.ask(nodeView, name) ?? [])
@@ -70,7 +70,7 @@ function nodesWith(world: World, address: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Whether an older node has the address, and is on the network: then traffic to it is that one's. */
+/** Whether an older node on the network has the address: then traffic to the address goes to that node. */
 export function isOfOlderNode(world: World, { name }: NodeView, address: string): boolean {
   const nodes = nodesWith(world, address);
   return nodes.slice(0, nodes.indexOf(name)).some((other) => {

@@ -1,6 +1,4 @@
-/**
- * Nodes whose names OVN cannot tell apart: port groups have no `-`, so that `a-b` and `a.b` are one group there.
- */
+/** Nodes with the same port groups: names of port groups have no `-`, so `a-b` and `a.b` give the same one. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { groupName } from '../../api/names.ts';
@@ -8,7 +6,7 @@ import type { World } from '../../world/world.ts';
 import type { NodeView } from './node-view.ts';
 import { nodeView, olderFirst } from './node-view.ts';
 
-/** Undefined where no other node has such a name. */
+/** Undefined if no other node has such a name. */
 export function groupNameTaken(world: World, { name }: NodeView): Finding | undefined {
   const alike = [...world.nodes.bucket('group', groupName(name))].flatMap((one) => world.ask(nodeView, one) ?? []).toSorted(olderFirst);
   const [first, second] = alike;
@@ -22,7 +20,7 @@ export function groupNameTaken(world: World, { name }: NodeView): Finding | unde
       value: name,
       problem: `has the same port groups in OVN as node ${others.join(', ')}`,
       rule:
-        'a "-" is written as "." there, and a group sends the traffic of its pods out through one node: ' +
+        'Kiln writes "-" as "." in their names, and all pods of a group leave through one node: ' +
         'add one of these nodes under another name',
     },
   );

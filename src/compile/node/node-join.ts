@@ -1,6 +1,6 @@
 /**
- * How a node joins the network: an address in the join Subnet, its IP object, its switch port, and the annotations by which the
- * node's agent sets up its interface. The same order of writes as for pods.
+ * A node joins the network: it gets an address in the join Subnet, an IP object, a switch port, and the annotations from which the node agent
+ * sets up the interface. The order of writes is that of pods.
  */
 import { nodePortName } from '../../api/names.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -28,7 +28,7 @@ import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { networkOfPort } from '../subnet/retained/subnet-missing.ts';
 import { subnetReady } from '../subnet/judging/subnet-ready.ts';
-import { subnetInCharge } from '../subnet/judging/subnet-state.ts';
+import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import type { SubnetView } from '../subnet/judging/subnet-view.ts';
 import { switchId } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -41,7 +41,7 @@ export const nodeJoin: Rule = {
   over: (world) => keysOf(world.nodes),
   run: (world, name) => {
     const node = world.ask(nodeView, name);
-    const join = subnetInCharge(world, world.settings.joinSubnet);
+    const join = owningSubnet(world, world.settings.joinSubnet);
     if (node === undefined) return [];
     if (join === undefined) return [bound(node, undefined), ...orphanedPort(world, node)];
     const { joined } = node;
@@ -59,7 +59,7 @@ export const nodeJoin: Rule = {
       bound(node, whyUnbound(world, node, join, reservation, refusal)),
     ];
     const reserved = addressesOf(reservation);
-    if (reserved === undefined) return [...outputs, ...keptPort(world, node, reservation, ip)];
+    if (reserved === undefined) return [...outputs, ...unreservedPort(world, node, reservation, ip)];
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
     else if (isIpOfNode(ip, node)) outputs.push(keepIp(ip, identityOf(node), reserved));
     const durable = ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), reserved);
@@ -99,18 +99,18 @@ function whyUnbound(
   return refusal === undefined ? undefined : { reason: 'IPRefused', message: refusal.message };
 }
 
-/** In an annotation: the conditions in a node's status are its kubelet's. */
+/** The condition in the annotation: the kubelet owns the conditions in the status. */
 function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
   const patch = { kind: 'patch', resource: 'nodes', key: name, uid } as const;
   if (why === undefined) return { ...patch, withoutConditions: [POD_CONDITION] };
   const condition = { type: POD_CONDITION, status: 'False', ...why } as const;
-  // A row has an Event of its own.
+  // The row conflict emits an Event itself.
   return { ...patch, conditions: [why.reason === 'RowConflict' ? condition : { ...condition, event: 'Warning' }] };
 }
 
 /**
- * The join Subnet was torn out: the port stays where it is, with what the node was told, until the Subnet is there again. Its IP object says
- * so, whoever edited it or took it away.
+ * The join Subnet was removed by force: the port stays where it is until the Subnet exists again, with the addresses in the node's annotations.
+ * An IP object that a user edited or deleted is restored from these.
  */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
@@ -125,10 +125,10 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
 }
 
 /**
- * The join Subnet was torn out and made again with another network, or is refused: as a pod, a node keeps the port that it has, and is told.
- * Its annotations say which; an IP object that somebody edits or takes away meanwhile says so again.
+ * The join Subnet was created again with another CIDR, or its spec is invalid: like a pod, the node keeps its port, and reports that. Its
+ * annotations have the addresses; an IP object that a user edited or deleted is restored from these.
  */
-function keptPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
+function unreservedPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
   const told = annotatedAddresses(node);
   if (reservation?.kind !== 'failed' || reservation.code === 'AddressConflict' || told === undefined) return [];
   if (ip === undefined)
@@ -136,7 +136,7 @@ function keptPort(world: World, node: NodeView, reservation: Reservation | undef
   return isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told), portRow(node, told)] : [];
 }
 
-/** What the node's agent was told when it joined. */
+/** The addresses in the annotations, from which the node agent set up the interface. */
 function annotatedAddresses(node: NodeView): Addresses | undefined {
   if (node.joined === undefined) return undefined;
   const { subnet, mac } = node.joined;
@@ -144,38 +144,38 @@ function annotatedAddresses(node: NodeView): Addresses | undefined {
 }
 
 /**
- * The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. While its port is still to
- * follow, as where the join Subnet is given a second family, those that it has; and a port that somebody takes away from a node that was
- * told of it comes again with the next transaction: no traffic is moved for either.
+ * The node's addresses in the join Subnet, once its port is observed with them: policies may send traffic there. If the join Subnet gets a
+ * second family, the present addresses count until the port has both. A port that another program deleted still counts, since the next
+ * transaction restores it: traffic does not move to another node for that.
  */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
   const told = annotatedAddresses(node);
   const ip = world.ips.get(nodePortName(node.name));
-  // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
+  // No address can be reserved while the Subnet does not exist or has another CIDR: the port keeps its addresses.
   const addresses = reserved ?? told ?? (ip === undefined ? undefined : addressesOfIp(ip));
   if (addresses === undefined) return undefined;
   if (isJoined(world, node, addresses)) return addresses;
   if (reserved === undefined || told === undefined) return undefined;
-  return isJoined(world, node, told) || (isWithin(told, reserved) && isMadeAgain(world, node, told, ip)) ? told : undefined;
+  return isJoined(world, node, told) || (sameExceptNewFamily(told, reserved) && isBeingRestored(world, node, told, ip)) ? told : undefined;
 }
 
 /**
- * All that its port is made from says so, and the port is there with something else in it, or nothing is. Where its IP object was taken away
- * as well, that is made again from what the node was told, unless the API server refuses it.
+ * Whether the next transaction restores the port with these addresses: annotations, IP object and reservation agree, and the port is missing or
+ * has other contents. A missing IP object is restored as well, unless the API server rejects it.
  */
-function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
+function isBeingRestored(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
   const there = world.rows.state(id)?.ownership;
-  // One in its switch that says no more whose it is, is taken over with the next transaction.
-  const markless = there?.kind === 'legacy' && world.rows.hasMember(switchId(world.settings.joinSubnet), 'ports', id);
-  if (there !== undefined && !markless && !isOurs(world, id, nodeOwner(node))) return false;
+  // A port in its switch that lost its ownership keys is adopted by the next transaction.
+  const lostKeys = there?.kind === 'legacy' && world.rows.hasMember(switchId(world.settings.joinSubnet), 'ports', id);
+  if (there !== undefined && !lostKeys && !isOurs(world, id, nodeOwner(node))) return false;
   if (ip === undefined) return ipRejection(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
-  return isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
+  return isIpOfNode(ip, node) && sameExceptNewFamily(told, addressesOfIp(ip));
 }
 
-/** The same but for a family that came. */
-function isWithin(few: Addresses, many: Addresses | undefined): boolean {
+/** Whether the addresses are equal, except for a family that `few` does not have. */
+function sameExceptNewFamily(few: Addresses, many: Addresses | undefined): boolean {
   return many !== undefined && sameAddresses(few, { ...many, ...(few.v4 === '' && { v4: '' }), ...(few.v6 === '' && { v6: '' }) });
 }
 
@@ -190,10 +190,10 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
   return splitList(joined?.addresses ?? '').find((text) => parseAddress(text)?.family === family);
 }
 
-/** What it has it keeps: of the families that the join Subnet has, and where it has none of them any more all the same, which is refused. */
+/** The node requests the addresses that it has, of the families of the join Subnet. If that has none of them any longer, the request fails. */
 function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressRequest {
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', ofNode: true, since: node.created } as const;
-  const has = addressesHad(world, node, ip);
+  const has = currentAddresses(world, node, ip);
   if (has === undefined || has.subnet !== join.name) return base;
   const { v4, v6 } = has;
   const mac = parseMac(has.mac);
@@ -206,8 +206,8 @@ function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: 
   };
 }
 
-/** Of a node that joined: what its IP object, its annotations and its port say, where somebody changed one of them. */
-function addressesHad(world: World, node: NodeView, ip: IP | undefined): Addresses | undefined {
+/** The addresses of a node that has joined: those that most of IP object, annotations and port have, if a user changed one of them. */
+function currentAddresses(world: World, node: NodeView, ip: IP | undefined): Addresses | undefined {
   const told = annotatedAddresses(node);
   if (told === undefined) return undefined;
   const id = portId(nodePortName(node.name));

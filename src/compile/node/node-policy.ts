@@ -1,4 +1,4 @@
-/** Pods reach a node's own address through its port in the join Subnet: one policy of the default Vpc's router for each family. */
+/** Pods reach a node's InternalIP through its port in the join Subnet: one policy of the default Vpc's router for each family. */
 import { parseAddress } from '../../net/address.ts';
 import { policyId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';

@@ -1,4 +1,4 @@
-/** The port group of all pods of the default Vpc on one node; each pod puts its own port in. */
+/** The port group of all pods of the default Vpc on one node. The rule of each pod adds the pod's port. */
 import { nodePortGroup } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';

@@ -1,6 +1,4 @@
-/**
- * What of a node matters to the network: kubelets write its status every few seconds, rules read this projection.
- */
+/** The projection of a node that rules read: a kubelet writes its status every few seconds. */
 import type { IP } from '../../api/kinds/ip.ts';
 import { nodePortName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
@@ -13,15 +11,15 @@ export interface NodeView {
   readonly name: string;
   readonly uid: string;
   readonly created: string;
-  /** Addresses of type InternalIP, in the order the node states them. */
+  /** Addresses of type InternalIP, in the order of `status.addresses`. */
   readonly internalIps: readonly string[];
-  /** What it states as one and is no address, with its place in `status.addresses`. */
+  /** InternalIPs that are no address, with their index in `status.addresses`. */
   readonly unreadableIps: readonly { readonly index: number; readonly address: string }[];
-  /** What an earlier binding wrote: its addresses in the join Subnet. */
+  /** Its addresses in the join Subnet, from its annotations. */
   readonly joined: { readonly subnet: string; readonly addresses: string; readonly mac: string } | undefined;
 }
 
-/** Undefined where there is no such node. */
+/** Undefined if no node has that name. */
 export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (world, name) => {
   const node = world.nodes.get(name);
   if (node === undefined) return undefined;
@@ -42,24 +40,24 @@ export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (w
   };
 });
 
-/** For sorting: the oldest first. */
+/** Sorts the oldest first. */
 export function olderFirst(a: NodeView, b: NodeView): number {
   return `${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1;
 }
 
 export const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
 
-/** The node as the owner of its rows. */
+/** The node as row owner. */
 export function nodeOwner({ name, uid, created }: NodeView): Claimant {
   return { kind: 'node', namespace: '', name, uid, created };
 }
 
-/** Its addresses are the node's whatever incarnation of it is there: one of that name at a time. */
+/** Without a uid: a node that is created again under its name keeps its addresses. */
 export function nodeClaimant(node: string): string {
   return nodePortName(node);
 }
 
-/** Whether an IP object was made for this node, and not for an earlier one of its name. */
+/** Whether an IP object belongs to this node, and not to an earlier one of its name. */
 export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {
   const owner = ip.metadata.ownerReferences?.find(({ kind }) => kind === 'Node');
   return owner === undefined ? ip.spec.podName === node.name : owner.uid === node.uid;

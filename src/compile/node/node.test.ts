@@ -62,7 +62,7 @@ test('a node joins: address, IP object, port, annotations, port group, policy', 
   assert.equal(scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip6.dst == fd00:1::12'), undefined);
 });
 
-test('with the node goes all that was made for it', () => {
+test('all rows and objects of a node go with it', () => {
   const scene = new PodScene();
   const rows = scene.bench
     .rowIds('Logical_Switch_Port')
@@ -78,7 +78,7 @@ test('with the node goes all that was made for it', () => {
   );
 });
 
-test('a node made again under its name has its address again, under its new uid', () => {
+test('a node created again under its name gets its address again, under its new uid', () => {
   const scene = new PodScene();
   const address = scene.bench.object('ips', 'node-n1')?.spec['v4IpAddress'];
   const annotations = scene.bench.object('nodes', 'n1')?.metadata.annotations;
@@ -95,7 +95,7 @@ test('a node made again under its name has its address again, under its new uid'
   assert.equal(scene.externalIds('Logical_Switch_Port', 'node-n1')['kiln.io/uid'], node.metadata.uid);
 });
 
-test('a MAC or an address that somebody writes to a node, its port or its IP object is put back to what the others say', () => {
+test('a MAC or an address that a user writes to a node, its port or its IP object is restored from the other two', () => {
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
@@ -136,14 +136,14 @@ test('a MAC or an address that somebody writes to a node, its port or its IP obj
   }
 });
 
-/** What the node's agent goes by, without what is said of it. */
+/** The annotations for the node agent, without the conditions. */
 function annotationsOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
   const { 'kiln.io/conditions': conditions, ...told } = bench.object('nodes', name)?.metadata.annotations ?? {};
   void conditions;
   return told;
 }
 
-/** Of type `kiln.io/NetworkBound`. */
+/** The condition `kiln.io/NetworkBound`. */
 function boundOf(
   { bench }: PodScene,
   name: string,
@@ -165,7 +165,7 @@ test('a heartbeat of a node runs no rule', () => {
   assert.ok(world.reactor.runs - before <= 2, `${world.reactor.runs - before} runs`);
 });
 
-test('a node whose address is not of the network that the join Subnet was made again with keeps its port and the way to it, and is told so', () => {
+test('a node whose address is outside of the CIDR of a new join Subnet keeps its port and its policies, and reports that', () => {
   const scene = new PodScene();
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
   scene.bench.settle();
@@ -199,7 +199,7 @@ test('a node whose address is not of the network that the join Subnet was made a
   assert.equal(fresh.writes, 0);
 });
 
-test('InternalIPs that are no address, or of two nodes: both nodes say so with field, value and rule until it is mended', () => {
+test('InternalIPs that are no address, or that two nodes have: each node reports field, value and rule until it is corrected', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const internal = (...list: readonly string[]): object => ({ addresses: list.map((address) => ({ type: 'InternalIP', address })) });
@@ -212,7 +212,7 @@ test('InternalIPs that are no address, or of two nodes: both nodes say so with f
   assert.equal(first?.reason, 'NodeAddressInvalid');
   const shared = (name: string, value: string, other: string, oldest: string): string =>
     `Node ${name}: status.addresses of type InternalIP "${value}" is also that of node ${other}; ` +
-    `an address is of one node: what pods send to it goes to the oldest of them, ${oldest}`;
+    `only one node can have an address: traffic of pods to it goes to the oldest of them, ${oldest}`;
   assert.equal(
     first?.message,
     [
@@ -243,7 +243,7 @@ test('InternalIPs that are no address, or of two nodes: both nodes say so with f
   assert.deepEqual([said('n2'), said('n3')], [[], []]);
 });
 
-test('a node keeps its port, its IP object and the way to it when its join Subnet and its IP object are both torn out, whatever is written into the port', () => {
+test('a node keeps its port, its IP object and its policies when join Subnet and IP object are removed by force, whatever is written into the port', () => {
   for (const again of [undefined, '10.1.1.0/24']) {
     const scene = new PodScene();
     scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
@@ -273,7 +273,7 @@ test('a node keeps its port, its IP object and the way to it when its join Subne
   }
 });
 
-test('the IP object of a node in a torn out join Subnet says what the node has, whoever edits it', () => {
+test('an edited IP object of a node is restored while the join Subnet is removed by force', () => {
   for (const again of [undefined, { cidrBlock: 'nonsense' }]) {
     const scene = new PodScene();
     const { bench } = scene;
@@ -292,7 +292,7 @@ test('the IP object of a node in a torn out join Subnet says what the node has, 
   }
 });
 
-test('a join network that is left stays for the nodes that are there, whose port comes first or not', () => {
+test('an orphaned join network stays for its nodes, whichever port is observed first', () => {
   const scene = new PodScene();
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
   scene.bench.settle();
@@ -311,7 +311,7 @@ test('a join network that is left stays for the nodes that are there, whose port
   assert.ok(scene.bench.writes > writes);
 });
 
-test('a node keeps its port when the join Subnet cannot be read and the router port that says its network is taken away, and is told', () => {
+test('a node keeps its port when the join Subnet is invalid and its router port is deleted, and reports that', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const before = [
@@ -336,7 +336,7 @@ test('a node keeps its port when the join Subnet cannot be read and the router p
   assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
 });
 
-test('no traffic is moved away from a node whose port somebody takes away: the port comes again at once', () => {
+test('traffic does not move away from a node whose port another program deletes: the port is restored at once', () => {
   const scene = new PodScene();
   const { bench } = scene;
   for (const name of ['n2', 'n3'])
@@ -355,7 +355,7 @@ test('no traffic is moved away from a node whose port somebody takes away: the p
   assert.equal(gateway(), 'n2');
 });
 
-test('nor from one whose port says no more whose it is: it is taken over with the next transaction', () => {
+test('traffic does not move away from a node whose port lost its ownership keys: the next transaction restores them', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const { northbound, world } = bench;
@@ -372,7 +372,7 @@ test('nor from one whose port says no more whose it is: it is taken over with th
   assert.equal(world.rows.state(rowId('Logical_Switch_Port', 'node-n2'))?.ownership.kind, 'ours');
 });
 
-test('nor from one whose IP object is taken away together with the port, whether a controller is there or comes then', () => {
+test('traffic does not move away from a node whose IP object and port are deleted, with a running controller or after a restart', () => {
   const scene = new PodScene();
   for (const name of ['n2', 'n3'])
     scene.bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
@@ -396,7 +396,7 @@ function takeAway({ bench: { northbound, world } }: PodScene, table: string, nam
   world.rows.apply(northbound, northbound.remove(table, row._uuid));
 }
 
-test("a node that comes to a port which is another program's is told so, and joins once that is gone", () => {
+test('a new node whose port is foreign reports that, and joins once the row is gone', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const [uuid, home] = ['00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000009'];
@@ -422,7 +422,7 @@ test("a node that comes to a port which is another program's is told so, and joi
   assert.equal(annotationsOf(scene, 'n2')['ovn.kubernetes.io/allocated'], 'true');
 });
 
-test("a node that has joined and whose port is another program's now is told so, and has its port again once that is gone", () => {
+test('a node that has joined and whose port becomes foreign reports that, and gets its port again once the row is gone', () => {
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
@@ -447,7 +447,7 @@ test("a node that has joined and whose port is another program's now is told so,
   assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
 });
 
-test("a node whose port has the name of a pod's joins, and the pod makes way", () => {
+test("a node whose port has the name of a pod's port joins, and the pod yields", () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.namespace('team');
@@ -461,7 +461,7 @@ test("a node whose port has the name of a pod's joins, and the pod makes way", (
   assert.equal(bench.condition('pods', 'team/node-a', 'kiln.io/NetworkBound')?.reason, 'NameTaken');
 });
 
-test('a node whose port has the name of an IP object that a user keeps for a pod is told so, takes no address, and joins when it has gone', () => {
+test('a node whose port has the name of an IP object reserved for a pod reports that, takes no address, and joins once the object is gone', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.namespace('team');
@@ -477,7 +477,7 @@ test('a node whose port has the name of an IP object that a user keeps for a pod
   assert.equal(bench.object('ips', 'node-a.team')?.spec['subnet'], 'join');
 });
 
-test('nodes whose names differ in `-` and `.` alone have one port group in OVN: both say so while both are there', () => {
+test('nodes whose names differ only in `-` and `.` have one port group in OVN: both report that while both exist', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const said = (name: string): readonly { readonly reason: string; readonly message: string }[] =>
@@ -498,7 +498,7 @@ test('nodes whose names differ in `-` and `.` alone have one port group in OVN: 
   assert.deepEqual(said('n.0'), []);
 });
 
-test('the join Subnet goes from two families to one: its nodes keep the address of that one, are told, and nobody is waited for', () => {
+test('the join Subnet goes from two families to one: its nodes keep the address of that one, report that, and block nothing', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
   bench.settle();

@@ -160,7 +160,7 @@ for (const [suffix, value, right] of [
         [
           'pods/shop/web',
           `Pod shop/web: metadata.annotations[${key}] "${value}" is not what the pod has; ` +
-            `a pod keeps the address it was given as long as it runs, so it is put right to "${before}"; kiln explain pod web -n shop`,
+            `a pod keeps the address it was given as long as it runs, so Kiln sets it to "${before}"; kiln explain pod web -n shop`,
         ],
       ],
     );

@@ -132,7 +132,7 @@ export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[
         field: `metadata.annotations[${podAnnotation(nic.provider, suffix)}]`,
         value,
         problem: 'is not what the pod has',
-        rule: `a pod keeps the address it was given as long as it runs, so it is put right to "${right[suffix]}"`,
+        rule: `a pod keeps the address it was given as long as it runs, so Kiln sets it to "${right[suffix]}"`,
       }),
     ];
   });

@@ -148,7 +148,7 @@ test('a pod that runs and is edited to what nobody can read keeps its network, s
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'Bound');
 });
 
-test('a pod that asks for what is not carried out has a condition while it does', () => {
+test('a pod that asks for what is not implemented has a condition while it does', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
   scene.bench.settle();
@@ -156,7 +156,7 @@ test('a pod that asks for what is not carried out has a condition while it does'
   assert.deepEqual([said?.status, said?.reason], ['True', 'NotCarriedOut']);
   assert.match(
     said?.message ?? '',
-    /annotation ovn\.kubernetes\.io\/security_groups is not carried out .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/eip /,
+    /annotation ovn\.kubernetes\.io\/security_groups is not implemented .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/eip /,
   );
   const { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/eip': eip, ...annotations } = scene.annotations('shop/web');
   assert.deepEqual([groups, eip], ['wall', '1.2.3.4']);

@@ -16,7 +16,7 @@ import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
-import { subnetInCharge } from '../subnet/judging/subnet-state.ts';
+import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import type { SubnetView } from '../subnet/judging/subnet-view.ts';
 
 interface Bound {
@@ -77,5 +77,5 @@ function boundOf(world: World, reservation: Reservation | undefined, ip: IP | un
   const left = refused !== undefined && stays ? held.addresses : undefined;
   const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);
   const addresses = durable ?? (ownRow ? reserved : undefined);
-  return addresses === undefined ? undefined : { addresses, subnet: subnetInCharge(world, addresses.subnet) };
+  return addresses === undefined ? undefined : { addresses, subnet: owningSubnet(world, addresses.subnet) };
 }

@@ -1,5 +1,5 @@
 /**
- * What a Subnet's spec gets by default, and what of it is not carried out.
+ * What a Subnet's spec gets by default, and what of it is not implemented.
  */
 import type { ConditionType } from '../../api/condition-types.ts';
 import { isTerminating } from '../../api/kubernetes/meta.ts';

@@ -1,7 +1,4 @@
-/**
- * The two ends of a peering: whether packets can pass between them, and which routes lead over it to a network that the remote Vpc
- * does not have.
- */
+/** The two ends of a peering: whether packets can pass between them, and routes over it to a network that the remote Vpc does not have. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
@@ -15,8 +12,8 @@ import { vpcFindings } from './vpc-state.ts';
 import { vpcSpec, vpcView } from './vpc-view.ts';
 
 /**
- * Why no packet passes between two ends with these values of `localConnectIP`, as a clause about the first; undefined where packets pass in
- * each family that both have. A router resolves its peer's address in the network of the port, so both addresses are in one network.
+ * Why no packet passes between two ends with these values of `localConnectIP`, as a clause about the first one; undefined if packets pass in each
+ * common family. A router resolves its peer's address in the network of the port, so both addresses must be in one network.
  */
 export function linkProblem(local: string, remote: string): string | undefined {
   const here = splitList(local).flatMap((text) => parseInterfaceAddress(text) ?? []);
@@ -35,7 +32,7 @@ export function linkProblem(local: string, remote: string): string | undefined {
 }
 
 /** Static routes whose next hop is the far end of a peering, to a network that the remote Vpc neither has nor routes. */
-export const peeredRoutesInVain: Query<readonly Finding[]> = defineQuery('vpc-peered-routes-in-vain', (world, name) => {
+export const ineffectivePeeredRoutes: Query<readonly Finding[]> = defineQuery('vpc-ineffective-peered-routes', (world, name) => {
   const { staticRoutes = [], vpcPeerings = [] } = world.ask(vpcSpec, name) ?? {};
   if (staticRoutes.length === 0 || vpcPeerings.length === 0) return [];
   const wrong = wrongFields(world.ask(vpcFindings, name));
@@ -65,7 +62,7 @@ function targetOf(text: string): Cidr | undefined {
   return address === undefined ? parseCidr(text) : parseCidr(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
 }
 
-/** Whether a router has a network or a route that meets the target. A Vpc that does not exist, or is not Kiln's, is not judged. */
+/** Whether a router has a network or a route for the target. True for a Vpc that does not exist, or whose router is not Kiln's. */
 function isServed(world: World, vpc: string, target: Cidr): boolean {
   const view = world.ask(vpcView, vpc);
   if (view === undefined || view.external || view.isDefault) return true;

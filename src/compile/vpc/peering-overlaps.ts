@@ -1,6 +1,6 @@
 /**
- * Links to other Vpcs whose own network is that of a Subnet or of another link as well: the router has it at two ports, and sends what goes
- * there by one of them.
+ * Peerings whose link network overlaps a Subnet or another peering of the Vpc: the router has that network at two ports, and sends its traffic
+ * through one of them.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';
@@ -22,16 +22,16 @@ interface LinkClaim extends Claim {
   readonly value: string;
 }
 
-/** Of links that are in order otherwise. */
+/** Findings for peerings that are valid otherwise. */
 export const overlappingPeerings: Query<readonly Finding[]> = defineQuery('vpc-overlapping-peerings', (world, name) => {
   const spec = world.ask(vpcSpec, name);
   return spec === undefined ? [] : peeringOverlaps(world, name, spec, world.ask(vpcFindings, name));
 });
 
 /**
- * The same of a spec that is not in effect yet.
- * @param findings what is wrong with the spec by itself
- * @param asked a Subnet that is to have these networks
+ * The same for a spec that is not in effect yet.
+ * @param findings of the spec by itself
+ * @param asked a Subnet that requests these networks
  */
 export function peeringOverlaps(
   world: World,
@@ -50,7 +50,7 @@ export function peeringOverlaps(
     if (other === undefined) return [];
     const problem = `overlaps ${formatCidr(other.cidr)} of ${other.holder}`;
     const rule =
-      'the router sends what goes there by one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
+      'the router sends traffic for it through one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
     return [findingOf({ kind: 'Vpc', name }, { code: 'PeeringOverlaps', field: link.field, value: link.value, problem, rule })];
   });
 }
@@ -71,7 +71,7 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
   });
 }
 
-/** Of a Subnet that is carried out. */
+/** The networks of a Subnet in effect. */
 function networksOf(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetView, name);
   if (view === undefined || !view.isOvn || !view.routed || world.ask(subnetAcceptance, name).kind === 'refused') return [];

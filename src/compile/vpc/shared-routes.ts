@@ -1,6 +1,6 @@
 /**
- * Routes that share their traffic with another program's: OVN takes routes of one prefix, side and route table in one router as one, and
- * sends each connection by one of them. Theirs is left alone, and ours would carry only a part without a word.
+ * Routes with a foreign route in their ECMP group: OVN takes routes of one prefix, policy and route table in one router as one, and sends each
+ * connection by one of them. Kiln does not change the foreign route, so it reports that its own carries only a part of the traffic.
  */
 import type { Finding, Subject } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -10,7 +10,7 @@ import type { World } from '../../world/world.ts';
 import type { Route } from './vpc-static-routes.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** @param field of the subject that asks for the route */
+/** @param field of the subject that requests the route */
 export function sharedRoute(world: World, subject: Subject, field: string, router: string, route: Route): readonly Finding[] {
   const { table, policy, prefix, nexthop } = route;
   const foreign = [...world.rows.ecmpRoutes(staticRouteId(router, table, policy, prefix, nexthop))].filter(
@@ -18,7 +18,7 @@ export function sharedRoute(world: World, subject: Subject, field: string, route
   );
   if (foreign.length === 0) return [];
   const hops = foreign.map((id) => identityOf(id).slice(identityOf(id).lastIndexOf('|') + 1)).toSorted();
-  // The same next hop as ours is a row that we cannot have, which is told as that.
+  // With the same next hop as ours it is a row conflict, which is reported as such.
   const others = hops.filter((hop) => hop !== nexthop);
   if (others.length === 0) return [];
   return [
@@ -27,7 +27,7 @@ export function sharedRoute(world: World, subject: Subject, field: string, route
       field,
       value: prefix,
       problem: `goes by way of ${nexthop}, and by way of ${others.join(', ')} as well: another program has such a route in router ${router}`,
-      rule: `OVN takes both as one and sends a part of the traffic by each; ${commandText`ovn-nbctl lr-route-list ${router} shows them`}`,
+      rule: `OVN takes both as one route and sends a part of the traffic by each; ${commandText`ovn-nbctl lr-route-list ${router} shows them`}`,
     }),
   ];
 }

@@ -1,13 +1,11 @@
-/**
- * Whether the Subnet that a custom Vpc names for its namespaces can be theirs.
- */
+/** Whether the Subnet that a custom Vpc names for its namespaces exists and is its own. */
 import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcView } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** None where the Vpc names none; the default Vpc has that of the settings. */
+/** No condition if the Vpc names none. The default Vpc has the default Subnet of the settings. */
 export function defaultSubnetCondition(world: World, name: string): readonly ConditionOutput[] {
   const vpc = world.ask(vpcView, name);
   if (vpc === undefined || vpc.isDefault || vpc.defaultSubnet === '') return [];

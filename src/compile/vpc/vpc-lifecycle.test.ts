@@ -19,7 +19,7 @@ function ownedBy(bench: RuleBench, owner: string): number {
   return bench.world.rows.ownedBy(owner).size;
 }
 
-test('a Vpc stays while a Subnet is in it, and goes with everything when it is gone', () => {
+test('a Vpc stays while it has a Subnet, and goes with all its rows after the last one', () => {
   const bench = setUp();
   const rows = ownedBy(bench, 'vpc//blue');
   bench.delete('vpcs', 'blue');
@@ -41,7 +41,7 @@ test('a Vpc stays while a Subnet is in it, and goes with everything when it is g
   assert.ok(bench.rowIds('Load_Balancer').every((name) => name.startsWith('cluster-')));
 });
 
-test('a Vpc that is being deleted takes no new Subnet', () => {
+test('a Vpc that is being deleted accepts no new Subnet', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
@@ -51,7 +51,7 @@ test('a Vpc that is being deleted takes no new Subnet', () => {
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
-test('a Subnet that comes when its Vpc is being deleted does not hold it, nor is anything made for it', () => {
+test('a Subnet created while its Vpc is being deleted does not block that, and gets no rows', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();
@@ -66,7 +66,7 @@ test('a Subnet that comes when its Vpc is being deleted does not hold it, nor is
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
 });
 
-test('a Subnet that was there before its Vpc was deleted holds it, also where it is refused', () => {
+test('a Subnet that existed before its Vpc was deleted blocks that, also if it is not accepted', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
   bench.settle();
@@ -76,7 +76,7 @@ test('a Subnet that was there before its Vpc was deleted holds it, also where it
   assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /2 objects still use it: Subnet broken, Subnet red/);
 });
 
-test('a Subnet that is refused because its Vpc is being deleted does not hold that, whenever it was made and whatever it named before', () => {
+test('a Subnet that is not accepted since its Vpc is being deleted does not block that, whenever it was created', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
   bench.put('subnets', { metadata: { name: 'astray' }, spec: { vpc: 'nowhere', cidrBlock: '10.0.8.0/24' } });
@@ -98,7 +98,7 @@ test('a Subnet that is refused because its Vpc is being deleted does not hold th
   assert.equal(bench.condition('subnets', 'unseen', 'Ready')?.reason, 'VpcMissing');
 });
 
-test('a switch that somebody deletes by hand is made again while its Vpc is being deleted: its Subnet is no new one', () => {
+test('a switch that a user deletes is created again while its Vpc is being deleted: its Subnet is not new', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');
   bench.settle();
@@ -125,7 +125,7 @@ test('Subnets come back with a new database, also while their Vpc is being delet
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcTerminating');
 });
 
-test('a Vpc that vanished leaves its router to its Subnets, and a new one takes it over in place', () => {
+test('a Vpc removed by force leaves its router to its Subnets, and a new one takes it over in place', () => {
   const bench = setUp();
   const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
   bench.vanish('vpcs', 'blue');
@@ -146,7 +146,7 @@ test('a Vpc that vanished leaves its router to its Subnets, and a new one takes 
   assert.equal(bench.condition('subnets', 'red', 'Error'), undefined);
 });
 
-test('the router of a vanished Vpc goes with its last Subnet', () => {
+test('the router of a Vpc removed by force goes with its last Subnet', () => {
   const bench = setUp();
   bench.vanish('vpcs', 'blue');
   bench.vanish('ips', 'web.shop');
@@ -170,7 +170,7 @@ test('a Subnet goes although its router was removed by hand', () => {
   assert.equal(ownedBy(bench, 'subnet//red'), 0);
 });
 
-test('a Vpc made again under its name while Kiln looked away is taken over', () => {
+test('the rows of a Vpc that was created again while no controller ran go to the new one', () => {
   const bench = setUp();
   bench.vanish('vpcs', 'blue');
   bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -179,7 +179,7 @@ test('a Vpc made again under its name while Kiln looked away is taken over', () 
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
-test('of a Vpc and a Subnet of one name the older stays', () => {
+test('of a Vpc and a Subnet with one name the older one stays', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'red' } });
   bench.put('subnets', { metadata: { name: 'blue' }, spec: { vpc: 'blue', cidrBlock: '10.0.7.0/24' } });

@@ -1,6 +1,4 @@
-/**
- * How a Vpc goes: while a Subnet is in it, it stays with all its rows and says who is in the way. Also what its spec gets by default, and what of it is not carried out.
- */
+/** Deletion of a Vpc: while it has blockers, it stays with all its rows. Also the defaults of its spec, and the report on fields that are not implemented. */
 import { vpcDefaults } from '../../api/defaults/vpc-defaults.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { annotationKey } from '../../api/well-known.ts';
@@ -12,7 +10,7 @@ import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
-import { vpcRefusal } from './vpc-state.ts';
+import { vpcNameConflict } from './vpc-state.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 
 export const vpcLifecycle: Rule = {
@@ -38,7 +36,7 @@ export const vpcSpecDefaults: Rule = {
         name,
         view.uid,
         [...unsupportedVpcFields(spec), ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : [])],
-        () => world.ask(vpcRefusal, name) === undefined,
+        () => world.ask(vpcNameConflict, name) === undefined,
       ),
     ];
     if (Object.keys(defaults).length > 0)
@@ -55,13 +53,13 @@ export const vpcSpecDefaults: Rule = {
 
 const VPC_LB = `metadata.annotations[${annotationKey.vpcLb}]`;
 
-/** By its annotation it asks for a workload that balances load for the Vpc. */
+/** Whether its annotation requests a load balancer workload for the Vpc. */
 const asksLoadBalancer: Query<boolean> = defineQuery(
   'vpc-asks-load-balancer',
   (world, name) => world.ask(vpcIntent, name)?.metadata.annotations?.[annotationKey.vpcLb]?.toLowerCase() === 'on',
 );
 
-/** Fields that ask for something Kiln does not do. */
+/** Fields that Kiln does not implement. */
 export function unsupportedVpcFields(spec: VpcSpec): string[] {
   return [
     ...(spec.enableExternal === true ? ['spec.enableExternal'] : []),

@@ -1,6 +1,4 @@
-/**
- * The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services.
- */
+/** The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services. */
 import type { LoadBalancerProtocol } from '../../api/names.ts';
 import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
 import type { RowId } from '../../nb/row-id.ts';
@@ -13,20 +11,20 @@ import { emittedVpc } from './vpc-state.ts';
 import { claimantOfVpc } from './vpc-view.ts';
 
 const RULE = 'vpc-load-balancers';
-/** Seconds that a client stays with its backend. */
+/** Session affinity in seconds. */
 const SESSION_SECONDS = '10800';
 
 export interface VpcLoadBalancer {
   readonly name: string;
   readonly protocol: LoadBalancerProtocol;
   readonly session: boolean;
-  /** Where Vpc.status names it. */
+  /** Field of Vpc.status with its name. */
   readonly statusField: string;
 }
 
 const PROTOCOLS: readonly LoadBalancerProtocol[] = ['tcp', 'udp', 'sctp'];
 
-/** Empty where load balancing is off. */
+/** Empty if load balancing is off. */
 export function loadBalancersOf(world: World, vpc: string): readonly VpcLoadBalancer[] {
   if (!world.settings.enableLb) return [];
   const isDefault = vpc === world.settings.defaultVpc;

@@ -1,6 +1,4 @@
-/**
- * Next hops of a Vpc's routes that lie in no network of its router: ovn-northd finds no port towards them and leaves the route out.
- */
+/** Next hops of a Vpc's routes that are in no network of its router: ovn-northd finds no port for them and ignores the route. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import type { Address } from '../../net/address.ts';
@@ -16,23 +14,23 @@ import { vpcFindings } from './vpc-state.ts';
 import { routerId, vpcSpec } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** Of each port there is one such address, whatever its networks are (RFC 4291 section 2.5.6). */
+/** Each port has such an address, whatever its networks are (RFC 4291 section 2.5.6). */
 const LINK_LOCAL = parseCidr('fe80::/10');
 
-/** Those of routes that are in order otherwise. */
+/** Findings for routes that are valid otherwise. */
 export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-unreachable-next-hops', (world, name) => {
   const hops = nextHopsOf(world, name);
   if (hops.length === 0) return [];
   const networks = networksOf(world, name);
   return hops.flatMap(({ field, address, value }) => {
     const having = networks.filter(({ cidr }) => cidrContains(cidr, address));
-    if (having.some(({ refused }) => refused === undefined)) return [];
+    if (having.some(({ notAccepted }) => notAccepted === undefined)) return [];
     const [only] = having;
     const problem =
-      only?.refused === undefined
+      only?.notAccepted === undefined
         ? 'lies in no network of the Vpc'
-        : `lies in no network of the Vpc but that of Subnet ${only.refused}, which is refused (${commandText`kubectl describe subnet ${only.refused}`})`;
-    const rule = 'OVN leaves the route out until a Subnet or a peering of the Vpc has the next hop in its network';
+        : `lies in no network of the Vpc but that of Subnet ${only.notAccepted}, which is not accepted (${commandText`kubectl describe subnet ${only.notAccepted}`})`;
+    const rule = 'OVN ignores the route until a Subnet or a peering of the Vpc has the next hop in its network';
     return [findingOf({ kind: 'Vpc', name }, { code: 'NextHopUnreachable', field, value, problem, rule })];
   });
 });
@@ -61,20 +59,20 @@ function nextHopsOf(world: World, name: string): readonly NextHop[] {
 
 interface NetworkOf {
   readonly cidr: Cidr;
-  /** Name of a Subnet that is refused, so that its router port is not made. */
-  readonly refused?: string;
+  /** Name of a Subnet that is not accepted, and so has no router port. */
+  readonly notAccepted?: string;
 }
 
-/** Of its Subnets, whose router ports may not be there yet, and of the ports that are there, whoever made them. */
+/** The networks of its Subnets, whose router ports may not exist yet, of its peerings, and of its router ports of any owner. */
 function networksOf(world: World, name: string): readonly NetworkOf[] {
-  // By name: which of several is told must not hang on which of them came first.
+  // Sorted, so that the report does not depend on the order of creation.
   const ofSubnets = [...world.subnetVpcs.in(name)].toSorted().flatMap((subnet) => {
     const view = world.ask(subnetView, subnet);
     if (view === undefined || !view.isOvn || !view.routed) return [];
-    const refused = world.ask(subnetAcceptance, subnet).kind === 'refused';
+    const isRefused = world.ask(subnetAcceptance, subnet).kind === 'refused';
     return familiesOf(view)
       .flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? [])
-      .map((cidr): NetworkOf => ({ cidr, ...(refused && { refused: subnet }) }));
+      .map((cidr): NetworkOf => ({ cidr, ...(isRefused && { notAccepted: subnet }) }));
   });
   const ofPeerings = (world.ask(vpcSpec, name)?.vpcPeerings ?? []).flatMap(({ localConnectIP = '' }) =>
     splitList(localConnectIP).flatMap((text) => parseInterfaceAddress(text)?.cidr ?? []),

@@ -1,6 +1,4 @@
-/**
- * The router ports that link a Vpc to others. The other side is the other Vpc's matter: the link works when both name each other.
- */
+/** The router ports that link a Vpc to its peers. The peer emits the other end: the link works if both Vpcs name each other. */
 import { peerPort } from '../../api/names.ts';
 import { formatAddress } from '../../net/address.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
@@ -49,7 +47,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
   }),
 );
 
-/** The Vpcs that a Vpc names as its peers, each with its own end of that link: a map, since both sides may name very many. */
+/** The peers that a Vpc names, each with the Vpc's own end of the link. A map, since a Vpc may name very many. */
 const peersOf: Query<ReadonlyMap<string, string>> = defineQuery(
   'vpc-peers',
   (world, vpc) =>
@@ -60,7 +58,7 @@ const peersOf: Query<ReadonlyMap<string, string>> = defineQuery(
 export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
   const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
   if (peerings.length === 0) return [];
-  const lonely = peerings.flatMap(({ remoteVpc = '' }, i) => {
+  const oneSided = peerings.flatMap(({ remoteVpc = '' }, i) => {
     if (remoteVpc === '' || remoteVpc === name) return [];
     if (world.ask(peersOf, remoteVpc).has(name)) return [];
     const what = world.ask(vpcView, remoteVpc) === undefined ? 'does not exist' : `does not name Vpc ${name} in its spec.vpcPeerings`;
@@ -68,10 +66,10 @@ export function peeringCondition(world: World, name: string): readonly Condition
       `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": Vpc ${remoteVpc} ${what}; a peering works when both sides name each other`,
     ];
   });
-  const [first] = lonely;
+  const [first] = oneSided;
   if (first !== undefined) return [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
   const faulty = world.ask(vpcFindings, name).find(({ code }) => code === 'VpcPeeringInvalid');
-  // The Event is that of condition Accepted.
+  // Condition Accepted has the Event.
   if (faulty !== undefined) {
     const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
     return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];

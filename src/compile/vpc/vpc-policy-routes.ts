@@ -1,6 +1,4 @@
-/**
- * Policy routes of a Vpc's spec. Policies of others on the same router (of nodes, of Subnets, foreign ones) are theirs.
- */
+/** Policy routes of a Vpc's spec. Other policies of the same router (of nodes, of Subnets, foreign ones) have other row owners. */
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { policyId } from '../../nb/tables.ts';
@@ -26,7 +24,7 @@ export const vpcPolicyRoutes: Rule = vpcRowsRule(RULE, ({ view, spec, isFaulty }
   }),
 );
 
-/** A policy of a router. Also used for those of Subnets. */
+/** A policy of a router, for Vpcs and Subnets. */
 export function policyRow(
   router: string,
   policy: Policy,

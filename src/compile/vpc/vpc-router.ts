@@ -1,6 +1,4 @@
-/**
- * The Logical_Router of a Vpc. One that mirrors a foreign router is left alone.
- */
+/** The Logical_Router of a Vpc; none for a Vpc that mirrors a foreign router. */
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';

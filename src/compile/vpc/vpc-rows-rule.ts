@@ -1,6 +1,6 @@
 /**
- * What every rule for the rows of a Vpc begins with: only a Vpc whose rows Kiln states has any, and an item of its spec that is
- * wrong is left out while the others are carried out.
+ * The common part of all rules for rows of a Vpc: they emit rows only if the Vpc has some (`emittedVpc`), and leave out invalid items of its spec
+ * while the others take effect.
  */
 import { wrongFields } from '../../api/validation/finding.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
@@ -11,7 +11,7 @@ import type { Output } from '../output.ts';
 import { emittedVpc, vpcFindings } from './vpc-state.ts';
 import type { VpcView } from './vpc-view.ts';
 
-export interface StatedVpc {
+export interface EmittedVpc {
   readonly world: World;
   readonly name: string;
   readonly view: VpcView;
@@ -20,7 +20,7 @@ export interface StatedVpc {
   readonly isFaulty: (item: string) => boolean;
 }
 
-export function vpcRowsRule(rule: string, rows: (vpc: StatedVpc) => readonly Output[]): Rule {
+export function vpcRowsRule(rule: string, rows: (vpc: EmittedVpc) => readonly Output[]): Rule {
   return {
     name: rule,
     over: (world) => keysOf(world.vpcs),

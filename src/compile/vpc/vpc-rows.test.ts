@@ -23,7 +23,7 @@ test('a Vpc is a router that does not learn from ARP requests, unless it has a p
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], base);
 });
 
-test('options of the router that somebody else set stay', () => {
+test("another program's options of the router stay", () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();
@@ -53,7 +53,7 @@ test('a Vpc that mirrors a foreign router leaves it alone', () => {
   assert.equal(bench.object('vpcs', 'theirs')?.status?.['standby'], true);
 });
 
-test('a router of that name that is not ours is a conflict, and the Vpc does not stand by', () => {
+test('a foreign router of that name is a conflict, and the Vpc is not ready', () => {
   const bench = setUp();
   bench.foreignRow('Logical_Router', '11111111-1111-4111-8111-111111111111', { name: 'blue' });
   bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -172,7 +172,7 @@ test('one policy route of a user leaves those of the system alone', () => {
   ]);
 });
 
-test('a peering that is left out is not said to be there', () => {
+test('an invalid peering is not reported as peered', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.1/30' }] } });
   bench.settle();
@@ -248,7 +248,7 @@ test('a route over a peering to a network that the remote Vpc does not have is r
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
 });
 
-test('what is not carried out is said', () => {
+test('fields that are not implemented are reported', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
   bench.settle();
@@ -259,7 +259,7 @@ test('what is not carried out is said', () => {
   );
 });
 
-test('a Vpc says whether the default Subnet that it names is there and its own', () => {
+test('a Vpc reports whether its default Subnet exists and is its own', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'], defaultSubnet: 'net' } });
   bench.settle();
@@ -284,7 +284,7 @@ test('a Vpc says whether the default Subnet that it names is there and its own',
   assert.equal(bench.condition('vpcs', 'blue', 'DefaultSubnet'), undefined);
 });
 
-test("a peering does not lead into another program's router port that has the name of its other side", () => {
+test('a peering does not link to a foreign router port that has the name of its other end', () => {
   const bench = setUp();
   const router = '11111111-1111-4111-8111-111111111111';
   bench.foreignRow('Logical_Router', router, { name: 'theirs' });

@@ -1,6 +1,4 @@
-/**
- * What becomes of a Vpc's rows: stated while it lives or something is still in it, then no more.
- */
+/** Whether rules emit the rows of a Vpc: as long as it exists, or has blockers. */
 import { blockersOf } from '../../blockers/blockers.ts';
 import type { Finding } from '../../api/validation/finding.ts';
 import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
@@ -13,30 +11,30 @@ import type { VpcView } from './vpc-view.ts';
 
 const NONE: readonly Finding[] = [];
 
-/** What is wrong with a Vpc on its own. Only what is wrong is left undone. */
+/** Findings of a Vpc's spec by itself. The rest of the spec takes effect. */
 export const vpcFindings: Query<readonly Finding[]> = defineQuery('vpc-findings', (world, name) => {
   const spec = world.ask(vpcSpec, name);
   return spec === undefined ? NONE : judge({ name, spec });
 });
 
-/** Why the Vpc has no rows at all: an older Subnet has its name. Once it runs it keeps what it has. */
-export const vpcRefusal: Query<Finding | undefined> = defineQuery('vpc-refusal', (world, name) => {
+/** Why the Vpc has no rows: an older Subnet has its name. A Vpc with a router keeps it. */
+export const vpcNameConflict: Query<Finding | undefined> = defineQuery('vpc-name-conflict', (world, name) => {
   const view = world.ask(vpcView, name);
   const subnet = world.ask(subnetIntent, name);
   if (view === undefined || subnet === undefined || isOurs(world, routerId(view.router), claimantOfVpc(view))) return undefined;
   return view.created <= subnet.metadata.creationTimestamp ? undefined : vpcNamedAsSubnet(name);
 });
 
-/** It terminates and nothing is in it. */
+/** The Vpc does not exist, or is being deleted and has no blockers. */
 export const vpcReleased: Query<boolean> = defineQuery('vpc-released', (world, name) => {
   const view = world.ask(vpcView, name);
   return view === undefined || (view.terminating && blockersOf(world, 'vpcs', name).count === 0);
 });
 
-/** The view and spec of a Vpc whose rows Kiln is to state, else undefined. */
+/** View and spec of a Vpc whose rows are emitted, else undefined. */
 export function emittedVpc(world: World, name: string): { readonly view: VpcView; readonly spec: VpcSpec } | undefined {
   const view = world.ask(vpcView, name);
   const spec = world.ask(vpcSpec, name);
   if (view === undefined || spec === undefined || view.external) return undefined;
-  return world.ask(vpcReleased, name) || world.ask(vpcRefusal, name) !== undefined ? undefined : { view, spec };
+  return world.ask(vpcReleased, name) || world.ask(vpcNameConflict, name) !== undefined ? undefined : { view, spec };
 }

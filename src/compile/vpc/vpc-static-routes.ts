@@ -1,6 +1,6 @@
 /**
  * Static routes of a Vpc: those of its spec, and in the default Vpc the default routes through the join Subnet's gateway, one
- * for each route table in use. Each next hop is a row of its own, so several for one prefix share the traffic.
+ * for each route table in use. Each next hop is a row of its own: several for one prefix share the traffic (ECMP).
  */
 import type { StaticRoute } from '../../api/kinds/vpc.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
@@ -36,7 +36,7 @@ export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isF
   return [...rows.values()];
 });
 
-/** A row of a router. Also used for the routes of a Subnet. */
+/** A static route of a router, for Vpcs and Subnets. */
 export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: Claimant, rule: string): RowOutput {
   return {
     kind: 'row',
@@ -48,7 +48,7 @@ export function routeRow(router: string, { table, policy, prefix, nexthop }: Rou
   };
 }
 
-/** None where it makes no sense. */
+/** None for an invalid route. */
 export function askedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
   const network = parseCidr(cidr);
   const host = parseAddress(cidr);
@@ -58,7 +58,7 @@ export function askedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' 
   return [{ table: routeTable, policy: policy === 'policySrc' ? 'src-ip' : 'dst-ip', prefix, nexthop: formatAddress(nexthop) }];
 }
 
-/** To the nodes, which send on: only once the join Subnet is there. */
+/** Default routes to the nodes, through the join Subnet's gateway; none without a join Subnet. */
 export function defaultRoutes(world: World, tables: ReadonlySet<string>): Route[] {
   const join = world.ask(subnetView, world.settings.joinSubnet);
   if (join === undefined || world.ask(subnetRows, join.name) === 'none') return [];

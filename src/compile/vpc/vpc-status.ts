@@ -1,6 +1,4 @@
-/**
- * Vpc.status: that it stands by, and by which names its parts go.
- */
+/** Vpc.status: whether its router is in place, and the names of its parts. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { wrongFields } from '../../api/validation/finding.ts';
 import { routeHostBits } from '../../api/validation/host-bits.ts';
@@ -13,13 +11,13 @@ import { leftOut } from '../left-out.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
-import { matchInVain, withoutEffect } from '../without-effect.ts';
+import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
-import { vpcFindings, vpcRefusal } from './vpc-state.ts';
+import { vpcFindings, vpcNameConflict } from './vpc-state.ts';
 import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
-import { peeredRoutesInVain } from './peering-ends.ts';
+import { ineffectivePeeredRoutes } from './peering-ends.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
@@ -54,7 +52,7 @@ export const vpcStatus: Rule = {
         ...loadBalancers,
         subnets: subnetsIn(world, name),
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
-        // What goes out of the cluster is not carried out yet, whatever the spec asks.
+        // External connections are not implemented, whatever the spec requests.
         enableExternal: false,
         enableBfd: false,
       },
@@ -75,7 +73,7 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
     .toSorted();
 }
 
-/** What its spec asks in vain, for the time being or for good. */
+/** Ineffective fields of its spec. */
 function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Finding[] {
   const { name, external } = view;
   const { namespaces, policyRoutes = [] } = spec;
@@ -85,20 +83,20 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
   const wrong = wrongFields(world.ask(vpcFindings, name));
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {
     const field = `spec.policyRoutes[${i}].match`;
-    return wrong.has(field) ? [] : matchInVain(world, subject, field, match);
+    return wrong.has(field) ? [] : ineffectiveMatch(world, subject, field, match);
   });
   return [
     ...bound,
     ...routeHostBits({ name, spec }),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(overlappingPeerings, name),
-    ...world.ask(peeredRoutesInVain, name),
+    ...world.ask(ineffectivePeeredRoutes, name),
     ...sharedRoutes(world, view, spec, wrong),
     ...matches,
   ];
 }
 
-/** @param wrong fields and items of the spec */
+/** @param wrong invalid fields and items of the spec */
 function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpec, wrong: ReadonlySet<string>): readonly Finding[] {
   const subject = { kind: 'Vpc', name: view.name };
   const asked = staticRoutes.flatMap((route, i) => {
@@ -111,7 +109,7 @@ function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpe
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
-  const refusal = world.ask(vpcRefusal, view.name);
+  const refusal = world.ask(vpcNameConflict, view.name);
   const accepted: ConditionOutput =
     refusal === undefined
       ? (leftOut('vpc', view.name, world.ask(vpcFindings, view.name)) ?? {

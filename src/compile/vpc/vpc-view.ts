@@ -1,7 +1,4 @@
-/**
- * What of a Vpc matters to its Subnets and their ports. Rules about children read this, never the object: its status changes
- * with each of its Subnets.
- */
+/** The projection of a Vpc that rules of its Subnets and ports read: the status of the object changes with each of its Subnets. */
 import { labelKey } from '../../api/well-known.ts';
 import { isTerminating } from '../../api/kubernetes/meta.ts';
 import type { Vpc } from '../../api/kinds/vpc.ts';
@@ -21,15 +18,15 @@ export interface VpcView {
   readonly created: string;
   readonly terminating: boolean;
   readonly isDefault: boolean;
-  /** It mirrors a router that somebody else made and Kiln leaves alone. */
+  /** It mirrors a foreign router, which Kiln does not change. */
   readonly external: boolean;
   /** Name of its Logical_Router. */
   readonly router: string;
-  /** Subnet of pods that name none; empty for none. Of the default Vpc it is the cluster's default Subnet. */
+  /** Subnet for pods that name none; empty for none. For the default Vpc the cluster's default Subnet. */
   readonly defaultSubnet: string;
 }
 
-/** Undefined where there is no Vpc of that name. */
+/** Undefined if no Vpc has that name. */
 export const vpcView: Query<VpcView | undefined> = defineQuery('vpc-view', (world, name) => {
   const vpc = world.ask(vpcIntent, name);
   if (vpc === undefined) return undefined;
@@ -46,13 +43,13 @@ export const vpcView: Query<VpcView | undefined> = defineQuery('vpc-view', (worl
   };
 });
 
-/** Whether its router is in the database, its own by this Vpc's uid (or, of an external Vpc, anybody's). */
+/** Whether its router exists, with this Vpc's uid; for an external Vpc, with any owner. */
 export function isStandby(world: World, view: VpcView): boolean {
   const router = routerId(view.router);
   return view.external ? world.rows.state(router) !== undefined : isOurs(world, router, claimantOfVpc(view));
 }
 
-/** The spec alone. */
+/** The spec. */
 export const vpcSpec: Query<Vpc['spec'] | undefined> = defineQuery('vpc-spec', (world, name) => world.ask(vpcIntent, name)?.spec);
 
 export function isExternal(vpc: VpcIntent): boolean {
@@ -63,12 +60,12 @@ export function routerId(router: string): RowId {
   return rowId('Logical_Router', router);
 }
 
-/** The Vpc as the owner of its rows. */
+/** The Vpc as row owner. */
 export function claimantOfVpc(view: VpcView): Claimant {
   return { kind: 'vpc', namespace: '', name: view.name, uid: view.uid, created: view.created };
 }
 
-/** Whether a row is observed and belongs to exactly this object in this incarnation. */
+/** Whether a row exists and its owner is this object, with this uid. */
 export function isOurs(world: World, id: RowId, owner: Owner): boolean {
   const ownership = world.rows.state(id)?.ownership;
   return ownership?.kind === 'ours' && ownership.owner === ownerText(owner) && ownership.uid === owner.uid;

@@ -12,7 +12,7 @@ import type { Untrimmed } from './trim.ts';
 
 export interface UnimplementedKind {
   readonly resource: ResourceName;
-  /** What is not carried out for this object; undefined where it asks for nothing. */
+  /** What is not implemented for this object; undefined where it asks for nothing. */
   readonly feature: (object: Untrimmed) => string | undefined;
   /** Its definition, where that has rules that only newer API servers know. */
   readonly kind?: Kind<unknown, unknown>;

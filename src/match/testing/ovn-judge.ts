@@ -1,13 +1,13 @@
 /**
- * OVN's own opinion of match texts and actions: they are put into a Southbound database as logical flows, and `ovn-trace`, which has the parser of
- * ovn-controller, says which of them it could not read.
+ * OVN's own verdict on match texts and actions: this puts them into a Southbound database as logical flows. `ovn-trace`, which has the parser
+ * of ovn-controller, reports those that it cannot parse.
  */
 import { execFile } from 'node:child_process';
 import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
 import type { OvnProgram, OvnRelease } from '../../lab/programs/ovn.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 
-/** Rows a transaction: each is one argument of `ovsdb-client`, and an argument has at most 128 KiB. */
+/** Rows per transaction: a transaction is one argument of `ovsdb-client`, of at most 128 KiB. */
 const TOGETHER = 100;
 
 export interface Flow {
@@ -49,7 +49,7 @@ export class OvnJudge implements AsyncDisposable {
     return judge;
   }
 
-  /** What OVN says of each flow; undefined where it takes it. */
+  /** OVN's error for each flow; undefined if it accepts it. */
   async judge(flows: readonly Flow[]): Promise<readonly (string | undefined)[]> {
     await this.#transact([{ op: 'delete', table: 'Logical_Flow', where: [] }]);
     const common = { logical_datapath: ['uuid', this.#datapath], pipeline: 'ingress', table_id: 0, priority: 1 };
@@ -74,7 +74,7 @@ export class OvnJudge implements AsyncDisposable {
     if (said.includes('"error"')) throw new Error(said);
   }
 
-  /** All that it prints: a packet that none of the flows takes is no failure of theirs. */
+  /** The whole output. A packet that matches none of the flows is no error. */
   async #run(program: OvnProgram, args: readonly string[]): Promise<string> {
     const command = findOvn(this.#release)?.command(program);
     if (command === undefined) throw new Error(`${program} of OVN ${this.#release} is not there`);

@@ -27,7 +27,7 @@ export function emittedSubnet(world: World, name: string): SubnetView | undefine
  * The view of a Subnet that has the say over the network of its name. Undefined where there is none, and where the network that runs is
  * left from an older Subnet of that name while this one, made again, cannot carry it on: refused, or not in OVN.
  */
-export function subnetInCharge(world: World, name: string): SubnetView | undefined {
+export function owningSubnet(world: World, name: string): SubnetView | undefined {
   return world.ask(isLeftBehind, name) ? undefined : world.ask(subnetView, name);
 }
 

@@ -17,11 +17,11 @@ import type { Output } from '../../output.ts';
 import { nodeView } from '../../node/node-view.ts';
 import { podView } from '../../pod/pod-view.ts';
 import { keptNetwork, routerOfNetworkLeft } from './kept-network.ts';
-import { subnetInCharge } from '../judging/subnet-state.ts';
+import { owningSubnet } from '../judging/subnet-state.ts';
 import { switchId } from '../judging/subnet-view.ts';
 
 /** Value, not object: a status that comes back runs nobody's rule. */
-const isInCharge: Query<boolean> = defineQuery('subnet-in-charge', (world, name) => subnetInCharge(world, name) !== undefined);
+const hasOwningSubnet: Query<boolean> = defineQuery('has-owning-subnet', (world, name) => owningSubnet(world, name) !== undefined);
 const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world, key) => {
   const [resource = '', name = ''] = key.split('/');
   return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;
@@ -39,7 +39,7 @@ export const subnetMissing: Rule = {
   name: 'subnet-missing',
   over: (world) => valuesOf(world.ips, 'subnet'),
   run: (world, subnet) =>
-    subnet === '' || world.ask(isInCharge, subnet) || !world.ask(isHeldByIp, subnet) ? [] : networkLeft(world, subnet),
+    subnet === '' || world.ask(hasOwningSubnet, subnet) || !world.ask(isHeldByIp, subnet) ? [] : networkLeft(world, subnet),
 };
 
 /** One that only asks for an address keeps no network from others: it may wait for a Subnet of that name for ever. */
@@ -49,7 +49,7 @@ const isHeldByIp: Query<boolean> = defineQuery('subnet-held-by-ip', (world, subn
 
 /** The same while no IP object has one: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
 export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
-  if (world.ask(isInCharge, subnet) || world.ask(isHeldByIp, subnet)) return [];
+  if (world.ask(hasOwningSubnet, subnet) || world.ask(isHeldByIp, subnet)) return [];
   const [first] = holdersIn(world, subnet);
   return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
 }
@@ -97,6 +97,6 @@ function networkLeft(world: World, subnet: string): readonly Output[] {
 const isLeft: Query<boolean> = defineQuery(
   'network-left',
   (world, subnet) =>
-    !world.ask(isInCharge, subnet) &&
+    !world.ask(hasOwningSubnet, subnet) &&
     (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
 );

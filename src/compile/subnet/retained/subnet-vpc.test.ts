@@ -152,7 +152,7 @@ test('a pod that asks for what its port does not get is told so', () => {
   assert.deepEqual(
     told.map(({ message }) => message),
     [
-      'Pod shop/odd: annotation ovn.kubernetes.io/security_groups is not carried out by this version of Kiln: no rule of a SecurityGroup is enforced',
+      'Pod shop/odd: annotation ovn.kubernetes.io/security_groups is not implemented by this version of Kiln: no rule of a SecurityGroup is enforced',
     ],
   );
 });

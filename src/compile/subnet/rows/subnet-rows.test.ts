@@ -357,7 +357,7 @@ test('a Subnet of another provider is for addresses only', () => {
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
-test('what a Subnet asks and is not carried out is said', () => {
+test('what a Subnet asks and is not implemented is said', () => {
   const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
   const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
   assert.deepEqual(

@@ -12,7 +12,7 @@ import type { ForeignPortAddresses } from '../../../world/reservations.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
-import { matchInVain } from '../../without-effect.ts';
+import { ineffectiveMatch } from '../../without-effect.ts';
 import { subnetSpec } from '../judging/subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
@@ -35,7 +35,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   const wrong = wrongFields(acls.length === 0 ? [] : world.ask(subnetFindings, name));
   const matches = acls.flatMap(({ match = '' }, i) => {
     const field = `spec.acls[${i}].match`;
-    return wrong.has(field) ? [] : matchInVain(world, subject, field, match);
+    return wrong.has(field) ? [] : ineffectiveMatch(world, subject, field, match);
   });
   return [
     ...namespacesFindings(world, subject, namespaces),

@@ -57,7 +57,7 @@ function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<
   };
 }
 
-/** Of one that is not carried out, nothing has effect: that is said already. */
+/** Of one that is not implemented, nothing has effect: that is said already. */
 const NOTHING_IDLE = withoutEffect([], '');
 
 export const subnetStatus: Rule = {

@@ -74,14 +74,17 @@ export function requestTimeoutMs({ requestTimeout }: Pick<ConnectionFlags, 'requ
 
 export function addConnectionFlags(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', "the cluster; kubectl's default when absent")
+    .optionsGroup('Connection and output:')
+    .option('--kubeconfig <file>', "kubeconfig of the cluster (default: kubectl's)")
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--request-timeout <duration>', 'give up on a request, or on reading everything, after this long; 0 for never', timeout, '30s')
+    .option('--request-timeout <duration>', 'time limit of a request and of the initial read; 0 for none', timeout, '30s')
     .addOption(
-      new Option('--color <mode>', 'colour on a terminal, unless NO_COLOR is set or TERM is dumb').choices(COLOR_MODES).default('auto'),
+      new Option('--color <mode>', 'colours; auto: on a terminal, unless NO_COLOR is set or TERM is dumb')
+        .choices(COLOR_MODES)
+        .default('auto'),
     )
     .option('-q, --quiet', 'no progress and no hints')
-    .option('-v, --verbose', 'tell a failure with its cause and stack');
+    .option('-v, --verbose', 'print failures with their cause and stack');
 }
 
 function timeout(text: string): string {
@@ -90,11 +93,11 @@ function timeout(text: string): string {
 
 export function addClusterFlags(command: Command): Command {
   return addConnectionFlags(command)
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(OUTPUT_FORMATS).default('table'))
-    .option('--timeout <duration>', 'wait at most this long for the controller', duration, '30s')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
+    .option('--timeout <duration>', 'time limit of waiting for the controller', duration, '30s')
     .option('--no-wait', 'do not wait for the controller')
     .addOption(
-      new Option('--dry-run <mode>', 'change nothing: client shows what would be sent, server has it checked')
+      new Option('--dry-run <mode>', 'change nothing; client: print the request; server: have the API server check it')
         .choices(['none', 'client', 'server'])
         .default('none'),
     );

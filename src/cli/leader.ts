@@ -23,19 +23,19 @@ export interface LeaseFlags {
 export interface SettingsFlags extends LeaseFlags, Partial<NetworkFlags> {}
 
 export function addLeaseFlag(command: Command): Command {
-  return command.option('--lease-namespace <name>', "where the controller's Lease is", namespaceName, 'kube-system');
+  return command.option('--lease-namespace <name>', "namespace of the controller's Lease", namespaceName, 'kube-system');
 }
 
-/** For commands that derive what the controller would. */
+/** For commands that compute the controller's desired state. The network settings come from the leader; each can be overridden. */
 export function addSettingsFlags(command: Command): Command {
-  return addNetworkOverrides(
-    addLeaseFlag(command),
-    'Network settings, where they are to be others than those of the controller that leads:',
+  return addNetworkOverrides(addLeaseFlag(command)).addHelpText(
+    'after',
+    '\nThe network settings are those of the leading controller. A flag of `kiln config --help` overrides one of them here too.\n',
   );
 }
 
 export interface Leader {
-  /** Empty where nobody holds the Lease. */
+  /** Empty if the Lease has no holder. */
   readonly identity: string;
   /** RFC 3339. */
   readonly renewed: string;
@@ -52,7 +52,7 @@ export interface Leader {
 
 type OfCluster = Pick<CommandIo, 'client'>;
 
-/** A leader renews its Lease every two seconds: nobody does who has not within these. */
+/** A leader renews its Lease every two seconds. Without a renewal in this time there is no leader. */
 const RENEWED_WITHIN_MS = 5_000;
 const LOOK_MS = 250;
 

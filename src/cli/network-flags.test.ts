@@ -31,20 +31,20 @@ test('networks are made canonical and may have both families', () => {
   assert.deepEqual(parsed.settings.defaultExcludeIps, ['10.20.0.2..10.20.0.9', '10.20.0.11']);
 });
 
-test('nonsense is refused with the value and the rule', () => {
+test('a wrong value is an error with the value and the rule', () => {
   assert.throws(() => parse('--default-cidr', '10.16.0.0'), /10\.16\.0\.0.*it is a network such as/);
   assert.throws(() => parse('--enable-lb', 'maybe'), /neither true nor false/);
   assert.throws(() => parse('--network-type', 'gre'), /geneve, vxlan, stt/);
 });
 
-test('flags count before what the controller has told, and that before the defaults', () => {
-  const command = addNetworkOverrides(new Command('test'), 'Settings:');
+test('a flag overrides a setting of the leader, and that overrides the default', () => {
+  const command = addNetworkOverrides(new Command('test'));
   const flags = command.parse(['--misbound=evict', '--default-exclude-ips', ''], { from: 'user' }).opts<Partial<NetworkFlags>>();
   const told = { ...DEFAULT_SETTINGS, defaultVpc: 'main', defaultExcludeIps: ['10.16.0.9'], misbound: 'rebind' } as const;
   assert.deepEqual(networkSettings(flags, told), { ok: true, settings: { ...told, defaultExcludeIps: [], misbound: 'evict' } });
 });
 
-test('networks that overlap are refused with both flags', () => {
+test('overlapping networks are an error that names both flags', () => {
   const parsed = networkSettings(parse('--default-cidr', '100.64.0.0/10'));
   assert.deepEqual(parsed, {
     ok: false,

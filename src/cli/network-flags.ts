@@ -61,62 +61,65 @@ export function yesOrNo(text: string): boolean {
   return text === 'true';
 }
 
-/** A flag that may stand alone, as Kube-OVN's may. */
+/** A flag that needs no value, as in Kube-OVN. */
 function presence(text: string | boolean): boolean {
   return typeof text === 'boolean' ? text : yesOrNo(text);
 }
 
-/** Objects that exist already keep their own values: these are for what is made when it is missing. */
+/** Existing objects keep their own values. These are for objects that Kiln creates because they are missing. */
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, externalSubnet } = DEFAULT_SETTINGS;
-  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
-    new Option(flags, description).argParser(parse).default(value);
+  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown, shown?: string): Option =>
+    new Option(flags, description).argParser(parse).default(value, shown);
   return [
     read('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr),
-    read('--default-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
-    read('--default-exclude-ips <ranges>', 'addresses of it that are never given out, with commas', ranges, []),
-    read('--node-switch-cidr <networks>', 'network that joins the nodes', cidr, joinCidr),
-    read('--node-switch-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
+    read('--default-gateway <addresses>', 'its gateway', address, '', 'its first address'),
+    read('--default-exclude-ips <ranges>', 'its addresses that are never allocated, separated by commas', ranges, [], 'none'),
+    read('--node-switch-cidr <networks>', 'network of the join Subnet, which connects the nodes', cidr, joinCidr),
+    read('--node-switch-gateway <addresses>', 'its gateway', address, '', 'its first address'),
     read('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr),
-    read('--cluster-router <name>', 'the default Vpc', objectName, defaultVpc),
-    read('--default-ls <name>', 'the default Subnet', objectName, defaultSubnet),
-    read('--node-switch <name>', 'the Subnet that joins the nodes', objectName, joinSubnet),
-    read('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', objectName, externalSubnet),
-    read('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb),
-    new Option('--pod-nic-type <type>', 'written to pods that do not say').choices(NIC_TYPES).default(podNicType),
-    read('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp),
-    read('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni),
-    new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
+    read('--cluster-router <name>', 'name of the default Vpc', objectName, defaultVpc),
+    read('--default-ls <name>', 'name of the default Subnet', objectName, defaultSubnet),
+    read('--node-switch <name>', 'name of the join Subnet', objectName, joinSubnet),
+    read('--external-gateway-switch <name>', 'Subnet of OvnEips without spec.externalSubnet', objectName, externalSubnet),
+    read('--enable-lb <true|false>', 'attach load balancers to Subnets without spec.enableLb', yesOrNo, enableLb),
+    new Option('--pod-nic-type <type>', 'interface type of pods without the annotation').choices(NIC_TYPES).default(podNicType),
+    read('--keep-vm-ip <true|false>', 'stopped virtual machines keep their addresses', yesOrNo, keepVmIp),
+    read('--non-primary-cni-mode [true|false]', 'another CNI plugin provides the primary interface of pods', presence, nonPrimaryCni),
+    new Option('--network-type <type>', 'tunnel type, for the MTU in DHCP options')
       .choices(['geneve', 'vxlan', 'stt'])
       .default(networkType),
-    new Option('--misbound <policy>', 'pods on another Subnet than their namespace has now: only told, moved when made again, or evicted')
+    new Option(
+      '--misbound <policy>',
+      'pods on another Subnet than their namespace has now: report them, rebind them when they are created again, or evict them',
+    )
       .choices(MISBOUND_POLICIES)
       .default(misbound),
     new Option(
       '--tenancy <open|namespaced>',
-      'pods may name any Subnet and switch port security off, or only what their namespace is admitted to',
+      'whether pods may use any Subnet and turn port security off, or only Subnets that admit their namespace',
     )
       .choices(TENANCIES)
       .default(tenancy),
   ];
 }
 
-/** For the program that has these settings. */
+/** For the process that has these settings. */
 export function addNetworkFlags(command: Command): Command {
   for (const option of networkOptions()) command.addOption(option);
   return command;
 }
 
-/** For a program that looks at what another one does: none has a default. */
-export function addNetworkOverrides(command: Command, heading: string): Command {
-  for (const option of networkOptions()) command.addOption(option.default(undefined).helpGroup(heading));
+/** For a command that follows another process: no default, and left out of its help, which would repeat them for each command. */
+export function addNetworkOverrides(command: Command): Command {
+  for (const option of networkOptions()) command.addOption(option.default(undefined).hideHelp());
   return command;
 }
 
 export type NetworkSettings = { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problem: string };
 
-/** The setting that each flag is about. */
+/** The setting of each flag. */
 const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   clusterRouter: 'defaultVpc',
   defaultLs: 'defaultSubnet',

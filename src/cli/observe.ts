@@ -19,7 +19,7 @@ export interface LookFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsF
 export function addNorthboundFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several with commas').env(
+      new Option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas').env(
         'KILN_OVN_NB',
       ),
     )

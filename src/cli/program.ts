@@ -32,10 +32,10 @@ const startCommand = program
   .command('start')
   .description('start a laboratory with a demo, or run the controller on a cluster')
   .addHelpText(
-    'before',
-    'Examples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and leave\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
+    'after',
+    '\nExamples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and end\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
   )
-  .option('--check', 'apply the demo, prove what it does, delete it, prove that nothing is left; exit 0 or 1')
+  .option('--check', 'apply the demo, prove its connectivity and isolation, delete it, prove that nothing is left; exit 0 or 1')
   .addHelpText('after', `\n${PRECEDENCE}\n`)
   .action(async (_: unknown, command: Command) => {
     // Of all commands only this one needs the laboratory, the controller and the webhook.
@@ -48,10 +48,10 @@ addStartOptions(startCommand);
 addStartOptions(
   program
     .command('config')
-    .description('print every setting, its value and where that is from')
-    .addHelpText('before', 'Examples:\n  kiln config --config kiln.yaml\n  kiln config -o yaml > kiln.yaml     a file to begin with\n')
+    .description('print every setting, its value and its source')
+    .addHelpText('after', '\nExamples:\n  kiln config --config kiln.yaml\n  kiln config -o yaml > kiln.yaml     a file to start from\n')
     .addHelpText('after', `\n${PRECEDENCE}\n`)
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(CONFIG_FORMATS).default('table')),
+    .addOption(new Option('-o, --output <format>', 'output format').choices(CONFIG_FORMATS).default('table')),
 ).action(async (_: unknown, command: Command) => {
   process.exitCode = await configured(command, (flags, settings) => config(flags, settings, print), {
     runsAnyway: true,
@@ -59,23 +59,23 @@ addStartOptions(
 });
 
 const EXIT_CODES =
-  '\nExit codes: 0 done, 1 refused (in use, taken, not there), 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out, 130 interrupted.\n';
+  '\nExit codes: 0 done, 1 not possible (in use, taken, does not exist), 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out, 130 interrupted.\n';
 
 addClusterFlags(
   program
     .command('reserve')
-    .description('keep an address of a Subnet under a name; a pod of that name gets it')
-    .argument('<name>', 'name of the pod, or of what else uses the address')
+    .description('reserve an address of a Subnet for a pod of the given name')
+    .argument('<name>', 'name of the pod, or of another user of the address')
     .addHelpText(
-      'before',
-      'Examples:\n  kiln reserve db-vip -n shop --subnet shop-net                  the next free address\n  kiln reserve db-vip -n shop --subnet shop-net --ip 10.0.0.9 --lease 24h\n',
+      'after',
+      '\nExamples:\n  kiln reserve db-vip -n shop --subnet shop-net                  the next free address\n  kiln reserve db-vip -n shop --subnet shop-net --ip 10.0.0.9 --lease 24h\n',
     )
     .addHelpText('after', EXIT_CODES)
-    .requiredOption('--subnet <name>', 'Subnet to take it from')
-    .option('-n, --namespace <name>', "namespace of the pod; the context's when absent")
-    .option('--ip <address>', 'this address, or one of each family with a comma; the next free one when absent')
-    .option('--mac <mac>', 'this MAC; one is made when absent')
-    .option('--lease <duration>', 'give it back when nothing has used it for so long, such as 24h'),
+    .requiredOption('--subnet <name>', 'Subnet of the address')
+    .option('-n, --namespace <name>', "namespace of the pod (default: the context's)")
+    .option('--ip <address>', 'the address, or one of each family separated by a comma (default: the next free one)')
+    .option('--mac <mac>', 'the MAC (default: derived from the name)')
+    .option('--lease <duration>', 'release the address when it was unused for this long, such as 24h'),
 ).action(async (name: string, flags: ReserveFlags) => {
   process.exitCode = await onCluster('reserve', flags, (io) => reserve(name, flags, io));
 });
@@ -84,14 +84,14 @@ addSettingsFlags(
   addClusterFlags(
     program
       .command('release')
-      .description('give a kept address back, when nothing uses it')
+      .description('release a reserved address that is not in use')
       .argument(
         '<ip>',
-        'name of the IP object, as kiln reserve and kubectl get ips print it; or vip/<name>, ovn-eip/<name>, iptables-eip/<name>',
+        'name of the IP object, as printed by kiln reserve and kubectl get ips; or vip/<name>, ovn-eip/<name>, iptables-eip/<name>',
       )
-      .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n  kiln release vip/db\n')
+      .addHelpText('after', '\nExamples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n  kiln release vip/db\n')
       .addHelpText('after', EXIT_CODES)
-      .option('-y, --yes', 'do not ask'),
+      .option('-y, --yes', 'do not ask for confirmation'),
   ),
 ).action(async (ip: string, flags: ReleaseFlags) => {
   process.exitCode = await onCluster('release', flags, (io) => release(ip, flags, io));

@@ -36,23 +36,26 @@ const bindAddress = accepting('HOST:PORT, :PORT or off', (text: string): string 
 
 export function addStartOptions(command: Command): Command {
   command
-    .option('--config <file>', 'YAML with settings, as kiln config -o yaml prints them; KILN_CONFIG likewise')
-    .option('--kubeconfig <file>', 'run the controller on this cluster instead of a laboratory')
+    .option('--config <file>', 'YAML file with settings, as printed by kiln config -o yaml; or KILN_CONFIG')
+    .optionsGroup('Cluster:')
+    .option('--kubeconfig <file>', 'run the controller on this cluster rather than a laboratory')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--in-cluster', 'run the controller on the cluster this pod is in')
-    .option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several with commas')
+    .option('--in-cluster', 'run the controller on the cluster of this pod')
+    .option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas')
     .option('--ovn-ca <file>', 'CA certificate for ssl endpoints')
     .option('--ovn-cert <file>', 'client certificate for ssl endpoints')
     .option('--ovn-key <file>', 'private key for ssl endpoints')
-    .option('--namespace <name>', 'where the Lease is', namespaceName, 'kube-system')
-    .option('--leader-elect-lease-duration <seconds>', 'others wait this long after the last renewal of the Lease', seconds, 15)
-    .option('--leader-elect-renew-deadline <seconds>', 'stop writing this long after the last renewal of the Lease', seconds, 10)
-    .option('--leader-elect-retry-period <seconds>', 'between tries to gain and to renew the Lease', seconds, 2)
-    .option('--directory <path>', "the laboratory's folder: kubeconfig and log", DEFAULT_DIRECTORY)
-    .option('--keep', "keep the laboratory's objects in its folder, and begin with those that are there")
-    .option('--nodes <count>', 'nodes of the laboratory', wholeNumber(1, 500), 2)
-    .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))
+    .option('--namespace <name>', 'namespace of the Lease', namespaceName, 'kube-system')
+    .option('--leader-elect-lease-duration <seconds>', 'how long other replicas wait after the last renewal of the Lease', seconds, 15)
+    .option('--leader-elect-renew-deadline <seconds>', 'how long after the last renewal of the Lease the leader stops writing', seconds, 10)
+    .option('--leader-elect-retry-period <seconds>', 'time between attempts to acquire or renew the Lease', seconds, 2)
+    .optionsGroup('Laboratory:')
+    .option('--directory <path>', 'folder of the laboratory: kubeconfig and log', DEFAULT_DIRECTORY)
+    .option('--keep', "keep the laboratory's objects in its folder, and start from the objects already there")
+    .option('--nodes <count>', 'number of nodes of the laboratory', wholeNumber(1, 500), 2)
+    .option('--port <port>', "port of the laboratory's API server", wholeNumber(1, 65_535))
     .option('--no-demo', 'start an empty laboratory')
+    .optionsGroup('Controller:')
     .option('--read-only', 'observe and plan, write nothing')
     .option(
       '--metrics-bind-address <address>',
@@ -60,12 +63,13 @@ export function addStartOptions(command: Command): Command {
       bindAddress,
       DEFAULT_BIND,
     )
-    .option('--metrics-token-file <file>', 'token of clients that read /metrics from other machines; without it none may')
-    .option('--metrics-subnet-label <true|false>', 'name Subnets in the metrics of addresses', yesOrNo, true)
+    .option('--metrics-token-file <file>', 'file with the token for /metrics from other machines (default: this machine alone)')
+    .option('--metrics-subnet-label <true|false>', 'label the address metrics with the Subnet', yesOrNo, true)
     .addOption(
-      new Option('--log-level <level>', 'least level that is logged')
+      new Option('--log-level <level>', 'lowest level that is logged')
         .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])
         .default('info'),
     );
-  return rememberTexts(addWebhookFlags(addNetworkFlags(command)));
+  addNetworkFlags(command.optionsGroup('Network settings:'));
+  return rememberTexts(addWebhookFlags(command.optionsGroup('Admission webhook:')));
 }

@@ -77,33 +77,40 @@ export function addWebhookFlags(command: Command): Command {
     )
     .option(
       '--webhook-host <names>',
-      `names and addresses that the API server reaches it by, with commas; ${SERVICE_NAME}.<namespace>.svc when absent`,
+      `names and addresses by which the API server reaches the webhook, separated by commas (default: ${SERVICE_NAME}.<namespace>.svc)`,
       hosts,
     )
-    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration whose caBundle is kept up', objectName, CONFIGURATION_NAME)
-    .option('--webhook-secret <name>', 'Secret that all replicas share its certificate in', objectName, SECRET_NAME)
+    .option(
+      '--webhook-configuration <name>',
+      'ValidatingWebhookConfiguration whose caBundle Kiln maintains',
+      objectName,
+      CONFIGURATION_NAME,
+    )
+    .option('--webhook-secret <name>', 'Secret with the certificate, shared by all replicas', objectName, SECRET_NAME)
     .addOption(
-      new Option(
-        '--webhook-certificate-lifetime <duration>',
-        'how long its certificate is valid; it is rotated when a third of that is left',
-      )
+      new Option('--webhook-certificate-lifetime <duration>', 'validity of the certificate; it is rotated when a third is left')
         .argParser(lifetime)
         .default(lifetime('90d'), '90d'),
     )
     .option(
       '--webhook-own-user <name>',
-      "user that this controller is to the API server, whose writes are Kiln's own; the API server is asked when absent",
+      'user name of this controller at the API server, to recognise its own writes (default: asked from the API server)',
     )
-    .option('--webhook-cert <file>', 'its certificate, made elsewhere; read again when it changes')
-    .option('--webhook-key <file>', 'its private key, likewise')
-    .option('--webhook-client-ca <file>', "authorities of the API server's client certificate; read again when it changes")
-    .option('--webhook-client-names <names>', 'common names of that certificate, with commas', commonNames, commonNames(CLIENT_NAME))
+    .option('--webhook-cert <file>', 'certificate from a file rather than made by Kiln; read again when it changes')
+    .option('--webhook-key <file>', 'private key of that certificate; read again when it changes')
+    .option('--webhook-client-ca <file>', "CA certificates for the API server's client certificate; read again when the file changes")
+    .option(
+      '--webhook-client-names <names>',
+      'common names of that client certificate, separated by commas',
+      commonNames,
+      commonNames(CLIENT_NAME),
+    )
     .addOption(
-      new Option('--webhook-unknown-clients <what>', 'clients without such a certificate: answer without names of others, or refuse')
+      new Option('--webhook-unknown-clients <what>', 'clients without such a certificate: answer without names of other objects, or refuse')
         .choices([...UNKNOWN_CLIENTS])
         .default('answer' satisfies UnknownClients),
     )
-    .option('--no-webhook', 'a laboratory without the admission webhook');
+    .option('--no-webhook', 'start the laboratory without the admission webhook');
 }
 
 export type WebhookSettings =

@@ -35,15 +35,16 @@ export interface BundleFlags extends LookFlags {
   readonly file?: string;
 }
 
-const EXAMPLES = `Examples:
+const EXAMPLES = `
+Examples:
   kiln bundle --ovn-nb tcp:10.0.0.1:6641        kiln-bundle-20260101T000000Z.tar.gz in this folder
   kiln bundle --file /tmp/for-support.tar.gz
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 written, whole; 1 written, and its README.txt says what could not be read; 2 usage, 3 cannot reach the cluster or forbidden.
-No Secret is read. Of objects there is what Kiln reads of them: of pods no environment, no volumes, no arguments; of
-annotations of others the key. Texts that look like secrets are taken out. Addresses and names of objects are in it as they are.
+Exit codes: 0 complete; 1 incomplete, README.txt in the archive lists the missing parts; 2 wrong usage, 3 cluster unreachable or forbidden.
+No Secret is read. Objects contain the fields that Kiln reads: pods have no environment, volumes or arguments; annotations of
+other programs only their key. Texts that look like secrets are removed. Names and addresses are included unchanged.
 `;
 
 /** Of each log, from its end. */
@@ -54,10 +55,10 @@ const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Ev
 export function addBundle(program: Command): void {
   const command = program
     .command('bundle')
-    .description('an archive for who is asked for help: versions, status, objects, rows, plan, Events and logs, without secrets')
-    .addHelpText('before', EXAMPLES)
+    .description('write an archive for a support request: versions, status, objects, rows, plan, Events and logs, without secrets')
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('-f, --file <path>', 'where to; kiln-bundle-<time>.tar.gz in this folder when absent');
+    .option('-f, --file <path>', 'path of the archive (default: kiln-bundle-<time>.tar.gz in this folder)');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: BundleFlags) => {
     process.exitCode = await onCluster('bundle', flags, (io) => runBundle(flags, io));
   });

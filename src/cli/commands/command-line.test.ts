@@ -26,7 +26,7 @@ test('exit codes: wrong usage 2, out of reach 3', async () => {
   assert.equal((await runHere(['version', '--client'], nowhere)).exit, 0);
 });
 
-test('help of a command that there is not names it; help of help is the help of all', async () => {
+test('help of an unknown command names it; help of help is the general help', async () => {
   for (const args of [
     ['help', 'explian'],
     ['explian', '--help'],
@@ -51,12 +51,12 @@ test('help of a command that there is not names it; help of help is the help of 
     assert.deepEqual(await runHere(args), { exit: 0, out: explain, said: '' });
 });
 
-test('help begins with an example, and says the exit codes', () => {
+test('help begins with the usage, and ends with examples and exit codes', () => {
   for (const name of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall']) {
     const command = program.commands.find((one) => one.name() === name) ?? assert.fail(name);
     let out = '';
     command.configureOutput({ writeOut: (text) => void (out += text) }).outputHelp();
-    assert.match(out, new RegExp(`^Examples:\n {2}kiln ${name}`));
+    assert.match(out, new RegExp(`^Usage: kiln ${name} [^]*\nExamples:\n {2}kiln ${name}`));
     assert.match(out, /Exit codes: 0 /);
   }
 });

@@ -9,7 +9,8 @@ import { print } from '../output/terminal.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-const EXAMPLES = `Examples:
+const EXAMPLES = `
+Examples:
   source <(kiln completion bash)                                  in this shell
   kiln completion zsh > "\${fpath[1]}/_kiln"
   kiln completion fish > ~/.config/fish/completions/kiln.fish
@@ -20,7 +21,7 @@ export function addCompletion(program: Command): void {
     .command('completion')
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
-    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXAMPLES)
     .action((shell: Shell) => print(completionScript(program, shell)));
 }
 

@@ -44,14 +44,15 @@ export interface DeleteFlags extends LookFlags {
   readonly output: 'table' | 'name' | StructuredFormat;
 }
 
-const EXAMPLES = `Examples:
-  kiln delete vpc blue --cascade --dry-run=client       what would go, and what that does to workloads
-  kiln delete subnet red --cascade                      shows it, asks, and waits until all of it is gone
+const EXAMPLES = `
+Examples:
+  kiln delete vpc blue --cascade --dry-run=client       the plan, and its effect on workloads
+  kiln delete subnet red --cascade                      print the plan, ask, and wait until all is gone
   kiln delete subnet red --cascade --owners=scale -y    Deployments and StatefulSets of its pods are scaled to 0 first
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 gone, 1 refused, not there or kept by something new, 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out, 130 interrupted.
+Exit codes: 0 gone, 1 denied, does not exist or has new dependents, 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out, 130 interrupted.
 `;
 
 /** Objects of each kind that the tree draws. */
@@ -60,29 +61,30 @@ const DRAWN = 20;
 export function addDelete(program: Command): void {
   const command = program
     .command('delete')
-    .description('delete an object, and with --cascade what holds it: leaves first, without touching a finalizer')
+    .description('delete an object, and with --cascade its dependents: leaves first, without removing finalizers')
     .argument('<kind>', 'kind or short name of pods and of kubeovn.io, or KIND/NAME')
     .argument('[name]', 'name of the object')
-    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('-n, --namespace <name>', "namespace of the object; the context's when absent")
-    .option('--cascade', 'also what holds it: Subnets, addresses, pods')
+    .option('-n, --namespace <name>', "namespace of the object (default: the context's)")
+    .option('--cascade', 'also delete its dependents: Subnets, addresses, pods')
     .addOption(
       new Option(
         '--owners <policy>',
-        'what becomes of Deployments and the like whose pods go: they stay and make new pods, are scaled to 0, or are deleted',
+        'what happens to Deployments and other owners of deleted pods: keep (they create new pods), scale to 0, or delete',
       ).choices(OWNER_POLICIES),
     )
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(
-      new Option('--dry-run <mode>', 'change nothing: client shows what would go, server has each deletion checked')
+      new Option(
+        '--dry-run <mode>',
+        'change nothing; client: print what would be deleted; server: also have the API server check each deletion',
+      )
         .choices(['none', 'client', 'server'])
         .default('none'),
     )
-    .option('--timeout <duration>', 'wait at most this long', duration, '5m')
-    .addOption(
-      new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'name', ...STRUCTURED_FORMATS]).default('table'),
-    );
+    .option('--timeout <duration>', 'time limit', duration, '5m')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'name', ...STRUCTURED_FORMATS]).default('table'));
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
     async (kind: string, name: string | undefined, flags: DeleteFlags) => {
       process.exitCode = await onCluster('delete', flags, (io) => runDelete(kind, name, flags, io));

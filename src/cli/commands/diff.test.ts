@@ -77,7 +77,7 @@ test('version: all parts, and whether they fit', { skip }, async () => {
   assert.equal(exit, 0, out);
   assert.match(
     out,
-    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- nobody leads; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*/,
+    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- no leader; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*/,
   );
   const json = JSON.parse((await scene.kiln('version', '-o', 'json')).out) as {
     readonly kind: string;
@@ -108,7 +108,7 @@ test('version of a controller that does not fit: exit 1', { skip }, async () => 
   assert.equal(exit, 1);
   assert.match(
     out,
-    /\ncontroller +- nobody leads; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/,
+    /\ncontroller +- no leader; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/,
   );
   await onLease({ [kilnAnnotation.version]: VERSION });
 });

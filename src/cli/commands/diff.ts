@@ -20,22 +20,23 @@ export interface DiffFlags extends LookFlags {
   readonly output: 'table' | StructuredFormat;
 }
 
-const EXAMPLES = `Examples:
+const EXAMPLES = `
+Examples:
   kiln diff --ovn-nb tcp:10.0.0.1:6641          one line for each row and object that would change
   kiln diff -o json | jq .rows                  for programs
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 nothing to do, 1 something, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
+Exit codes: 0 no differences, 1 differences, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
 `;
 
 export function addDiff(program: Command): void {
   const command = program
     .command('diff')
-    .description('what the controller would write now, in OVN and in Kubernetes; reads only')
-    .addHelpText('before', EXAMPLES)
+    .description('print what the controller would write now, in OVN and in Kubernetes; reads only')
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: DiffFlags) => {
     process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io));
   });

@@ -33,32 +33,33 @@ export interface ExplainFlags extends LookFlags {
 /** Children of one object that are drawn without `--all`. */
 const SHOWN = 10;
 
-const EXAMPLES = `Examples:
-  kiln explain subnet red                       what is in it, and why it does not go
-  kiln explain vpc/blue --all                   every object, however many
-  kiln explain deployment web -n shop           its pods, their addresses, and who of them waits for its network
+const EXAMPLES = `
+Examples:
+  kiln explain subnet red                       its dependents, and why it is not deleted yet
+  kiln explain vpc/blue --all                   all objects, without a limit
+  kiln explain deployment web -n shop           its pods, their addresses, and the pods that wait for their network
   kiln explain pod web-0 -n shop -o json        for programs
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 all is well, 1 it waits, is not ready or does not exist, 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out.
+Exit codes: 0 ready, 1 waits, not ready or does not exist, 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out.
 `;
 
 export function addExplain(program: Command): void {
   const command = program
     .command('explain')
-    .description('what an object holds and what holds it, its Northbound rows, why it waits, and what to do next')
+    .description('print what an object depends on, its dependents, its Northbound rows, why it waits, and the next command')
     .argument('<kind>', 'kind or short name, or KIND/NAME')
     .argument('[name]', 'name of the object')
-    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('-n, --namespace <name>', "namespace of the object; the context's when absent")
+    .option('-n, --namespace <name>', "namespace of the object (default: the context's)")
     .addOption(
-      new Option('-o, --output <format>', 'how the result is printed; wide is the table with all objects')
+      new Option('-o, --output <format>', 'output format; wide: the table with all objects')
         .choices(['table', 'wide', ...STRUCTURED_FORMATS])
         .default('table'),
     )
-    .option('--all', `all objects, not only ${SHOWN} of each`);
+    .option('--all', `all objects rather than ${SHOWN} of each kind`);
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
     async (kind: string, name: string | undefined, flags: ExplainFlags) => {
       process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io));

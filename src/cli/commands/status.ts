@@ -35,22 +35,23 @@ export interface StatusFlags extends LookFlags {
   readonly watch?: boolean;
 }
 
-const EXAMPLES = `Examples:
-  kiln status                                   one screen; exit 1 when something is not as it should be
-  kiln status -n shop                           what is in a namespace, or serves it
-  kiln status -l team=web -o wide               every finding of what has this label
+const EXAMPLES = `
+Examples:
+  kiln status                                   one screen; exit code 1 if there are findings
+  kiln status -n shop                           objects of one namespace
+  kiln status -l team=web -o wide               all findings of objects with this label
   kiln status -o json | jq .findings            for programs
-  kiln status --watch                           again with each change, until Ctrl-C
+  kiln status --watch                           print again at each change, until Ctrl-C
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 all is well, 1 findings, or nobody leads, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
+Exit codes: 0 no findings, 1 findings or no leader, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
 `;
 
 /** Findings of a screen, the gravest first; the others are counted. */
 const SHOWN = 20;
 
-/** How much is at stake: who has no network comes before who runs on. */
+/** A pod without a network comes before a pod that runs. */
 const GRAVITY: Readonly<Record<Finding['what'], number>> = {
   conflict: 0,
   'not ready': 1,
@@ -64,15 +65,15 @@ const GRAVITY: Readonly<Record<Finding['what'], number>> = {
 export function addStatus(program: Command): void {
   const command = program
     .command('status')
-    .description('who leads, how much there is, and what is blocked, in conflict, not ready or nearly full')
-    .addHelpText('before', EXAMPLES)
+    .description('print the leader, the number of objects, and objects that are blocked, in conflict, not ready or nearly full')
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('-n, --namespace <name>', 'only what is in this namespace, or names it: its pods and addresses, its Subnets, their Vpc')
-    .addOption(new Option('-A, --all-namespaces', 'everything; so it is without -n').conflicts('namespace'))
-    .option('-l, --selector <labels>', "only what has these labels, in kubectl's words: a=b, a!=b, a in (b,c), a, !a")
-    .option('-w, --watch', 'print it again whenever something of it changes, until Ctrl-C')
+    .option('-n, --namespace <name>', 'only objects of this namespace: its pods and addresses, its Subnets, their Vpcs')
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces (the default)').conflicts('namespace'))
+    .option('-l, --selector <labels>', "only objects with these labels, in kubectl's syntax: a=b, a!=b, a in (b,c), a, !a")
+    .option('-w, --watch', 'print again at each change, until Ctrl-C')
     .addOption(
-      new Option('-o, --output <format>', `how the result is printed; table names ${SHOWN} findings, wide all with their objects`)
+      new Option('-o, --output <format>', `output format; table: ${SHOWN} findings, wide: all findings with their objects`)
         .choices(['table', 'wide', 'name', ...STRUCTURED_FORMATS])
         .default('table'),
     );
@@ -220,8 +221,8 @@ function statusLines(
   const database = northbound.read
     ? `✔ ${northbound.endpoint ?? ''}, schema ${northbound.schema ?? 'unknown'}, ${rows ?? 0} rows of Kiln`
     : northbound.endpoint === null
-      ? '- not looked at (--ovn-nb)'
-      : `✖ ${northbound.problem ?? ''}`;
+      ? '- not read (--ovn-nb)'
+      : `✖ ${northbound.problem ?? `${northbound.endpoint} was not read: it did not answer in time`}`;
   const gravest = findings.toSorted((a, b) => GRAVITY[a.what] - GRAVITY[b.what]);
   const shown = format === 'wide' ? findings.length : SHOWN;
   return [
@@ -252,13 +253,13 @@ function countsText(findings: readonly Finding[]): string {
 }
 
 function leaderText(leader: Leader | undefined, term: string, now: number): string {
-  if (leader === undefined || leader.identity === '') return '✖ nobody: no controller runs, or another control plane leads';
+  if (leader === undefined || leader.identity === '') return '✖ none: no controller runs, or another control plane leads';
   const { identity, live, renewed, version } = leader;
   return `${live ? '✔' : '✖'} ${identity}, renewed ${ageText(now - Date.parse(renewed))} ago${term === '' ? '' : `, term ${term}`}${version === undefined ? '' : `, kiln ${version}`}`;
 }
 
 function settingsText(leader: Leader | undefined): string {
-  if (leader?.settings === undefined) return '- not told';
+  if (leader?.settings === undefined) return '- not published';
   const { defaultVpc, defaultSubnet, defaultCidr, joinSubnet, joinCidr, serviceCidr, misbound, tenancy } = leader.settings;
   return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound} · tenancy ${tenancy}`;
 }

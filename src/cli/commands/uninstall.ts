@@ -34,15 +34,16 @@ export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, Leas
   readonly webhookSecret: string;
 }
 
-const EXAMPLES = `Examples:
-  kiln uninstall --ovn-nb tcp:10.0.0.1:6641 --dry-run=client      what would go
+const EXAMPLES = `
+Examples:
+  kiln uninstall --ovn-nb tcp:10.0.0.1:6641 --dry-run=client      print the plan
   kubectl -n kube-system scale deployment kiln-controller --replicas=0
-  kiln uninstall --ovn-nb tcp:10.0.0.1:6641                       shows it, asks, and takes it away
+  kiln uninstall --ovn-nb tcp:10.0.0.1:6641                       print the plan, ask, remove all
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 all of it is gone, 1 a controller leads or something stays, 2 usage, 3 cannot reach the cluster, the database or forbidden, 130 interrupted.
-It takes Kiln's finalizers off, since nothing is left that would carry them out; those of others stay, and hold their objects.
+Exit codes: 0 all removed, 1 a controller leads or something stays, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 130 interrupted.
+It removes Kiln's finalizers, since no controller is left to do it. Finalizers of other programs stay, and so do their objects.
 `;
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
@@ -50,15 +51,17 @@ const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: '
 export function addUninstall(program: Command): void {
   const command = program
     .command('uninstall')
-    .description('take Kiln off a cluster: its rows in OVN, its custom resources and their definitions; what is foreign stays')
-    .addHelpText('before', EXAMPLES)
+    .description('remove Kiln from a cluster: its rows in OVN, its custom resources and their definitions; foreign rows stay')
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
     .option('--keep-crds', 'keep the CustomResourceDefinitions, without objects')
-    .option('-y, --yes', 'do not ask')
-    .addOption(new Option('--dry-run <mode>', 'change nothing: client shows what would go').choices(['none', 'client']).default('none'))
-    .option('--timeout <duration>', 'for each of its steps', duration, '2m')
-    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration that goes', CONFIGURATION_NAME)
-    .option('--webhook-secret <name>', "Secret of the webhook's certificate that goes", SECRET_NAME);
+    .option('-y, --yes', 'do not ask for confirmation')
+    .addOption(
+      new Option('--dry-run <mode>', 'client: print what would be removed, and change nothing').choices(['none', 'client']).default('none'),
+    )
+    .option('--timeout <duration>', 'time limit of each step', duration, '2m')
+    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration to remove', CONFIGURATION_NAME)
+    .option('--webhook-secret <name>', "Secret of the webhook's certificate to remove", SECRET_NAME);
   addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: UninstallFlags) => {
     process.exitCode = await onCluster('uninstall', flags, (io) => runUninstall(flags, io));
   });

@@ -24,26 +24,29 @@ export interface VersionFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseF
   readonly client?: boolean;
 }
 
-const EXAMPLES = `Examples:
-  kiln version                                  all versions, and whether they fit; exit 1 when they do not
+const EXAMPLES = `
+Examples:
+  kiln version                                  all versions; exit code 1 if they are not compatible
   kiln version --client                         of this program alone; needs no cluster
   kiln version -o json --ovn-nb tcp:10.0.0.1:6641
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 they fit, 1 they do not, 2 usage, 3 cannot reach the cluster or forbidden.
-The version of the controller is the one that leads has told on its Lease; that of OVN is what ovn-northd writes into the database.
+Exit codes: 0 compatible, 1 not compatible, 2 wrong usage, 3 cluster unreachable or forbidden.
+The leader publishes its version on its Lease; ovn-northd writes the version of OVN into the database.
 That of Open vSwitch is each node's own (ovs-vswitchd --version there): nothing in the Northbound database tells it.
 `;
 
 export function addVersion(program: Command): void {
   const command = program
     .command('version')
-    .description('versions of this program, the controller, the custom resources and the databases, and whether they fit')
-    .addHelpText('before', EXAMPLES)
+    .description(
+      'print the versions of this program, the controller, the custom resources and the databases, and whether they are compatible',
+    )
+    .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('--client', 'only of this program')
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
+    .option('--client', 'only the version of this program')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
   addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: VersionFlags) => {
     if (flags.client === true) {
       print(
@@ -165,9 +168,9 @@ function versionLines(
 }
 
 function controllerText(leader: Leader | undefined, skewed: boolean): string {
-  if (leader === undefined) return '- nobody has led yet';
+  if (leader === undefined) return '- no controller has led yet';
   const version = leader.version === undefined ? 'version not told' : `kiln ${leader.version}`;
   const misfit = skewed ? `; it does not fit kiln ${VERSION} here: use the commands of its version` : '';
-  if (leader.identity === '') return `- nobody leads; the last one was ${version}${misfit}`;
+  if (leader.identity === '') return `- no leader; the last one was ${version}${misfit}`;
   return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', whose Lease has run out'}${misfit}`;
 }

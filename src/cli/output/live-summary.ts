@@ -28,13 +28,13 @@ export class LiveSummary {
   #draw(): void {
     const { world, status } = this.#controller;
     const text = [
-      `${world.vpcs.size} Vpcs`,
-      `${world.subnets.size} Subnets`,
-      `${world.ips.size} addresses`,
-      `${world.pods.size} pods`,
-      `${world.rows.owned.size} OVN rows`,
-      `${status.transactions} transactions`,
-      ...(status.conflicts > 0 ? [`${status.conflicts} conflicts`] : []),
+      counted(world.vpcs.size, 'Vpc'),
+      counted(world.subnets.size, 'Subnet'),
+      counted(world.ips.size, 'address', 'addresses'),
+      counted(world.pods.size, 'pod'),
+      counted(world.rows.owned.size, 'OVN row'),
+      counted(status.transactions, 'transaction'),
+      ...(status.conflicts > 0 ? [counted(status.conflicts, 'conflict')] : []),
     ].join(' · ');
     const line = lineText(`${status.phase}: ${text}`);
     if (line === this.#last) return;
@@ -42,4 +42,8 @@ export class LiveSummary {
     if (this.#stream.isTTY) this.#stream.write(`\r\u001b[K${styleText('dim', line, { stream: this.#stream })}`);
     else this.#stream.write(`${line}\n`);
   }
+}
+
+function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
 }

@@ -112,7 +112,7 @@ export class Fence {
     this.#contradicted = { row, times };
     if (times < MOST_CONTRADICTIONS) return;
     this.#contradicted = undefined;
-    this.#session.distrust(`the term in NB_Global is not the one that the replica has, ${times} times in a row`);
+    this.#session.abandonServer(`the term in NB_Global is not the one that the replica has, ${times} times in a row`);
   }
 
   #concluded(outcome: TransactOutcome, term: number): boolean {

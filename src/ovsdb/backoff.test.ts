@@ -11,7 +11,7 @@ test('every endpoint is tried at once, then the rounds are spaced by a doubling 
   assert.deepEqual(delays(3, 0), [0, 0, 0, 100, 0, 0, 200, 0, 0, 400]);
 });
 
-test('chance takes off up to half', () => {
+test('the random number shortens the delay by up to half', () => {
   assert.equal(reconnectDelay(2, 1, options, 0.5), 150);
   assert.ok(reconnectDelay(2, 1, options, 0.999_999) > 100);
 });

@@ -8,10 +8,10 @@ export interface BackoffOptions {
 export const defaultBackoff: BackoffOptions = { baseMs: 100, maxMs: 5_000 };
 
 /**
- * The delay before the next attempt. Each endpoint is tried once at once; then the rounds are spaced by a doubling delay,
- * shortened by up to half at random so that clients of one lost server do not come back in step.
+ * The delay before the next attempt. In each round every endpoint is tried without a delay. Between rounds the delay doubles, shortened
+ * at random by up to half, so that the clients of one lost server do not all come back at the same time.
  *
- * @param failures attempts that failed since the session was last well
+ * @param failures failed attempts since the session was last synced for long enough
  * @param random a number in [0, 1)
  */
 export function reconnectDelay(failures: number, endpoints: number, options: BackoffOptions, random: number): number {

@@ -1,8 +1,8 @@
-/** Time as the session sees it, so that tests can make their own. */
+/** The session's clock; tests pass their own. */
 export interface Clock {
   /** Milliseconds from any fixed point; never goes back. */
   now(): number;
-  /** Runs once after that many milliseconds; what is returned cancels it. */
+  /** Calls `run` once after so many milliseconds. @returns cancels it */
   schedule(afterMs: number, run: () => void): () => void;
 }
 

@@ -10,8 +10,8 @@ let cluster: OvsdbCluster;
 before(async () => (cluster = await OvsdbCluster.start()));
 after(() => cluster.stop());
 
-/** Tries until the session has a leader again: what a caller of `transact` has to do. @param uuid of one of the rows that it inserts */
-async function carriedOut(session: OvsdbSession, operations: readonly Operation[], table: string, uuid: Uuid): Promise<void> {
+/** Repeats a transaction until the session has a leader again, as a caller of `transact` has to. @param uuid of one of the inserted rows */
+async function commitUntilDone(session: OvsdbSession, operations: readonly Operation[], table: string, uuid: Uuid): Promise<void> {
   await until('the transaction is carried out', async () => {
     await session.untilSynced();
     if (session.replica.table(table).has(uuid)) return true;
@@ -20,17 +20,17 @@ async function carriedOut(session: OvsdbSession, operations: readonly Operation[
   });
 }
 
-async function commitSometime(session: OvsdbSession, name: string, uuid = newUuid()): Promise<void> {
-  await carriedOut(session, [insert('Logical_Switch', { name }, uuid)], 'Logical_Switch', uuid);
+async function commitEventually(session: OvsdbSession, name: string, uuid = newUuid()): Promise<void> {
+  await commitUntilDone(session, [insert('Logical_Switch', { name }, uuid)], 'Logical_Switch', uuid);
 }
 
-/** What a server says of its databases, to be changed on its way; undefined in any other message. */
+/** The rows of `_Server` in a message, for a proxy to change; undefined in any other message. */
 function statusIn(message: RpcMessage): { Database?: Record<string, { new: Record<string, unknown> }> } | undefined {
   const status = message.result as { Database?: Record<string, { new: Record<string, unknown> }> } | null | undefined;
   return status?.Database === undefined ? undefined : status;
 }
 
-/** Where members are held up the office moves by itself; the session follows. @returns the member that both have found */
+/** On a loaded machine the leadership moves by itself, and the session follows. @returns the leader, when the session is connected to it */
 async function atTheLeader(session: OvsdbSession): Promise<OvsdbServerProcess> {
   let leader = await cluster.leader();
   await until('the session is at the leader', async () => {
@@ -44,19 +44,19 @@ test('leaderOnly finds the leader among the members', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
   await session.untilSynced();
   await atTheLeader(session);
-  // One that is held up is out of touch with the others for a moment.
+  // On a loaded machine a member loses contact with the others for a moment.
   assert.ok(errors.every(({ code }) => code === 'OVSDB_NOT_LEADER' || code === 'OVSDB_CLUSTER_DISCONNECTED'));
 });
 
-test('a follower serves a session that does not ask for the leader', async (t) => {
+test('a follower serves a session without leaderOnly', async (t) => {
   const leader = await cluster.leader();
   const follower = cluster.members.find((member) => member !== leader)!;
   const { session } = openSession(t, [follower.unix]);
   await session.untilSynced();
-  await commitSometime(session, 'by a follower');
+  await commitEventually(session, 'by a follower');
 });
 
-/** A session through a proxy, that is cut off while another one writes; what it was told when it came back. */
+/** A session through a proxy is cut off while another one writes. @returns the changes that it reports after the reconnect */
 async function whileAway(
   t: TestContext,
   write: (session: OvsdbSession) => Promise<unknown>,
@@ -70,8 +70,8 @@ async function whileAway(
   // A server keeps the history of no more than the database's own size: it needs one.
   const [first, mark] = [newUuid(), newUuid()];
   const balancers = [insert('Load_Balancer', {}, first), ...Array.from({ length: 199 }, () => insert('Load_Balancer', {}))];
-  await carriedOut(session, balancers, 'Load_Balancer', first);
-  await commitSometime(session, 'mark', mark);
+  await commitUntilDone(session, balancers, 'Load_Balancer', first);
+  await commitEventually(session, 'mark', mark);
   await until('the rows have come', () => away.replica.table('Logical_Switch').has(mark));
 
   batches.length = 0;
@@ -93,16 +93,16 @@ async function whileAway(
 
 test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
   const fresh = newUuid();
-  const { told, found, updates } = await whileAway(t, (session) => commitSometime(session, 'meanwhile', fresh));
+  const { told, found, updates } = await whileAway(t, (session) => commitEventually(session, 'meanwhile', fresh));
   assert.equal(found, true);
   assert.deepEqual(Object.keys(updates), ['Logical_Switch']);
   assert.deepEqual(told, new Set([`insert ${fresh}`]));
 });
 
-test('after more changes than the server remembers all is read again, and only the true differences are told', async (t) => {
+test('after more changes than the server remembers all is read again, and listeners get only the true differences', async (t) => {
   const fresh = Array.from({ length: 120 }, newUuid);
   const { told, found, updates } = await whileAway(t, async (session) => {
-    for (const uuid of fresh) await commitSometime(session, 'one of many', uuid);
+    for (const uuid of fresh) await commitEventually(session, 'one of many', uuid);
   });
   assert.equal(found, false);
   assert.ok(Object.keys(updates).includes('Load_Balancer'));
@@ -114,7 +114,7 @@ test('after an update that does not fit, nothing is resumed: all is read again',
   t.after(() => proxy.stop());
   const { session, errors } = openSession(t, [proxy.endpoint]);
   await session.untilSynced();
-  await commitSometime(session, 'so that there is a transaction to resume from');
+  await commitEventually(session, 'so that there is a transaction to resume from');
   const [ghost, { generation }] = [newUuid(), session];
   const update = { Logical_Switch: { [ghost]: { insert: { name: 'ghost' } }, none: { modify: {} } } };
   proxy.inject(JSON.stringify({ id: null, method: 'update2', params: ['replica', update] }));
@@ -126,11 +126,11 @@ test('after an update that does not fit, nothing is resumed: all is read again',
 test('a leader killed with -9, and started again: the session goes to the new one and goes on', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true, probeIntervalMs: 1_000 });
   await session.untilSynced();
-  await commitSometime(session, 'before the kill');
+  await commitEventually(session, 'before the kill');
   const rows = new Set(session.replica.table('Logical_Switch').keys());
   const lost = await cluster.leader();
   await lost.kill();
-  await commitSometime(session, 'after the kill');
+  await commitEventually(session, 'after the kill');
   await atTheLeader(session);
   assert.notEqual(session.endpoint, lost.unix);
   assert.ok([...rows].every((uuid) => session.replica.table('Logical_Switch').has(uuid)));
@@ -140,7 +140,7 @@ test('a leader killed with -9, and started again: the session goes to the new on
     'OVSDB_NOT_LEADER',
     'OVSDB_CLUSTER_DISCONNECTED',
     'OVSDB_STALE_SERVER',
-    // Of one that is held up for two seconds.
+    // Of a member that is busy for two seconds.
     'OVSDB_PROBE_TIMEOUT',
   ];
   assert.deepEqual(
@@ -150,11 +150,11 @@ test('a leader killed with -9, and started again: the session goes to the new on
   await lost.restart();
 });
 
-test('a leader that hands its office over is left, without having died', async (t) => {
+test('the session leaves a leader that transfers its leadership', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
   await session.untilSynced();
-  // A leader that is held up loses its office before it can hand it over: then it is the turn of the next one.
-  await until('a leader that does not lead any more is left', async () => {
+  // A busy leader loses its leadership before it can transfer it: then the next leader is tried.
+  await until('the session leaves the former leader', async () => {
     const first = await atTheLeader(session);
     errors.length = 0;
     await until('it is left', async () => {
@@ -163,12 +163,12 @@ test('a leader that hands its office over is left, without having died', async (
     });
     return errors[0]?.code === 'OVSDB_NOT_LEADER' && errors[0].endpoint === first.unix;
   });
-  await commitSometime(session, 'after the handover');
-  // The office may come back to the first one: what counts is that the session is where it is.
+  await commitEventually(session, 'after the handover');
+  // The first member may become the leader again: the session has to be connected to the leader, whichever that is.
   await atTheLeader(session);
 });
 
-test('a member without the majority is left', async (t) => {
+test('the session leaves a member without the majority', async (t) => {
   const leader = await cluster.leader();
   const followers = cluster.members.filter((member) => member !== leader);
   const { session, errors } = openSession(t, [leader.unix]);
@@ -180,7 +180,7 @@ test('a member without the majority is left', async (t) => {
   await session.untilSynced();
 });
 
-test('a member that is behind what was read from another is refused', async (t) => {
+test('the session rejects a member that is behind what it read from another', async (t) => {
   const leader = await cluster.leader();
   const behind = cluster.members.find((member) => member !== leader)!;
   const ahead = await TamperingProxy.start(leader.unix);
@@ -193,19 +193,19 @@ test('a member that is behind what was read from another is refused', async (t) 
   };
   const { session, errors } = openSession(t, [ahead.endpoint, behind.unix]);
   await session.untilSynced();
-  await until('the other one was refused for that, and the session is back at the first', () => {
+  await until('the other one was rejected for that, and the session is back at the first', () => {
     const isRefused = errors.some(({ code, endpoint }) => code === 'OVSDB_STALE_SERVER' && endpoint === behind.unix);
     const isBack = session.state === 'synced' && session.endpoint === ahead.endpoint;
-    // Again, where the other one was out of touch with the cluster just then, and refused for that.
+    // Again, if the session rejected the other one because it had no contact with the cluster just then.
     if (isBack && !isRefused) ahead.disconnectAll();
     return isRefused && isBack;
   });
-  // One that is held up is out of touch with the others for a moment.
+  // On a loaded machine a member loses contact with the others for a moment.
   const others = errors.filter(({ code }) => code !== 'OVSDB_STALE_SERVER' && code !== 'OVSDB_CLUSTER_DISCONNECTED');
   assert.ok(others.every(({ code, endpoint }) => code === 'OVSDB_DISCONNECTED' && endpoint === ahead.endpoint));
 });
 
-test('a server that was just started and names no database yet is left, and what was read is not forgotten', async (t) => {
+test('the session leaves a server that just started and names no database yet, and keeps its contents', async (t) => {
   const leader = await cluster.leader();
   const well = await TamperingProxy.start(leader.unix);
   const starting = await TamperingProxy.start(leader.unix);
@@ -226,7 +226,7 @@ test('a server that was just started and names no database yet is left, and what
     else Object.assign(message, { result: null, error: { error: 'unknown database' } });
     return 'pass';
   };
-  const { session, errors } = openSession(t, [well.endpoint, starting.endpoint], { setbackPatienceMs: 3_600_000 });
+  const { session, errors } = openSession(t, [well.endpoint, starting.endpoint], { rollbackPatienceMs: 3_600_000 });
   await session.untilSynced();
   const { generation } = session;
   well.judgeServer = () => 'disconnect';
@@ -240,57 +240,57 @@ test('a server that was just started and names no database yet is left, and what
   assert.equal(session.endpoint, well.endpoint);
 });
 
-test('a server that is no member of the cluster is refused, whether it stands alone or leads another one', async (t) => {
+test('the session rejects a server of another cluster, and one without a cluster', async (t) => {
   const alone = await OvsdbServerProcess.start();
   t.after(() => alone.stop());
   const other = await OvsdbCluster.start();
   t.after(() => other.stop());
   const strays = [alone.unix, (await other.leader()).unix];
-  const { session, errors } = openSession(t, [...cluster.endpoints, ...strays], { leaderOnly: true, setbackPatienceMs: 3_600_000 });
-  await commitSometime(session, 'in the cluster');
+  const { session, errors } = openSession(t, [...cluster.endpoints, ...strays], { leaderOnly: true, rollbackPatienceMs: 3_600_000 });
+  await commitEventually(session, 'in the cluster');
   await Promise.all(cluster.members.map((member) => member.kill()));
-  await until('both were refused', () => errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER').length >= 2);
+  await until('both were rejected', () => errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER').length >= 2);
   await Promise.all(cluster.members.map((member) => member.restart()));
-  await commitSometime(session, 'in the cluster as well');
+  await commitEventually(session, 'in the cluster as well');
   assert.ok(cluster.endpoints.includes(session.endpoint), session.endpoint);
-  const refused = errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER');
-  assert.deepEqual(new Set(refused.map(({ endpoint }) => endpoint)), new Set(strays));
+  const rejected = errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER');
+  assert.deepEqual(new Set(rejected.map(({ endpoint }) => endpoint)), new Set(strays));
   assert.ok(
-    refused.some(({ message }) => / stands alone; what was read is of the cluster [0-9a-f-]{36}$/.test(message)),
-    refused[0]!.message,
+    rejected.some(({ message }) => / stands alone; what was read is of the cluster [0-9a-f-]{36}$/.test(message)),
+    rejected[0]!.message,
   );
 });
 
-test('a database that stands alone in the place of the cluster is taken, once that has lasted', async (t) => {
+test('a server without a cluster in place of the cluster is accepted after rollbackPatienceMs', async (t) => {
   const alone = await OvsdbServerProcess.start();
   t.after(() => alone.stop());
   const made = await OvsdbCluster.start();
   t.after(() => made.stop());
-  // A session that has read nothing yet takes whom it finds.
+  // A session that has read nothing yet uses the first server that it finds.
   const later = await TamperingProxy.start(alone.unix);
   t.after(() => later.stop());
   later.judgeServer = () => 'disconnect';
-  const { session, errors } = openSession(t, [...made.endpoints, later.endpoint], { leaderOnly: true, setbackPatienceMs: 1_000 });
-  await commitSometime(session, 'in the cluster');
+  const { session, errors } = openSession(t, [...made.endpoints, later.endpoint], { leaderOnly: true, rollbackPatienceMs: 1_000 });
+  await commitEventually(session, 'in the cluster');
   await Promise.all(made.members.map((member) => member.kill()));
   later.judgeServer = () => 'pass';
   await until('it is taken', () => session.state === 'synced' && session.endpoint === later.endpoint);
   assert.ok(errors.some(({ code }) => code === 'OVSDB_OTHER_CLUSTER'));
   assert.equal(session.replica.table('Logical_Switch').size, 0);
-  await commitSometime(session, 'in its place');
+  await commitEventually(session, 'in its place');
 });
 
-test('a cluster that is put back to an earlier state is taken as it is, once no member is as far as what was read for a while', async (t) => {
-  const { session, errors, batches } = openSession(t, cluster.endpoints, { leaderOnly: true, setbackPatienceMs: 1_000 });
-  await commitSometime(session, 'in the backup');
+test('a cluster that was restored to an earlier state is accepted after rollbackPatienceMs', async (t) => {
+  const { session, errors, batches } = openSession(t, cluster.endpoints, { leaderOnly: true, rollbackPatienceMs: 1_000 });
+  await commitEventually(session, 'in the backup');
   const backups = await Promise.all(cluster.members.map((member) => member.backUp()));
-  for (let count = 0; count < 20; count++) await commitSometime(session, `lost ${count}`);
+  for (let count = 0; count < 20; count++) await commitEventually(session, `lost ${count}`);
   await Promise.all(cluster.members.map((member) => member.kill()));
   await Promise.all(backups.map((putBack) => putBack()));
   const [before, told] = [errors.length, batches.length];
   await Promise.all(cluster.members.map((member) => member.restart()));
   const names = (): unknown[] => [...session.replica.table('Logical_Switch').values()].map(({ name }) => name);
-  // Who has just come to lead takes the last of its log in a moment later.
+  // A new leader applies the end of its log a moment later.
   const isBack = (): boolean => session.state === 'synced' && !names().includes('lost 0') && names().includes('in the backup');
   await until('what was lost is gone from the replica, and the rest is there', isBack);
   assert.deepEqual(
@@ -299,11 +299,11 @@ test('a cluster that is put back to an earlier state is taken as it is, once no 
   );
   assert.ok(
     errors.slice(before).some(({ code }) => code === 'OVSDB_STALE_SERVER'),
-    'it was refused at first',
+    'it was rejected at first',
   );
   const kinds = batches.slice(told).flatMap((batch) => batch.map(({ kind }) => kind));
   const inserts = kinds.filter((kind) => kind === 'insert').length;
   assert.equal(kinds.filter((kind) => kind === 'delete').length - inserts, 20, 'the true differences');
-  assert.ok(inserts <= 1, `${inserts} rows that were there all the time are told anew`);
-  await commitSometime(session, 'goes on');
+  assert.ok(inserts <= 1, `${inserts} unchanged rows are reported as inserted`);
+  await commitEventually(session, 'goes on');
 });

@@ -41,7 +41,7 @@ function contentsOf(session: OvsdbSession): Contents {
   return new Map(tables.map((table) => [table, new Map(Array.from(session.replica.table(table), ([uuid, row]) => [uuid, { ...row }]))]));
 }
 
-/** A copy that is built from what listeners are told alone. */
+/** A copy that is built from the listeners' changes alone. */
 function follow(session: OvsdbSession): Contents {
   const copy: Contents = new Map(tables.map((table) => [table, new Map()]));
   const apply = ({ table, uuid, kind, row, changed }: RowChange): void => {
@@ -82,7 +82,7 @@ interface Way {
   readonly disturb: (done: number, random: (below: number) => number) => Promise<void> | void;
   /** Called after the last: from then on everything works. */
   readonly calm: () => Promise<void> | void;
-  /** Whom to ask for the truth. */
+  /** The server whose contents are right. */
   readonly server: () => Promise<OvsdbServerProcess> | OvsdbServerProcess;
 }
 
@@ -116,8 +116,8 @@ async function randomHistory(t: TestContext, seed: number, count: number, way: W
   const copies = {
     'the replica of the session that wrote': contentsOf(writer),
     'the replica of the session that only read': contentsOf(reader),
-    'what the changes told to the session that wrote': written,
-    'what the changes told to the session that only read': read,
+    'the changes that listeners of the writing session got': written,
+    'the changes that listeners of the reading session got': read,
   };
   for (const [what, copy] of Object.entries(copies)) {
     for (const [table, rows] of truth) {
@@ -170,7 +170,7 @@ test('the same when all bytes come late, and both connections break in the middl
   assert.ok(errors.length > 0);
 });
 
-test('the same on a cluster whose members die and come back, and whose leader hands its office over', async (t) => {
+test('the same on a cluster whose members die and come back, and whose leader transfers its leadership', async (t) => {
   const cluster = await OvsdbCluster.start();
   t.after(() => cluster.stop());
   let down: OvsdbServerProcess | undefined;

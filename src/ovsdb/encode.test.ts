@@ -127,7 +127,7 @@ test('values are equal by their contents', () => {
   assert.ok(!equalValues(null, new Set()));
 });
 
-test('text that ovsdb-server ends the connection over is refused before it is sent', () => {
+test('text that ovsdb-server ends the connection over is rejected before it is sent', () => {
   for (const text of ['a\0b', '\ud800', 'x\udc00']) {
     for (const [name, value] of [
       ['string', text],

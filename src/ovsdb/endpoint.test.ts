@@ -14,7 +14,7 @@ test('the notations of ovsdb(7)', () => {
 });
 
 for (const text of ['', 'unix:', 'tcp:', 'tcp::6641', 'tcp:fd00::1:6641', 'tcp:a:0', 'tcp:a:65536', 'http://a', 'ptcp:6641', 'tcp:[::1']) {
-  test(`${JSON.stringify(text)} is refused, by name`, () => {
+  test(`${JSON.stringify(text)} is rejected, by name`, () => {
     assert.throws(
       () => parseEndpoint(text),
       (error: Error & { code?: string }) => error.code === 'OVSDB_BAD_ENDPOINT' && error.message.includes(JSON.stringify(text)),

@@ -5,7 +5,7 @@ export type Endpoint =
   | { readonly kind: 'unix'; readonly text: string; readonly path: string }
   | { readonly kind: 'tcp' | 'ssl'; readonly text: string; readonly host: string; readonly port: number };
 
-/** The port that IANA gave to OVSDB, and that OVS takes where none is named. */
+/** IANA's port of OVSDB, and the default of OVS. */
 const defaultPort = 6640;
 
 /**

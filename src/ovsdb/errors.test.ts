@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OvsdbError } from './index.ts';
 import { readServerError, toOvsdbError } from './errors.ts';
 
-test('a bare string is an error, too', () => {
+test('a bare string is read as an error', () => {
   assert.deepEqual(readServerError('unknown database'), { code: 'OVSDB_UNKNOWN_DATABASE', error: 'unknown database', details: undefined });
   assert.equal(readServerError(7).code, 'OVSDB_SERVER_ERROR');
 });

@@ -21,10 +21,10 @@ export const errorCodes = {
   OVSDB_STALE_SERVER: 'the server is behind what was read before',
   OVSDB_OTHER_CLUSTER: 'the server is not of the cluster that was read before',
   OVSDB_MONITOR_CANCELED: 'the server ended the monitor',
-  OVSDB_NOT_MONITORED: 'the table is not one the session was asked to read',
+  OVSDB_NOT_MONITORED: 'the table is not among those that the session monitors',
   OVSDB_TRANSACTION_TIMEOUT: 'the reply to a transaction took longer than timeoutMs',
-  OVSDB_NO_REPLY: 'the server answers echoes and leaves a request without an answer; the connection is given up',
-  OVSDB_EFFECT_MISSING: 'the server says that it carried out a transaction and does not show what that did; the connection is given up',
+  OVSDB_NO_REPLY: 'the server answers echoes and does not answer a request; the connection is closed',
+  OVSDB_EFFECT_MISSING: 'the server reported success of a transaction and did not send its changes; the connection is closed',
   OVSDB_CLOSED: 'the session was closed',
 
   OVSDB_ABORTED: 'aborted',
@@ -64,8 +64,8 @@ export interface OperationReference {
 }
 
 /**
- * What became of a transaction that failed: it never left (`not-sent`), the server refused it and nothing changed (`rejected`),
- * or nobody can tell from here (`unknown`).
+ * The state of a transaction that failed: it was never sent (`not-sent`), the server answered with an error and changed nothing
+ * (`rejected`), or the connection ended before the reply and it may have taken effect (`unknown`).
  */
 export type TransactionFate = 'not-sent' | 'rejected' | 'unknown';
 
@@ -105,7 +105,7 @@ export class OvsdbError extends Error {
   }
 }
 
-/** The server could not do it for anybody: a full disk, a cluster in trouble, a replica that takes no writes. No operation is at fault. */
+/** Every transaction would fail: a full disk, a cluster without majority, a read-only replica. No operation is at fault. */
 const serverWide: ReadonlySet<OvsdbErrorCode> = new Set<OvsdbErrorCode>([
   'OVSDB_IO_ERROR',
   'OVSDB_CLUSTER_ERROR',
@@ -122,12 +122,12 @@ const lies: ReadonlySet<OvsdbErrorCode> = new Set<OvsdbErrorCode>([
   'OVSDB_EFFECT_MISSING',
 ]);
 
-/** Whether a connection ended because what the server sent cannot be true: it is there, and not to be believed. */
-export function isLie(code: OvsdbErrorCode): boolean {
+/** Whether a connection ended because the server answered against the protocol: it is reachable, and its answers cannot be used. */
+export function isProtocolViolation(code: OvsdbErrorCode): boolean {
   return lies.has(code);
 }
 
-/** Whether a transaction was refused for the server's own trouble: any other one would have been as well. */
+/** Whether a transaction failed for a reason that has nothing to do with its operations: any other one would fail as well. */
 export function isServerWide(error: OvsdbError): boolean {
   return serverWide.has(error.code);
 }

@@ -33,18 +33,18 @@ test('the leader is read, wherever among the endpoints it stands', async () => {
   assert.equal(await read([...followers, leader].map(({ unix }) => unix)), 1);
 });
 
-test('a member that is away is no failure while another one leads', async () => {
+test('a member that does not answer is no failure while another one leads', async () => {
   const { leader } = await membersByOffice();
   assert.equal(await read(['unix:/nowhere/at/all', leader.unix]), 1);
 });
 
-test('where nobody leads, each is tried once, and what says most is told', async () => {
+test('without a leader each endpoint is tried once, and the most specific error is reported', async () => {
   const { followers } = await membersByOffice();
   await assert.rejects(read(['unix:/nowhere/at/all', ...followers.map(({ unix }) => unix)]), { code: 'OVSDB_CONNECT_FAILED' });
   await assert.rejects(read(followers.map(({ unix }) => unix)), { code: 'OVSDB_NOT_LEADER' });
 });
 
-test('a server that says nothing is given up after the time that was given', async (t) => {
+test('a server that sends nothing is given up after the timeout', async (t) => {
   const path = join(mkdtempSync(join(tmpdir(), 'ovsdb-')), 'silent.sock');
   const silent = createServer((socket) => void socket.resume());
   await new Promise<void>((done) => silent.listen(path, done));

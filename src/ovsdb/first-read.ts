@@ -2,8 +2,8 @@ import { OvsdbError } from './errors.ts';
 import type { OvsdbSession } from './session.ts';
 
 /**
- * Starts a session for somebody who reads once, and does not wait for ever: members of a cluster that do not lead, or are away, are no failure
- * while there is another one to ask.
+ * Starts a session and waits for its first sync, for a command that reads once: each endpoint is tried once. Members of a cluster that do
+ * not lead, or do not answer, are no failure while another endpoint is left to try.
  *
  * @throws {OvsdbError} when each endpoint was tried once: why none could be read; OVSDB_CONNECT_TIMEOUT after this long
  */
@@ -27,7 +27,7 @@ export async function firstRead(session: OvsdbSession, timeoutMs: number): Promi
   }
 }
 
-/** That a member does not lead says nothing of why no other one could be read. */
+/** OVSDB_NOT_LEADER does not explain why no other member could be read. */
 function mostTelling(failures: readonly OvsdbError[]): OvsdbError | undefined {
   return failures.findLast(({ code }) => code !== 'OVSDB_NOT_LEADER') ?? failures.at(-1);
 }

@@ -6,29 +6,29 @@ import { ManualClock } from './testing/manual-clock.ts';
 let clock: ManualClock;
 let events: string[];
 let probe: InactivityProbe;
-let owedSince: number | undefined;
+let unansweredSince: number | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
   events = [];
-  owedSince = undefined;
+  unansweredSince = undefined;
   probe = new InactivityProbe(
     clock,
     1_000,
     () => events.push(`echo at ${clock.now()}`),
-    (ms, ailment) => events.push(`${ailment === 'silent' ? 'dead' : ailment} after ${ms}`),
-    () => owedSince,
+    (ms, kind) => events.push(`${kind === 'silent' ? 'dead' : kind} after ${ms}`),
+    () => unansweredSince,
   );
 });
 
-test('a silent peer is asked once, and given up after as long again', () => {
+test('a silent peer gets one echo, and is given up after as long again', () => {
   clock.advance(1_999);
   assert.deepEqual(events, ['echo at 1000']);
   clock.advance(100);
   assert.deepEqual(events, ['echo at 1000', 'dead after 2020']);
 });
 
-test('any bytes are an answer', () => {
+test('any bytes end the silence', () => {
   clock.advance(1_500);
   probe.received();
   clock.advance(999);
@@ -37,7 +37,7 @@ test('any bytes are an answer', () => {
   assert.deepEqual(events, ['echo at 1000', 'echo at 2500']);
 });
 
-test('a peer that talks is not asked', () => {
+test('a peer that sends gets no echo', () => {
   for (let at = 0; at < 20; at++) {
     clock.advance(900);
     probe.received();
@@ -45,7 +45,7 @@ test('a peer that talks is not asked', () => {
   assert.deepEqual(events, []);
 });
 
-test('input that waits behind the timers, because the process was busy, saves the peer', () => {
+test('input that is pending because the process was busy keeps the peer alive', () => {
   clock.advance(2_000);
   probe.received();
   clock.advance(500);
@@ -60,8 +60,8 @@ function talk(ms: number): void {
   }
 }
 
-test('one that talks and answers nothing is asked when a request is open for an interval, and given up six later', () => {
-  owedSince = 0;
+test('a peer that sends and answers nothing gets an echo when a request is open for an interval, and is given up six later', () => {
+  unansweredSince = 0;
   talk(9_100);
   const [asked, given, ...rest] = events;
   assert.match(asked ?? '', /^echo at 1\d\d\d$/);
@@ -69,18 +69,18 @@ test('one that talks and answers nothing is asked when a request is open for an 
   assert.deepEqual(rest, []);
 });
 
-test('one that answers anything at all is asked again, and kept', () => {
-  owedSince = 0;
+test('a peer that answers anything gets another echo, and is kept', () => {
+  unansweredSince = 0;
   for (let times = 0; times < 10; times++) {
     talk(5_000);
-    owedSince = clock.now();
+    unansweredSince = clock.now();
   }
   assert.equal(events.length, 10);
   assert.ok(events.every((event) => event.startsWith('echo')));
 });
 
-test('an answer that waits behind the timers, because the process was busy, saves the peer', () => {
-  owedSince = 0;
+test('a reply that is pending because the process was busy keeps the peer alive', () => {
+  unansweredSince = 0;
   talk(9_100);
   const deafAt = Number(/\d+$/.exec(events.at(-1) ?? '')?.[0]);
   clock = new ManualClock();
@@ -96,7 +96,7 @@ test('an answer that waits behind the timers, because the process was busy, save
   assert.deepEqual(said, ['echo']);
 });
 
-test('a longer interval holds from now on', () => {
+test('a longer interval applies at once', () => {
   clock.advance(900);
   probe.setInterval(60_000);
   clock.advance(59_000);
@@ -106,7 +106,7 @@ test('a longer interval holds from now on', () => {
   assert.deepEqual(events, ['echo at 60900']);
 });
 
-test('nothing is left of a stopped one', () => {
+test('a stopped probe has no timer', () => {
   probe.stop();
   probe.setInterval(10);
   assert.equal(clock.pending, 0);

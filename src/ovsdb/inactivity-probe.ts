@@ -1,63 +1,64 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Pending input is read only after the timers that are due: a process that was busy for long would take its own absence for the
- * server's. So the verdict waits for one more turn of the event loop.
+ * Node.js runs due timers before it reads pending input. A process that was busy for long would take its own pause for the server's
+ * silence, so the verdict waits for one more turn of the event loop.
  */
 const secondLookMs = 20;
 
-/** Intervals that a peer which talks has for an answer: an echo may stand behind all that it had to send before. */
+/** Intervals that a sending peer has for a reply: its echo reply may be queued behind a lot of data. */
 const patience = 6;
 
 /**
- * `silent`: not a byte came. `deaf`: it talks, and answers nothing: what is sent to it does not arrive, or is not read. `choosy`: it answers echoes,
- * and leaves a request that came before them.
+ * `silent`: the peer sends nothing. `no-replies`: it sends, and answers nothing: requests do not arrive, or it does not read them.
+ * `skipped-request`: it answers echoes, and not a request that was sent before them.
  */
-export type Ailment = 'silent' | 'deaf' | 'choosy';
+export type SilenceKind = 'silent' | 'no-replies' | 'skipped-request';
 
 /**
- * Finds a peer that is silent: after `intervalMs` without a byte it asks for an echo, and after as long again it calls `onDead`. And one
- * that talks and answers nothing: when a request has been open for `intervalMs`, it asks for an echo as well, and waits for any answer. And one
- * that answers the echo and not the request: it has as long again.
- * A peer that talks costs one timer an interval, not one a message.
+ * Finds a dead peer and calls `onDead`. Three checks:
+ * - silence: after `intervalMs` without a byte the probe sends an echo; after as long again without a byte the peer is dead;
+ * - no replies: when a request has been open for `intervalMs`, the probe sends an echo and waits six intervals for any reply;
+ * - a skipped request: a later request was answered and this one was not, for `intervalMs`.
+ * Costs one timer an interval, however much the peer sends.
  */
 export class InactivityProbe {
   readonly #clock: Clock;
   readonly #sendEcho: () => void;
-  readonly #onDead: (ms: number, ailment: Ailment) => void;
-  readonly #owedSince: () => number | undefined;
-  readonly #passedOverSince: () => number | undefined;
+  readonly #onDead: (ms: number, kind: SilenceKind) => void;
+  readonly #unansweredSince: () => number | undefined;
+  readonly #skippedSince: () => number | undefined;
   #intervalMs: number;
   #receivedAt: number;
   #echoSentAt: number | undefined;
-  /** What is owed since then was asked for with an echo, and when. */
-  #asked: { readonly owedSince: number; readonly at: number } | undefined;
+  /** The open requests since then were followed by an echo, sent at `at`. */
+  #asked: { readonly unansweredSince: number; readonly at: number } | undefined;
   #cancelTimer: () => void = () => {};
   #stopped = false;
 
   /**
-   * @param owedSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open
-   * @param passedOverSince since when a request has been open after a later one was answered; undefined where none is
+   * @param unansweredSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open
+   * @param skippedSince since when a request has been open after a later one was answered; undefined where none is
    */
   constructor(
     clock: Clock,
     intervalMs: number,
     sendEcho: () => void,
-    onDead: (ms: number, ailment: Ailment) => void,
-    owedSince: () => number | undefined = () => undefined,
-    passedOverSince: () => number | undefined = () => undefined,
+    onDead: (ms: number, kind: SilenceKind) => void,
+    unansweredSince: () => number | undefined = () => undefined,
+    skippedSince: () => number | undefined = () => undefined,
   ) {
     this.#clock = clock;
     this.#intervalMs = intervalMs;
     this.#sendEcho = sendEcho;
     this.#onDead = onDead;
-    this.#owedSince = owedSince;
-    this.#passedOverSince = passedOverSince;
+    this.#unansweredSince = unansweredSince;
+    this.#skippedSince = skippedSince;
     this.#receivedAt = clock.now();
     this.#arm(intervalMs);
   }
 
-  /** To be called for any bytes that came in. */
+  /** To be called for each chunk of content received. */
   received(): void {
     this.#receivedAt = this.#clock.now();
     this.#echoSentAt = undefined;
@@ -82,11 +83,11 @@ export class InactivityProbe {
   }
 
   #look(): void {
-    if (this.#isDeaf()) return this.#verdict('deaf', this.#owedSince);
-    const passedOver = this.#passedOverSince();
-    if (passedOver !== undefined) {
-      const left = passedOver + this.#intervalMs - this.#clock.now();
-      return left <= 1 ? this.#verdict('choosy', this.#passedOverSince) : this.#arm(left);
+    if (this.#repliesMissing()) return this.#verdict('no-replies', this.#unansweredSince);
+    const skipped = this.#skippedSince();
+    if (skipped !== undefined) {
+      const left = skipped + this.#intervalMs - this.#clock.now();
+      return left <= 1 ? this.#verdict('skipped-request', this.#skippedSince) : this.#arm(left);
     }
     const since = this.#clock.now() - (this.#echoSentAt ?? this.#receivedAt);
     // A timer may fire a fraction of a millisecond early.
@@ -99,22 +100,22 @@ export class InactivityProbe {
     this.#verdict('silent', () => this.#receivedAt);
   }
 
-  /** @returns whether an echo was asked for, because something is owed, and nothing was answered since. Asks for one where it is due. */
-  #isDeaf(): boolean {
-    const owedSince = this.#owedSince();
+  /** Sends an echo where a request is open for too long. @returns whether nothing at all was answered since that echo */
+  #repliesMissing(): boolean {
+    const unansweredSince = this.#unansweredSince();
     const now = this.#clock.now();
-    if (owedSince === undefined || now - owedSince + 1 < this.#intervalMs) return false;
-    if (this.#asked?.owedSince === owedSince) return now - this.#asked.at + 1 >= patience * this.#intervalMs;
-    this.#asked = { owedSince, at: now };
+    if (unansweredSince === undefined || now - unansweredSince + 1 < this.#intervalMs) return false;
+    if (this.#asked?.unansweredSince === unansweredSince) return now - this.#asked.at + 1 >= patience * this.#intervalMs;
+    this.#asked = { unansweredSince, at: now };
     this.#sendEcho();
     return false;
   }
 
-  /** @param since what moves on when the peer is not dead after all */
-  #verdict(ailment: Ailment, since: () => number | undefined): void {
+  /** @param since a time that changes when the peer is alive after all */
+  #verdict(kind: SilenceKind, since: () => number | undefined): void {
     const before = since();
     this.#cancelTimer = this.#clock.schedule(secondLookMs, () => {
-      if (before !== undefined && since() === before) this.#onDead(this.#clock.now() - before, ailment);
+      if (before !== undefined && since() === before) this.#onDead(this.#clock.now() - before, kind);
       else this.#look();
     });
   }

@@ -7,8 +7,8 @@ import { isUuid, type Uuid } from './uuid.ts';
 type Decode = (table: string, uuid: Uuid, json: JsonRow) => MutableRow;
 
 /**
- * The answer to a monitor request while it comes. Whole rows are decoded at once, so that their text can go; changes to rows
- * that are there already (of a monitor that goes on where it was) wait for the end as they are written.
+ * The reply to a monitor request while it arrives. Whole rows are decoded at once, so that their text can be freed. Changes to existing
+ * rows (of a resumed monitor) are kept as text until the end.
  */
 export class IncomingContents implements IncomingRows {
   readonly #decode: Decode;
@@ -33,18 +33,18 @@ export class IncomingContents implements IncomingRows {
     }
   };
 
-  /** What came with the end of the answer. */
+  /** Takes the rows at the end of the reply. */
   takeRest(updates: TableUpdates): void {
     for (const [table, uuid, update] of eachRow(updates)) this.#take(table, uuid, update);
   }
 
-  /** What is to be applied to the rows that are there. */
+  /** The changes to apply to the existing rows. */
   get updates(): TableUpdates {
-    if (this.#rows.size > 0) throw new OvsdbError('OVSDB_PROTOCOL', 'the server goes on where the replica was, and sends it anew as well');
+    if (this.#rows.size > 0) throw new OvsdbError('OVSDB_PROTOCOL', 'the server resumed the monitor, and sent whole rows as well');
     return { notation: this.#notation, tables: this.#changes };
   }
 
-  /** Every row there is, by table. */
+  /** All rows, by table. */
   whole(): ReadonlyMap<string, ReadonlyMap<Uuid, MutableRow>> {
     for (const table of Object.keys(this.#changes)) {
       for (const [uuid, update] of Object.entries(this.#changes[table]!)) this.#add(table, uuid as Uuid, update['insert']);

@@ -40,7 +40,7 @@ export {
 export type { OperationResult, TransactOutcome } from './transaction.ts';
 export {
   errorCodes,
-  isLie,
+  isProtocolViolation,
   isServerWide,
   OvsdbError,
   toOvsdbError,

@@ -10,28 +10,28 @@ export interface LinkOptions {
   readonly database: string;
   readonly clock: Clock;
   readonly probeIntervalMs: number;
-  /** The silence allowed while the server composes the first contents, which it does without answering anything else. */
+  /** The silence allowed while the server composes the first contents: it answers nothing else meanwhile. */
   readonly syncSilenceMs: number;
   readonly maxMessageBytes: number;
 }
 
-/** What a link asks and tells the session that owns it. */
+/** Callbacks of the session that owns the link. */
 export interface LinkEvents {
-  /** What the server says of itself, first and at each change (undefined: it has no `_Server`); an error means: leave it. */
+  /** The server's own status, at the start and at each change (undefined: it has no `_Server`). An error closes the connection. */
   serverStatus(status: ServerStatus | undefined, first: boolean): OvsdbError | undefined;
-  /** The database's schema; the answer is what to monitor, and the transaction after which to go on. */
+  /** The database's schema. Returns what to monitor, and the transaction to resume from. */
   schema(json: unknown): { readonly plan: MonitorPlan; readonly since: Uuid };
-  /** Where the rows of the first contents go while they come. */
+  /** Takes the rows of the first contents while they arrive. */
   incoming(): IncomingRows;
   contents(contents: MonitorContents): void;
   update(update: Omit<MonitorContents, 'resumed'>): void;
-  /** Once, at the end, whoever ended it. */
+  /** Called once, when the connection has ended on either side. */
   down(error: OvsdbError): void;
 }
 
 const serverMonitorId = '_Server';
 
-/** One connection from its opening to its end: judges the server, reads the schema, starts the monitor, hands on updates. */
+/** One connection from its opening to its end: checks the server, reads the schema, starts the monitor, passes updates on. */
 export class Link {
   readonly rpc: RpcConnection;
   /** Resolves when the socket is gone. */
@@ -83,7 +83,7 @@ export class Link {
     return new Promise((resolve) => {
       this.rpc.call('monitor', ['_Server', serverMonitorId, requests], (reply) => {
         if (reply.kind === 'result') this.#judge(reply.result, true);
-        else if (reply.kind === 'error') this.#heed(this.#events.serverStatus(undefined, true));
+        else if (reply.kind === 'error') this.#closeOn(this.#events.serverStatus(undefined, true));
         resolve();
       });
     });
@@ -92,14 +92,16 @@ export class Link {
   #judge(tables: unknown, first: boolean): void {
     const { database } = this.#options;
     const status = readServerStatus(tables, database);
-    if (status === 'gone') this.#heed(new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${database}`));
-    else if (status !== undefined) this.#heed(this.#events.serverStatus(status, first));
-    // It listens before it says so of any database: what it would give now may be from before it has heard of its cluster.
+    if (status === 'gone') this.#closeOn(new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${database}`));
+    else if (status !== undefined) this.#closeOn(this.#events.serverStatus(status, first));
+    // A server that just started listens before it has joined its cluster: its contents may be old.
     else if (first)
-      this.#heed(new OvsdbError('OVSDB_NO_DATABASE', `the server does not have the database ${database}, or not yet: it was just started`));
+      this.#closeOn(
+        new OvsdbError('OVSDB_NO_DATABASE', `the server does not have the database ${database}, or not yet: it was just started`),
+      );
   }
 
-  #heed(refusal: OvsdbError | undefined): void {
+  #closeOn(refusal: OvsdbError | undefined): void {
     if (refusal !== undefined) this.rpc.close(refusal);
   }
 

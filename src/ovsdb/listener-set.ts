@@ -1,6 +1,6 @@
 /**
- * Functions to call. One that throws has a bug that is not the session's: the others are called all the same, and the error
- * surfaces as any uncaught one does.
+ * Listeners of an event. If one throws, the others are called all the same, and its error surfaces as an uncaught exception: the bug is
+ * the listener's, not the session's.
  */
 export class ListenerSet<T> {
   readonly #listeners = new Set<(value: T) => void>();

@@ -1,4 +1,4 @@
-/** A proxy that lies in front of a real ovsdb-server: each lie is told within two intervals of the probe, and another endpoint is taken. */
+/** A proxy in front of a real ovsdb-server breaks the protocol: the session reports it within two probe intervals and takes another endpoint. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import {
@@ -17,7 +17,7 @@ import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 const PROBE_MS = 400;
-/** Two intervals, and what a starved machine takes beside. */
+/** Two intervals, and a margin for a loaded machine. */
 const TOLD_MS = 2 * PROBE_MS + 2_000;
 
 let server: OvsdbServerProcess;
@@ -74,7 +74,7 @@ for (const { what, code, lie } of LIES) {
     assert.ok(session.replica.table('Logical_Switch').has(uuid));
   });
 
-  test(`one that ${what}, and is the only endpoint, is tried again, and is believed when it is honest`, async (t) => {
+  test(`one that ${what}, and is the only endpoint, is tried again, and is used once it follows the protocol`, async (t) => {
     const { proxy, session, codes } = await scene(t, []);
     lie(proxy);
     assert.equal((await session.transact([insert('Logical_Switch', { name: 'first' }, newUuid())])).ok, false);
@@ -108,7 +108,7 @@ test('a server that sends no update is found with any change that is certain', a
   }
 });
 
-test('a transaction that changes nothing, or that undoes itself, is no lie', async (t) => {
+test('a transaction that changes nothing, or that undoes itself, needs no update', async (t) => {
   const { session, codes } = await scene(t);
   const uuid: Uuid = newUuid();
   await commit(session, [insert('Logical_Switch', { name: 'still', other_config: { b: '1', a: '2' } }, uuid)]);

@@ -93,7 +93,7 @@ test('rows of a result are handed over while they come, and left out of the mess
   );
 });
 
-test('of a reply of many rows no more is held than one row and one chunk; what is broken or too large in it is a coded error', () => {
+test('of a reply of many rows at most one row and one chunk are in memory; broken or too large contents are a coded error', () => {
   const row = (n: number): string => `"${n}":{"initial":{"name":"${'x'.repeat(50)}"}}`;
   const begin = '{"id":1,"result":[false,"0",{"T":{';
   const read = (rows: string, maxBytes = 1_000_000): number => {

@@ -31,15 +31,15 @@ export class MessageStream {
   #ended = false;
   #rowsAt: number | undefined;
   #takeRows: TakeRows = () => {};
-  /** What is open now is a reply's result: rows in it are handed over as they come. */
+  /** The bytes being read are inside a reply's result: its rows are handed over as they arrive. */
   #inResult = false;
-  /** The table whose rows are being read, and what has come of those that are not handed over. */
+  /** The table whose rows are being read, and the bytes of rows that were not handed over yet. */
   #table: string | undefined;
   #rows: Buffer[] = [];
   /** The bytes of this message that were handed over as rows. */
   #rowsSize = 0;
 
-  /** @param maxBytes the largest message taken */
+  /** @param maxBytes the largest message accepted */
   constructor(maxBytes: number, onMessage: (message: unknown) => void) {
     this.#maxBytes = maxBytes;
     this.#onMessage = onMessage;
@@ -123,12 +123,12 @@ export class MessageStream {
     if (start < chunk.length) this.#keepRows(chunk.subarray(start));
   }
 
-  /** A message was begun and is not whole. */
+  /** Part of a message was received, and not its end. */
   get inMessage(): boolean {
     return this.#depth > 0;
   }
 
-  /** No further message is delivered, also of a chunk that is being read. */
+  /** Delivers no further message, not even of the chunk that is being read. */
   end(): void {
     this.#ended = true;
     this.#parts = [];
@@ -152,7 +152,7 @@ export class MessageStream {
     throw new OvsdbError('OVSDB_MESSAGE_TOO_LARGE', `the server sent a message of more than ${this.#maxBytes} bytes`);
   }
 
-  /** @param part what the message's text goes on with @returns the key that is written last in it */
+  /** @param part the continuation of the message's text @returns the last key in it */
   #keyBefore(part: Buffer): string | undefined {
     // Latin-1 keeps the text's bytes apart; a table's name is an identifier (RFC 7047 section 3.1).
     const near: Buffer[] = [part];
@@ -166,7 +166,7 @@ export class MessageStream {
     return /"(\w*)"\s*:\s*$/.exec(text)?.[1];
   }
 
-  /** @param last whole rows, or what is left of one @param ends whether the table ends with them */
+  /** @param last whole rows, or the rest of one @param ends whether the table ends with them */
   #handOver(last: Buffer, ends: boolean): void {
     const table = this.#table!;
     this.#keepRows(last);

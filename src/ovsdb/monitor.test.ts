@@ -48,10 +48,10 @@ for (const [what, lacks, method] of older) {
       batches.length = 0;
       await commit(old, step);
       assert.equal(batches.length, 1);
-      await until('both have heard', () => session.replica.table('Logical_Switch').size === 1);
+      await until('both have received it', () => session.replica.table('Logical_Switch').size === 1);
     }
     await commit(session, [insert('NB_Global', { name: 'last' })]);
-    await until('both have heard', () => old.replica.table('NB_Global').size === 1);
+    await until('both have received it', () => old.replica.table('NB_Global').size === 1);
     same();
     const notified = new Set(
       proxy.fromServer

@@ -8,7 +8,7 @@ import type { Uuid } from './uuid.ts';
 /** The columns to read of each table. */
 export type MonitoredTables = Readonly<Record<string, readonly string[] | 'all'>>;
 
-/** A table, or a column of one, that was asked for and that the server's schema lacks. */
+/** A table or column of the session's options that the server's schema lacks. */
 export interface MissingPart {
   readonly table: string;
   readonly column?: string;
@@ -19,7 +19,7 @@ export interface MonitorPlan {
   readonly missing: readonly MissingPart[];
 }
 
-/** What the schema has of what was asked for. */
+/** The requested tables and columns that the schema has, and those that it lacks. */
 export function planMonitor(schema: DatabaseSchema, tables: MonitoredTables): MonitorPlan {
   const columns = new Map<string, ReadonlyMap<string, ColumnSchema>>();
   const missing: MissingPart[] = [];
@@ -35,16 +35,16 @@ export function planMonitor(schema: DatabaseSchema, tables: MonitoredTables): Mo
   return { columns, missing };
 }
 
-/** What the rows of a first answer are handed to as they come, in the notation that goes with them. */
+/** Takes the rows of the first contents as they arrive, in the notation of the method. */
 export interface IncomingRows {
   begin(notation: TableUpdates['notation']): void;
   readonly take: TakeRows;
 }
 
-/** The first answer to a monitor request, without the rows that were handed over before. */
+/** The reply to a monitor request, without the rows that were handed over before. */
 export interface MonitorContents {
   readonly updates: TableUpdates;
-  /** Whether these are the changes since the transaction that was named; else they are everything. */
+  /** Whether these are the changes since the requested transaction; else they are all rows. */
   readonly resumed: boolean;
   readonly lastTxnId: Uuid | undefined;
 }
@@ -52,15 +52,15 @@ export interface MonitorContents {
 /** From the newest to the oldest: with resume (Open vSwitch 2.12), with differences (2.6), and RFC 7047's own. */
 const methods = ['monitor_cond_since', 'monitor_cond', 'monitor'] as const;
 
-/** What is open around a row in the reply to each: the message, for the newest a list, all tables, the table. */
+/** Depth of nesting around a row in the reply to each method: the message, for the newest a list, all tables, the table. */
 const rowsAt = { monitor_cond_since: 4, monitor_cond: 3, monitor: 3 } as const;
 
 /** The monitor's name in requests and updates. */
 export const monitorId = 'replica';
 
 /**
- * Asks for the contents of the planned tables and for all later changes, by the newest method that the server knows.
- * Exactly one of the two functions is called, at once when the reply is read: updates that follow it come later.
+ * Requests the contents of the planned tables and all later changes, by the newest method that the server knows. Calls exactly one of the
+ * two functions, synchronously with the reply: updates that follow it are handled later.
  */
 export function startMonitor(
   rpc: RpcConnection,
@@ -81,7 +81,7 @@ export function startMonitor(
       rpc.expectRows(undefined);
       if (reply.kind === 'result') return onContents(readContents(method, reply.result));
       if (reply.kind === 'error' && isUnknownMethod(reply) && at + 1 < methods.length) return attempt(at + 1);
-      onFailed(reply.kind === 'lost' ? reply.error : monitorRefused(method, reply.error));
+      onFailed(reply.kind === 'lost' ? reply.error : monitorFailed(method, reply.error));
     });
   };
   attempt(0);
@@ -114,9 +114,9 @@ function isUnknownMethod(reply: RpcReply & { kind: 'error' }): boolean {
   return readServerError(reply.error).code === 'OVSDB_UNKNOWN_METHOD';
 }
 
-function monitorRefused(method: string, json: unknown): OvsdbError {
+function monitorFailed(method: string, json: unknown): OvsdbError {
   const { code, error, details } = readServerError(json);
-  return new OvsdbError(code, `the server refused ${method}: ${error}${details === undefined ? '' : `: ${details}`}`, {
+  return new OvsdbError(code, `the server rejected ${method}: ${error}${details === undefined ? '' : `: ${details}`}`, {
     serverError: error,
   });
 }

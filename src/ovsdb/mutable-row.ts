@@ -4,7 +4,7 @@ import type { ColumnSchema } from './schema.ts';
 import type { Uuid } from './uuid.ts';
 import type { Atom, Value } from './value.ts';
 
-/** A row as the replica itself may change it. */
+/** A row that the replica may change. */
 export interface MutableRow {
   _uuid: Uuid;
   [column: string]: Value;

@@ -86,7 +86,7 @@ export function select(table: string, where: readonly Condition[] = [], columns?
 }
 
 /**
- * The transaction goes through only if the rows that `where` finds are exactly these.
+ * The transaction succeeds only if the rows that `where` finds are exactly these.
  *
  * @param timeoutMs how long the server waits for that; at once by default
  */
@@ -95,12 +95,12 @@ export function waitFor(table: string, where: Uuid | readonly Condition[], rows:
   return { op: 'wait', table, where: whereOf(where), columns, until: '==', rows, timeoutMs };
 }
 
-/** The transaction goes through only if the row is there and the conditions hold for it. */
+/** The transaction succeeds only if the row exists and fulfils the conditions. */
 export function waitForRow(table: string, uuid: Uuid, conditions: readonly Condition[] = []): Operation {
   return waitFor(table, [rowIs(uuid), ...conditions], [{ _uuid: uuid }]);
 }
 
-/** The transaction goes through only if no row of the table has this value. */
+/** The transaction succeeds only if no row of the table has this value. */
 export function waitForNone(table: string, column: string, value: InputValue): Operation {
   return { op: 'wait', table, where: [equals(column, value)], columns: ['_uuid'], until: '==', rows: [], timeoutMs: 0 };
 }
@@ -110,7 +110,7 @@ export function comment(text: string): Operation {
   return { op: 'comment', comment: text };
 }
 
-/** The transaction goes through only if this session owns the lock. */
+/** The transaction succeeds only if this session owns the lock. */
 export function assertLock(lock: string): Operation {
   return { op: 'assert', lock };
 }

@@ -19,9 +19,9 @@ test('a server killed with -9 and started again: stale meanwhile, then as before
   await until('the loss is seen', () => session.state === 'stale');
   assert.equal(session.replica.status, 'stale');
   assert.equal(session.replica.table('Logical_Switch').size, 1, 'a stale replica stays readable');
-  const refused = await session.transact([insert('Logical_Switch', { name: 'lost' })]);
-  assert.ok(!refused.ok);
-  assert.deepEqual([refused.error.code, refused.error.outcome], ['OVSDB_DISCONNECTED', 'not-sent']);
+  const failed = await session.transact([insert('Logical_Switch', { name: 'lost' })]);
+  assert.ok(!failed.ok);
+  assert.deepEqual([failed.error.code, failed.error.outcome], ['OVSDB_DISCONNECTED', 'not-sent']);
 
   await server.restart();
   await session.untilSynced();
@@ -96,7 +96,7 @@ test('what changed while the session was away comes as one batch of true differe
   assert.deepEqual(away.replica.table('Logical_Switch'), session.replica.table('Logical_Switch'));
 });
 
-test('a replica that never synced says so, however long the server is away', async (t) => {
+test('a replica that never synced stays never-synced while the server is away', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
   await server.kill();
@@ -110,7 +110,7 @@ test('a replica that never synced says so, however long the server is away', asy
   assert.deepEqual([session.replica.status, session.generation], ['synced', 1]);
 });
 
-test('a server that talks and takes nothing in is found by the probe as well; the transaction ends as unknown', async (t) => {
+test('the probe finds a server that sends and reads nothing; the transaction ends as unknown', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
   const proxy = await TamperingProxy.start(server.unix);
@@ -164,9 +164,9 @@ const broken: readonly [what: string, bytes: string | Buffer, code: OvsdbErrorCo
   ['bytes that are not JSON', 'HTTP/1.1 400 Bad Request\r\n', 'OVSDB_BROKEN_STREAM'],
   ['a message of brackets that do not match', '{"method":["a"}}', 'OVSDB_BROKEN_STREAM'],
   ['a message without end', Buffer.alloc(3_000_000, '{"a":"'), 'OVSDB_MESSAGE_TOO_LARGE'],
-  ['a reply that nothing asked for', '{"id":987654,"result":{},"error":null}', 'OVSDB_PROTOCOL'],
+  ['a reply without a request', '{"id":987654,"result":{},"error":null}', 'OVSDB_PROTOCOL'],
   [
-    'an update of a table nobody asked for',
+    'an update of a table that is not monitored',
     '{"id":null,"method":"update2","params":["replica",{"NAT":{"u":{"insert":{}}}}]}',
     'OVSDB_PROTOCOL',
   ],
@@ -200,7 +200,7 @@ for (const [what, bytes, code] of broken) {
   });
 }
 
-test('an update that fits only in part is undone by the next sync, and listeners hear of both', async (t) => {
+test('an update that fits only in part is undone by the next sync, and listeners get both changes', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
   const proxy = await TamperingProxy.start(server.unix);
@@ -259,14 +259,14 @@ test('a dead endpoint costs one attempt; the next one is tried at once', async (
   assert.equal(session.endpoint, server.tcp);
 });
 
-test('a database that is taken away and given back', async (t) => {
+test('a database that is removed from the server and added again', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
   const { session, errors } = openSession(t, [server.unix]);
   await session.untilSynced();
   await commit(session, [insert('Logical_Switch', { name: 'there' })]);
   await server.appctl('ovsdb-server/remove-db', 'OVN_Northbound');
-  await until('the session is told', () => errors.some(({ code }) => code === 'OVSDB_NO_DATABASE'));
+  await until('the session reports it', () => errors.some(({ code }) => code === 'OVSDB_NO_DATABASE'));
   assert.equal(session.replica.status, 'stale');
   assert.equal(session.replica.table('Logical_Switch').size, 1);
   await server.appctl('ovsdb-server/add-db', `${server.directory}/db.db`);

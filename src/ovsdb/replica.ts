@@ -9,10 +9,13 @@ import { eachRow, jsonObject, type TableUpdates } from './table-updates.ts';
 import type { Uuid } from './uuid.ts';
 import type { Row } from './value.ts';
 
-/** `never-synced`: nothing is known, an empty table says nothing. `stale`: complete as of some moment in the past. */
+/** `never-synced`: nothing was read yet, an empty table means nothing. `stale`: complete as of some time in the past. */
 export type ReplicaStatus = 'never-synced' | 'synced' | 'stale';
 
-/** A copy of the monitored tables. Readable at any time; what it says depends on {@link status}. */
+/**
+ * A copy of the monitored tables, readable at any time. Its rows are a committed state of the database if {@link status} is `synced`, an
+ * older one if it is `stale`. Rows, sets and maps change in place: keep a copy of what has to stay.
+ */
 export interface Replica {
   readonly status: ReplicaStatus;
   /** How often the replica became complete: 0 before the first time. */
@@ -20,20 +23,20 @@ export interface Replica {
   /**
    * The live rows of a table; the same Map for the session's whole life. Empty for a table that the server lacks.
    *
-   * @throws {OvsdbError} OVSDB_NOT_MONITORED for a table that the session was not asked for
+   * @throws {OvsdbError} OVSDB_NOT_MONITORED for a table that is not in the session's option `tables`
    */
   table(name: string): ReadonlyMap<Uuid, Row>;
   /**
-   * Declares an index of a table by the keys that `keyOf` reads from a row; with `keyOf` left out, finds one that was declared.
+   * Declares an index of a table by the keys that `keyOf` reads from a row. Without `keyOf`: returns the index declared before.
    *
    * @throws {OvsdbError} OVSDB_NOT_MONITORED, or OVSDB_BAD_OPTION for a name that is taken or unknown
    */
   index(table: string, name: string, keyOf?: KeyOf): ReplicaIndex;
-  /** Declares an index by the members of a column (the keys of a map): one member's change costs one step, however large the set is. */
+  /** Declares an index by the members of a column (the keys of a map). A changed member costs one step, however large the set is. */
   memberIndex(table: string, name: string, column: string): ReplicaIndex;
 }
 
-/** The replica with the side that the session writes. */
+/** The replica, with the methods by which the session changes it. */
 export class ReplicaStore implements Replica {
   status: ReplicaStatus = 'never-synced';
   generation = 0;
@@ -62,18 +65,18 @@ export class ReplicaStore implements Replica {
     for (const [name, table] of this.#tables) table.configure(columns.get(name) ?? new Map());
   }
 
-  /** Takes in what a server sends first, row by row: nothing changes until it is whole. */
+  /** Collects the first contents, row by row: the replica does not change until they are complete. */
   incoming(): IncomingContents {
     return new IncomingContents((table, uuid, json) => this.#monitored(table).decode(uuid, json));
   }
 
-  /** Makes the replica hold exactly what the server holds; all is decoded before anything changes. */
+  /** Makes the replica equal to the contents. All rows are decoded before any changes. */
   load(incoming: IncomingContents, changes: RowChange[]): void {
     const contents = incoming.whole();
     for (const [name, table] of this.#tables) table.load(contents.get(name) ?? new Map(), changes);
   }
 
-  /** Applies one update message. What it throws leaves the replica in need of a {@link load}. */
+  /** Applies one update message. After an error the replica needs a {@link load}. */
   apply(updates: TableUpdates, changes: RowChange[]): void {
     for (const [name, uuid, update] of eachRow(updates)) {
       const table = this.#monitored(name);
@@ -118,5 +121,5 @@ function applyV2(table: TableReplica, uuid: Uuid, update: JsonRow, changes: RowC
   else if (update['insert'] !== undefined) table.insert(uuid, jsonObject(update['insert']), changes);
   else if (update['initial'] !== undefined) table.insert(uuid, jsonObject(update['initial']), changes);
   else if ('delete' in update) table.delete(uuid, changes);
-  else throw new OvsdbError('OVSDB_PROTOCOL', `an update of row ${uuid} of ${table.name} says nothing`);
+  else throw new OvsdbError('OVSDB_PROTOCOL', `an update of row ${uuid} of ${table.name} has no change in it`);
 }

@@ -11,7 +11,7 @@ export type ColumnChange =
   | { readonly before?: undefined; readonly added: ReadonlyMap<Atom, Atom>; readonly removed: ReadonlyMap<Atom, Atom> };
 
 /**
- * One row's change. `row` is the replica's own object: the row after an insert or a modification, the last contents of a deleted
+ * The change of one row. `row` is the replica's own object: the row after an insert or a modification, the last contents of a deleted
  * one. It changes in place with later updates.
  */
 export interface RowChange {

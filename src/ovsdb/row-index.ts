@@ -1,7 +1,7 @@
 import type { ColumnChange } from './row-change.ts';
 import type { Atom, Row, Value } from './value.ts';
 
-/** Rows by a key of one's own; kept up with every change. */
+/** Rows by a key of the caller's choice; updated with every change. */
 export interface ReplicaIndex {
   /** Any one row with the key. */
   first(key: string): Row | undefined;
@@ -13,7 +13,7 @@ export interface ReplicaIndex {
 /** The keys of a row; undefined for a row that the index leaves out. */
 export type KeyOf = (row: Row) => string | readonly string[] | undefined;
 
-/** Most keys have one row: that is held bare, and a Set only where there are more. */
+/** Most keys have one row: it is stored as it is, and a Set only for several rows. */
 class Buckets implements ReplicaIndex {
   readonly #buckets = new Map<string, Row | Set<Row>>();
 
@@ -54,12 +54,12 @@ class Buckets implements ReplicaIndex {
   }
 }
 
-/** What a table calls to keep an index up. Rows change in place, so keys are asked for before and after. */
+/** What a table calls to update an index. Rows change in place, so keys are read before and after a change. */
 export interface MaintainedIndex {
   readonly index: ReplicaIndex;
   added(row: Row): void;
   removed(row: Row): void;
-  /** Before a row changes; what is returned is to be called after it. */
+  /** To be called before a row changes; the returned function, after the change. */
   changing(row: Row): (changed: ReadonlyMap<string, ColumnChange>) => void;
 }
 

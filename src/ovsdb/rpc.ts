@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
-import { type Ailment, InactivityProbe } from './inactivity-probe.ts';
+import { type SilenceKind, InactivityProbe } from './inactivity-probe.ts';
 import { MessageStream, type TakeRows } from './message-stream.ts';
 import type { Wire } from './transport.ts';
 
-/** Rows are read for so long at a stretch, in milliseconds; then everybody else has a turn. */
+/** Rows are read for so many milliseconds at a stretch; then the event loop runs everything else that is due. */
 const stretchMs = 10;
 
-/** What came of a request: the result, the peer's `error` member, or the loss of the connection. */
+/** How a request ended: with a result, with the peer's `error` member, or with the loss of the connection. */
 export type RpcReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
@@ -16,26 +16,27 @@ export type RpcReply =
 interface Request {
   readonly method: string;
   readonly sentAt: number;
-  /** The answer may take so long for a reason that the request names. */
+  /** How long the request itself asks the server to wait: a reply may take so much longer. */
   readonly mayTakeMs: number;
   readonly onReply: (reply: RpcReply) => void;
 }
 
 export interface RpcOptions {
   readonly clock: Clock;
-  /** Silence after which an echo is sent, and again after which the connection is given up; see {@link InactivityProbe}. */
+  /** After this long without a byte an echo is sent; after as long again the connection is closed. See {@link InactivityProbe}. */
   readonly probeIntervalMs: number;
   readonly maxMessageBytes: number;
   readonly onNotification: (method: string, params: readonly unknown[]) => void;
-  /** Called once, whoever ended the connection, after every open request was answered with `lost`. */
+  /** Called once when the connection ended on either side, after every open request ended with `lost`. */
   readonly onClosed: (error: OvsdbError) => void;
 }
 
 /**
  * JSON-RPC 1.0 over one open socket (RFC 7047 section 4).
  *
- * Replies and notifications are handed over synchronously and in the order they arrive: an update that the server sent before the
- * reply to a transaction is seen before it, and no update slips between the reply to a monitor request and its handling.
+ * Guaranteed: replies and notifications are handed over synchronously, in the order of arrival. So an update that the server sent before
+ * the reply to a transaction is handled before that reply, and no update comes between the reply to a monitor request and its handling.
+ * Not retried: a request ends with its reply or with the connection.
  */
 export class RpcConnection {
   readonly #socket: Wire;
@@ -44,13 +45,13 @@ export class RpcConnection {
   readonly #probe: InactivityProbe;
   /** Open requests, oldest first. */
   readonly #pending = new Map<number, Request>();
-  /** The oldest open request of all that a later one was answered before, and since when. */
-  #passedOver: { readonly id: number; readonly method: string; readonly since: number } | undefined;
-  /** When a message was begun that is not whole. */
+  /** The oldest request that the server skipped: it has answered a later one since. */
+  #skipped: { readonly id: number; readonly method: string; readonly since: number } | undefined;
+  /** When the first part of an incomplete message arrived. */
   #begunAt: number | undefined;
   #nextId = 1;
   #closed = false;
-  /** When an answer came last, or a part of one. */
+  /** When the last reply, or a part of one, arrived. */
   #answeredAt = -Infinity;
   #expectsRows = false;
   /** When the event loop's present turn began to read rows. */
@@ -64,17 +65,17 @@ export class RpcConnection {
       options.clock,
       options.probeIntervalMs,
       () => this.call('echo', [], () => {}),
-      (ms, ailment) => this.close(givenUp(ms, ailment, this.#passedOver?.method)),
-      () => this.#owedSince(),
-      () => this.#passedOver?.since,
+      (ms, kind) => this.close(givenUp(ms, kind, this.#skipped?.method)),
+      () => this.#unansweredSince(),
+      () => this.#skipped?.since,
     );
     socket.on('data', (chunk: Buffer) => {
-      // White space between and in messages says nothing: a peer that sends no more than that is silent.
-      const says = !isBlank(chunk);
-      this.#read(() => this.#stream.push(chunk), says);
+      // White space is no content: a peer that sends nothing else counts as silent.
+      const hasContent = !isBlank(chunk);
+      this.#read(() => this.#stream.push(chunk), hasContent);
     });
     socket.on('message', (message) => this.#read(() => this.#receive(message)));
-    socket.on('error', (cause) => this.close(refusedByTls(cause) ?? broken(cause)));
+    socket.on('error', (cause) => this.close(rejectedByTls(cause) ?? broken(cause)));
     socket.on('close', () => this.close(new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection')));
   }
 
@@ -94,7 +95,7 @@ export class RpcConnection {
     return id;
   }
 
-  /** {@link call} as a promise. It settles after all that came in the same chunk was handled: not for a monitor's first contents. */
+  /** {@link call} as a promise. It resolves after the whole chunk was handled: too late for a monitor's first contents. */
   request(method: string, params: readonly unknown[]): Promise<RpcReply> {
     return new Promise((resolve) => this.call(method, params, resolve));
   }
@@ -103,7 +104,7 @@ export class RpcConnection {
     if (!this.#closed) this.#send({ method, params, id: null });
   }
 
-  /** The rows of a result are handed over while they come: see {@link MessageStream.expectRows}. They end with the reply. */
+  /** Hands over the rows of the next result while they arrive: see {@link MessageStream.expectRows}. */
   expectRows(at: number | undefined, take?: TakeRows): void {
     this.#expectsRows = at !== undefined;
     this.#stream.expectRows(at, take);
@@ -125,20 +126,20 @@ export class RpcConnection {
     this.#options.onClosed(error);
   }
 
-  #owedSince(): number | undefined {
+  #unansweredSince(): number | undefined {
     for (const { sentAt } of this.#pending.values()) return Math.max(sentAt, this.#answeredAt);
-    // A message that is not whole after long is owed as well: nothing else can come before it is.
+    // An incomplete message counts as unanswered too: nothing else can arrive before its end.
     return this.#begunAt;
   }
 
   /** @param answered a request that was answered now */
-  #notePassedOver(answered: number): void {
-    if (this.#passedOver !== undefined && this.#pending.has(this.#passedOver.id)) return;
-    this.#passedOver = undefined;
+  #noteSkipped(answered: number): void {
+    if (this.#skipped !== undefined && this.#pending.has(this.#skipped.id)) return;
+    this.#skipped = undefined;
     for (const [id, { method, sentAt, mayTakeMs }] of this.#pending) {
       if (id > answered) return;
       if (this.#answeredAt - sentAt < mayTakeMs) continue;
-      this.#passedOver = { id, method, since: this.#answeredAt };
+      this.#skipped = { id, method, since: this.#answeredAt };
       return;
     }
   }
@@ -148,11 +149,11 @@ export class RpcConnection {
     else this.#socket.send(message);
   }
 
-  #read(take: () => void, says = true): void {
+  #read(take: () => void, hasContent = true): void {
     if (this.#closed) return;
-    if (says) this.#probe.received();
-    // Most of it are rows of the contents that were asked for, which go on for as long as they are many.
-    if (this.#expectsRows && says) this.#answeredAt = this.#options.clock.now();
+    if (hasContent) this.#probe.received();
+    // While rows of a large result arrive, the server is answering.
+    if (this.#expectsRows && hasContent) this.#answeredAt = this.#options.clock.now();
     try {
       take();
     } catch (thrown) {
@@ -160,12 +161,12 @@ export class RpcConnection {
     }
     if (!this.#stream.inMessage || this.#expectsRows) this.#begunAt = undefined;
     else this.#begunAt ??= this.#options.clock.now();
-    // Composing the objects of a large message takes time during which nothing could be heard.
-    if (says) this.#probe.received();
+    // Parsing a large message takes time during which this process received nothing: that is not the server's silence.
+    if (hasContent) this.#probe.received();
     if (this.#expectsRows) this.#pace();
   }
 
-  /** A socket with much to read hands over up to 2 MB in one turn. */
+  /** Pauses the socket after a stretch: it would hand over up to 2 MB in one turn of the event loop. */
   #pace(): void {
     const { clock } = this.#options;
     if (this.#stretchBegan === undefined) {
@@ -192,7 +193,7 @@ export class RpcConnection {
     this.#pending.delete(id as number);
     this.#begunAt = undefined;
     this.#answeredAt = this.#options.clock.now();
-    this.#notePassedOver(id as number);
+    this.#noteSkipped(id as number);
     request.onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
   }
 }
@@ -202,11 +203,11 @@ function isBlank(chunk: Buffer): boolean {
   return true;
 }
 
-function givenUp(ms: number, ailment: Ailment, method = 'a request'): OvsdbError {
+function givenUp(ms: number, kind: SilenceKind, method = 'a request'): OvsdbError {
   const time = `for ${Math.round(ms)} ms`;
-  if (ailment === 'choosy')
+  if (kind === 'skipped-request')
     return new OvsdbError('OVSDB_NO_REPLY', `the server answers echoes and has left ${method} without an answer ${time}`);
-  const what = ailment === 'silent' ? 'was silent' : 'sent, and answered nothing,';
+  const what = kind === 'silent' ? 'was silent' : 'sent, and answered nothing,';
   return new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server ${what} ${time}`);
 }
 
@@ -215,7 +216,7 @@ function broken(cause: Error): OvsdbError {
 }
 
 /** With TLS 1.3 a server looks at the client's certificate when the connection is open already, and ends it with an alert (RFC 8446 section 6.2). */
-function refusedByTls(cause: Error): OvsdbError | undefined {
+function rejectedByTls(cause: Error): OvsdbError | undefined {
   const alert = /\balert ((?:certificate|bad certificate|unsupported certificate|unknown ca|access denied|decrypt error)[^:]*):/.exec(
     cause.message,
   )?.[1];

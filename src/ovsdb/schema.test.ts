@@ -36,7 +36,7 @@ test("OVN's Northbound schema: the kinds of columns, references, indexes, roots"
   assert.equal(northbound.tables.get('Mirror')!.columns.get('name')!.mutable, true);
 });
 
-test('where no table says isRoot, all are roots', () => {
+test('in a schema without isRoot all tables are roots', () => {
   const schema = parseSchema({ name: 'Old', tables: { A: { columns: {} }, B: { columns: {} } } });
   assert.deepEqual(
     Array.from(schema.tables.values(), ({ isRoot }) => isRoot),

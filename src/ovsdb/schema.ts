@@ -54,7 +54,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const atomicTypes: ReadonlySet<unknown> = new Set<AtomicType>(['integer', 'real', 'boolean', 'string', 'uuid']);
 
-/** The column every table has without its schema saying so (RFC 7047 section 3.2). */
+/** A column that every table has; schemas do not list it (RFC 7047 section 3.2). */
 export const uuidColumn: ColumnSchema = {
   name: '_uuid',
   kind: 'scalar',
@@ -65,7 +65,7 @@ export const uuidColumn: ColumnSchema = {
   ephemeral: false,
 };
 
-/** A process reads the same one again and again where it has it as a value: a server of its own, and each session with it. */
+/** Parsed schemas by their JSON value: a server in this process gives the same value to each session. */
 const read = new WeakMap<object, DatabaseSchema>();
 
 /** As `parseSchema`, once for each value. @throws {OvsdbError} OVSDB_BAD_SCHEMA */
@@ -84,7 +84,7 @@ export function readSchema(json: unknown): DatabaseSchema {
 export function parseSchema(json: unknown): DatabaseSchema {
   const root = object(json, 'the schema');
   const tables = Object.entries(object(root['tables'], 'tables'));
-  // Schemas from before isRoot existed have it nowhere, and then every table is a root.
+  // A schema that has `isRoot` nowhere is older than that member: every table is a root.
   const noneIsRoot = tables.every(([, table]) => object(table, 'a table')['isRoot'] !== true);
   return {
     name: String(root['name']),

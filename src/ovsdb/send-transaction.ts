@@ -4,33 +4,33 @@ import { comment, type Operation } from './operation.ts';
 import type { RpcConnection, RpcReply } from './rpc.ts';
 import type { DatabaseSchema } from './schema.ts';
 import { missingEffect, type Shown } from './shown-effects.ts';
-import { encodeOperations, readResults, refused, type TransactOutcome } from './transaction.ts';
+import { encodeOperations, readResults, rejectedRequest, type TransactOutcome } from './transaction.ts';
 
 export interface TransactOptions {
   /** A comment for the server's log, as an operation after the others. */
   readonly comment?: string;
-  /** How long to wait for the reply; without end by default (the session finds a dead server). Then it ends with outcome `unknown`. */
+  /** How long to wait for the reply; then the outcome is `unknown`. No limit by default: the session finds a dead server. */
   readonly timeoutMs?: number;
 }
 
-/** What a connection and its replica are asked of a transaction. */
+/** What a transaction needs of the connection and the replica. */
 export interface TransactionPath {
   readonly rpc: RpcConnection;
   readonly database: string;
   readonly schema: DatabaseSchema;
   readonly clock: Clock;
-  /** How many updates have come over the connection. */
+  /** Number of updates received over the connection. */
   readonly updates: () => number;
   readonly shown: Shown;
-  /** Calls after each update, until what is returned is called. */
+  /** Calls `look` after each update. @returns ends the calls */
   readonly onUpdate: (look: () => void) => () => void;
-  /** How long the changes of a transaction may come after its reply, which no honest server needs. */
+  /** How long after its reply the changes of a transaction may arrive. A server that follows the protocol sends them before. */
   readonly effectMs: number;
 }
 
 /**
- * Sends one `transact` request (RFC 7047 section 4.1.3) and says what became of it. Never rejects. A connection over which nonsense is answered,
- * or that does not show what a transaction did, is given up: nothing that comes over it is to be believed.
+ * Sends one `transact` request (RFC 7047 section 4.1.3) and resolves with its outcome. Never rejects. If the reply is malformed, or the
+ * changes of a transaction do not arrive, the connection is closed: nothing else that it brings can be relied on.
  */
 export function sendTransaction(
   path: TransactionPath,
@@ -86,7 +86,7 @@ function untilShown(
   const cancel = clock.schedule(effectMs, () => {
     const what = missing();
     if (what === undefined) return end(outcome);
-    const message = `the server says that a transaction was carried out and does not show it: ${what}`;
+    const message = `the server reported success of a transaction and did not send its changes: ${what}`;
     const error = new OvsdbError('OVSDB_EFFECT_MISSING', message, { outcome: 'unknown' });
     end({ ok: false, error });
     rpc.close(error);
@@ -94,10 +94,10 @@ function untilShown(
 }
 
 function outcomeOf(schema: DatabaseSchema, asked: readonly Operation[], sent: readonly Operation[], reply: RpcReply): TransactOutcome {
-  if (reply.kind === 'error') return refused(reply.error);
+  if (reply.kind === 'error') return rejectedRequest(reply.error);
   if (reply.kind === 'lost') {
     const code = reply.error.code === 'OVSDB_CLOSED' ? 'OVSDB_CLOSED' : 'OVSDB_DISCONNECTED';
-    const message = `whether the transaction was carried out is not known: ${reply.error.message}`;
+    const message = `the transaction may have taken effect: ${reply.error.message}`;
     return { ok: false, error: new OvsdbError(code, message, { cause: reply.error, outcome: 'unknown' }) };
   }
   try {

@@ -9,11 +9,11 @@ export interface ServerStatus {
   readonly connected: boolean;
   /** The cluster's id; undefined where there is no cluster. */
   readonly cluster: string | undefined;
-  /** How far the server is in the cluster's log; undefined where it has read nothing of it yet, or there is no cluster. */
+  /** The server's index in the raft log; undefined: it has read nothing of it yet, or there is no cluster. */
   readonly index: number | undefined;
 }
 
-/** How far some server of a cluster was when the session read from it. */
+/** The raft index of the server that the session last read from. */
 export interface ClusterProgress {
   readonly cluster: string;
   readonly index: number;
@@ -22,9 +22,9 @@ export interface ClusterProgress {
 export const serverStatusColumns = ['name', 'model', 'leader', 'connected', 'cid', 'index'];
 
 /**
- * Reads what a monitor of `_Server` says of one database, in the notation of RFC 7047 section 4.1.6.
+ * Reads the row of one database from a monitor of `_Server`, in the notation of RFC 7047 section 4.1.6.
  *
- * @returns undefined if it says nothing of it, `gone` if the server no longer has the database
+ * @returns undefined if the update does not name the database, `gone` if the server no longer has it
  */
 export function readServerStatus(tables: unknown, database: string): ServerStatus | 'gone' | undefined {
   const rows = (tables as { Database?: unknown } | null)?.Database;
@@ -46,14 +46,14 @@ export function readServerStatus(tables: unknown, database: string): ServerStatu
   return undefined;
 }
 
-/** Why a session should not use the server, if so. A server without `_Server` (before Open vSwitch 2.9) has no cluster. */
-export function judgeServer(
+/** @returns why a session cannot use the server; undefined: it can. A server without `_Server` (before Open vSwitch 2.9) has no cluster. */
+export function checkServer(
   status: ServerStatus | undefined,
   database: string,
   leaderOnly: boolean,
   progress: ClusterProgress | undefined,
 ): OvsdbError | undefined {
-  if (status === undefined) return progress === undefined ? undefined : judgeAgainst(progress, alone, database);
+  if (status === undefined) return progress === undefined ? undefined : checkProgress(progress, alone, database);
   const clustered = status.model !== 'standalone';
   if (clustered && !status.connected) {
     return new OvsdbError('OVSDB_CLUSTER_DISCONNECTED', `the server of ${database} is not connected to the majority of its cluster`);
@@ -61,13 +61,13 @@ export function judgeServer(
   if (clustered && leaderOnly && !status.leader) {
     return new OvsdbError('OVSDB_NOT_LEADER', `the server of ${database} is not the leader of its cluster`);
   }
-  return progress === undefined ? undefined : judgeAgainst(progress, status, database);
+  return progress === undefined ? undefined : checkProgress(progress, status, database);
 }
 
 const alone: ServerStatus = { model: 'standalone', leader: true, connected: true, cluster: undefined, index: undefined };
 
-/** A server that is well may still not have what was read from another: it is no member of that one's cluster, or has not caught up. */
-function judgeAgainst(progress: ClusterProgress, { cluster, index }: ServerStatus, database: string): OvsdbError | undefined {
+/** A healthy server may lack what was read from another one: it is of another cluster, or has not caught up. */
+function checkProgress(progress: ClusterProgress, { cluster, index }: ServerStatus, database: string): OvsdbError | undefined {
   if (cluster !== progress.cluster) {
     const where = cluster === undefined ? 'stands alone' : `is of the cluster ${cluster}`;
     const message = `the server of ${database} ${where}; what was read is of the cluster ${progress.cluster}`;

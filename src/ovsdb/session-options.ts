@@ -8,30 +8,30 @@ import { dial, type Dial, type TlsOption } from './transport.ts';
 
 /** All durations are in milliseconds. */
 export interface OvsdbOptions {
-  /** `unix:/path`, `tcp:host:port`, `ssl:host:port`; tried in this order, round and round. */
+  /** `unix:/path`, `tcp:host:port`, `ssl:host:port`; tried in this order, again and again. */
   readonly endpoints: readonly string[];
   readonly database: string;
-  /** Which tables and columns to keep a replica of. What the server lacks is left out: see `missing`. */
+  /** Tables and columns of the replica. Those that the server's schema lacks are left out: see `missing`. */
   readonly tables: MonitoredTables;
-  /** Use only the leader of a cluster: what it says is never out of date. Of no effect on a server that stands alone. */
+  /** Use only the leader of a cluster: its contents are never out of date. No effect on a server without a cluster. */
   readonly leaderOnly?: boolean;
   /** Needed for `ssl:` endpoints. */
   readonly tls?: TlsOption;
-  /** Silence after which the server is asked for an echo, and again after which it is given up. 5 s, as in OVS. */
+  /** After this long without a byte the session sends an echo; after as long again it closes the connection. Default 5 s, as in OVS. */
   readonly probeIntervalMs?: number;
-  /** 5 s. */
+  /** Default 5 s. */
   readonly connectTimeoutMs?: number;
-  /** The silence allowed while a server composes the contents: 60 s (it took 1.8 s for 100,000 rows). */
+  /** The silence allowed while a server composes the contents. Default 60 s (measured: 1.8 s for 100,000 rows). */
   readonly syncSilenceMs?: number;
-  /** The largest message taken: 256 MiB (100,000 rows took 43 MB). */
+  /** The largest message accepted. Default 256 MiB (measured: 43 MB for 100,000 rows). */
   readonly maxMessageBytes?: number;
   readonly backoff?: Partial<BackoffOptions>;
-  /** After this long without a member of the cluster that has what was read, that is lost: another one is taken as it is. 30 s. */
-  readonly setbackPatienceMs?: number;
+  /** If no server had what was read for this long, the session accepts an older or another database. Default 30 s. */
+  readonly rollbackPatienceMs?: number;
   readonly clock?: Clock;
   /** A number in [0, 1). */
   readonly random?: () => number;
-  /** Opens connections; a socket of the system's by default. */
+  /** Opens connections; a system socket by default. */
   readonly dial?: Dial;
 }
 
@@ -46,7 +46,7 @@ export interface ResolvedOptions {
   readonly syncSilenceMs: number;
   readonly maxMessageBytes: number;
   readonly backoff: BackoffOptions;
-  readonly setbackPatienceMs: number;
+  readonly rollbackPatienceMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly dial: Dial;
@@ -69,7 +69,7 @@ export function resolveOptions(options: OvsdbOptions): ResolvedOptions {
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     syncSilenceMs: options.syncSilenceMs ?? 60_000,
     maxMessageBytes: options.maxMessageBytes ?? 256 * 1024 * 1024,
-    setbackPatienceMs: options.setbackPatienceMs ?? 30_000,
+    rollbackPatienceMs: options.rollbackPatienceMs ?? 30_000,
     backoff: { ...defaultBackoff, ...options.backoff },
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,

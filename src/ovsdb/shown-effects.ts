@@ -1,6 +1,6 @@
 /**
- * Whether the replica shows what a transaction did. A server sends a client's own changes before the reply to it (ovsdb-server(7)): where it says
- * that a transaction was carried out and its changes do not come, it did not do it, or the monitor is dead.
+ * Whether the replica shows the changes of a transaction. A server sends a client's own changes before the reply (ovsdb-server(7)). If it
+ * reports success and the changes do not arrive, it did not commit, or its monitor is dead.
  */
 import type { Condition } from './condition.ts';
 import { encodeRow, encodeValue } from './encode.ts';
@@ -11,7 +11,7 @@ import type { OperationResult } from './transaction.ts';
 import type { Uuid } from './uuid.ts';
 import type { InputValue, Row } from './value.ts';
 
-/** What is compared with: a replica of some tables, and of some columns of each. */
+/** The replica to compare with: some tables, and some columns of each. */
 export interface Shown {
   readonly schema: DatabaseSchema;
   readonly row: (table: string, uuid: Uuid) => Row | undefined;
@@ -19,8 +19,8 @@ export interface Shown {
 }
 
 /**
- * @param quiet no update of any kind came since the transaction was sent: then what another client may have changed since is not it
- * @returns the first change that is certain and not shown, in words; undefined where all are shown
+ * @param quiet no update arrived since the transaction was sent: so no other client's change can explain a difference
+ * @returns the first certain change that the replica lacks, in words; undefined: the replica has all
  */
 export function missingEffect(
   operations: readonly Operation[],

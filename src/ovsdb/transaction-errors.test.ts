@@ -101,7 +101,7 @@ for (const [code, operations, named] of failing) {
     assert.deepEqual(
       [...session.replica.table('Logical_Router').values()].filter((row) => row['name'] === 'never there'),
       [],
-      'nothing of a failed transaction is carried out',
+      'a failed transaction changes nothing',
     );
   });
 }
@@ -116,7 +116,7 @@ test('a repeated insert with its UUID is OVSDB_DUPLICATE_UUID', async (t) => {
   assert.deepEqual(error.operation, { index: 0, op: 'insert', table: 'Logical_Switch', where: `_uuid == "${uuid}"` });
 });
 
-test('a failure at commit names no operation, and those whose rows the server names as suspects', async (t) => {
+test('a failure at commit names no operation; the operations on rows that the server names are suspects', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
   const [switchId, port, twin] = [newUuid(), newUuid(), newUuid()];
@@ -142,7 +142,7 @@ test('a failure at commit names no operation, and those whose rows the server na
   );
 });
 
-test('values that cannot be written are refused before anything is sent, by operation and column', async (t) => {
+test('values that cannot be written are rejected before anything is sent, by operation and column', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
   const wrong: readonly [OvsdbError['code'], Operation][] = [
@@ -161,7 +161,7 @@ test('values that cannot be written are refused before anything is sent, by oper
   }
 });
 
-test('a comment goes along and has no result of its own', async (t) => {
+test('a comment is sent with the transaction and has no result of its own', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
   const outcome = await session.transact([good], { timeoutMs: 5_000, comment: 'with a comment' });
@@ -177,7 +177,7 @@ test('waitForNone guards a name that the database does not keep unique', async (
   assert.equal((await failure(session, create)).code, 'OVSDB_TIMED_OUT');
 });
 
-test('a transaction whose reply does not come in time ends with outcome unknown, and is cancelled at the server', async (t) => {
+test('a transaction without a reply within timeoutMs ends with outcome unknown, and is cancelled at the server', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
   const outcome = await session.transact([waitFor('NB_Global', [], [{ name: 'never' }], 60_000)], { timeoutMs: 50 });
@@ -188,7 +188,7 @@ test('a transaction whose reply does not come in time ends with outcome unknown,
   await commit(session, [deleteRows('NB_Global', [])]);
 });
 
-test('a server that only copies another refuses with OVSDB_NOT_ALLOWED', async (t) => {
+test('a backup server answers transactions with OVSDB_NOT_ALLOWED', async (t) => {
   const backup = await OvsdbServerProcess.start();
   t.after(() => backup.stop());
   await backup.appctl('ovsdb-server/set-active-ovsdb-server', server.unix);
@@ -200,7 +200,7 @@ test('a server that only copies another refuses with OVSDB_NOT_ALLOWED', async (
   assert.deepEqual([error.code, error.outcome], ['OVSDB_NOT_ALLOWED', 'rejected']);
 });
 
-test('a request that the server refuses as a whole has the code of its error', async (t) => {
+test('a request that the server rejects as a whole has the code of its error', async (t) => {
   const proxy = await TamperingProxy.start(server.unix);
   t.after(() => proxy.stop());
   const { session } = openSession(t, [proxy.endpoint]);
@@ -239,7 +239,7 @@ test('every error string of RFC 7047 and of ovsdb-server has a code; an unknown 
   });
 });
 
-test('a reply with too few results says nothing of what was done', async (t) => {
+test('a reply with too few results has outcome unknown', async (t) => {
   const proxy = await TamperingProxy.start(server.unix);
   t.after(() => proxy.stop());
   const { session } = openSession(t, [proxy.endpoint]);

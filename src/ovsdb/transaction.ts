@@ -15,7 +15,7 @@ export interface OperationResult {
   readonly rows?: readonly Row[];
 }
 
-/** What became of a transaction. `results` has one entry for each operation, in order; `error.outcome` is always set. */
+/** How a transaction ended. `results` has one entry for each operation, in order; `error.outcome` is always set. */
 export type TransactOutcome =
   { readonly ok: true; readonly results: readonly OperationResult[] } | { readonly ok: false; readonly error: OvsdbError };
 
@@ -103,10 +103,10 @@ export function readResults(schema: DatabaseSchema, operations: readonly Operati
   return { ok: true, results: operations.map((operation, index) => readResult(schema, operation, entries[index])) };
 }
 
-/** A request that the server refused as a whole, before any operation ran. */
-export function refused(json: unknown): TransactOutcome {
+/** The outcome of a request that the server answered with an error as a whole, before any operation ran. */
+export function rejectedRequest(json: unknown): TransactOutcome {
   const { code, error, details } = readServerError(json);
-  const message = `the server refused the transaction: ${error}${details === undefined ? '' : `: ${details}`}`;
+  const message = `the server rejected the transaction: ${error}${details === undefined ? '' : `: ${details}`}`;
   return { ok: false, error: new OvsdbError(code, message, { ...whatServerSaid(error, details), outcome: 'rejected' }) };
 }
 

@@ -43,7 +43,7 @@ test('an IPv6 address stands in brackets', async (t) => {
   await session.untilSynced();
 });
 
-test('a server of another authority is refused', async (t) => {
+test('the client rejects a server of another authority', async (t) => {
   const other = await TestAuthority.create();
   t.after(() => other.remove());
   const stranger = await readTlsFiles(await other.issue('client'));
@@ -53,7 +53,7 @@ test('a server of another authority is refused', async (t) => {
   assert.equal(session.replica.status, 'never-synced');
 });
 
-test('a client of another authority is refused by the server', async (t) => {
+test('the server rejects a client of another authority', async (t) => {
   const other = await TestAuthority.create();
   t.after(() => other.remove());
   const stranger = await readTlsFiles(await other.issue('client'));
@@ -67,13 +67,13 @@ test('a client of another authority is refused by the server', async (t) => {
   assert.equal(session.replica.status, 'never-synced');
 });
 
-test('the host name is checked where that is asked for', async (t) => {
+test('the host name is checked with verifyHostname', async (t) => {
   const { errors } = openSession(t, [server.ssl], { tls: { ...tls, verifyHostname: true } });
   await until('the attempt failed', () => errors.length > 0);
   assert.equal(errors[0]!.code, 'OVSDB_CONNECT_FAILED');
 });
 
-test('certificates are asked for at each connection', async (t) => {
+test('certificates are read at each connection', async (t) => {
   let asked = 0;
   const { session } = openSession(t, [server.ssl], { tls: () => (asked++, tls) });
   await session.untilSynced();
@@ -84,7 +84,7 @@ test('certificates are asked for at each connection', async (t) => {
   assert.ok(asked >= 2);
 });
 
-test('an endpoint that accepts and says nothing is given up after connectTimeoutMs', async (t) => {
+test('an endpoint that accepts and sends nothing is given up after connectTimeoutMs', async (t) => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   t.after(() => silent.close());
@@ -94,7 +94,7 @@ test('an endpoint that accepts and says nothing is given up after connectTimeout
   await session.close();
 });
 
-test('the session takes time and chance from its options', () => {
+test('the session takes its clock and random numbers from its options', () => {
   const clock = new ManualClock();
   const session = new OvsdbSession({
     endpoints: ['unix:/nonexistent/a'],
@@ -111,7 +111,7 @@ test('the session takes time and chance from its options', () => {
   assert.equal(clock.pending, 0);
 });
 
-test('options that cannot work are refused at once', () => {
+test('options that cannot work are rejected at once', () => {
   const rest = { database: 'X', tables: {} };
   assert.throws(() => new OvsdbSession({ endpoints: [], ...rest }), { code: 'OVSDB_BAD_OPTION' });
   assert.throws(() => new OvsdbSession({ endpoints: ['ssl:a:1'], ...rest }), { code: 'OVSDB_BAD_OPTION' });

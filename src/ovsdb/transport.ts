@@ -16,12 +16,12 @@ export interface TlsMaterial {
   readonly verifyHostname?: boolean;
 }
 
-/** The material, or a function that is asked at each connection, so that renewed certificates are used. */
+/** The material, or a function that is called at each connection, so that renewed certificates are used. */
 export type TlsOption = TlsMaterial | (() => TlsMaterial);
 
 /**
- * What a connection needs of its socket; `net.Socket` and `tls.TLSSocket` have it. Where the server is in the same process, messages may
- * go both ways as they are, instead of as text: nobody changes one that was sent or came.
+ * What a connection needs of its socket; `net.Socket` and `tls.TLSSocket` have it. A server in the same process may exchange messages as
+ * objects instead of text: neither side changes a message that was sent.
  */
 export interface Wire {
   on(event: 'message', listener: (message: unknown) => void): unknown;
@@ -32,14 +32,14 @@ export interface Wire {
   on(event: 'close', listener: () => void): unknown;
   once(event: 'close', listener: () => void): unknown;
   write(text: string): unknown;
-  /** No more `data` until `resume`; the peer is held up. */
+  /** No more `data` until `resume`; TCP's flow control makes the peer wait. */
   pause(): unknown;
   resume(): unknown;
   destroy(): unknown;
 }
 
 export interface Dialing {
-  /** Gives up; neither callback is called any more. */
+  /** Stops the attempt; neither callback is called afterwards. */
   cancel(): void;
 }
 
@@ -52,7 +52,7 @@ export type Dial = (
   onFailed: (error: OvsdbError) => void,
 ) => Dialing;
 
-/** Opens a socket (with TLS where the endpoint asks for it) and calls exactly one of the two functions, never before it returns. */
+/** Opens a socket, with TLS for an `ssl:` endpoint. Calls exactly one of the two functions, never before it returns. */
 export function dial(
   endpoint: Endpoint,
   tls: TlsOption | undefined,

@@ -3,7 +3,7 @@
  * follows along and lies is one that cannot be followed either: that is over when a transaction was carried out, or after a minute without another lie.
  */
 import type { Clock } from '../../kube/clock.ts';
-import { isLie, type OvsdbSession } from '../../ovsdb/index.ts';
+import { isProtocolViolation, type OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** A session that is followed again tries what is left to do within seconds. */
@@ -19,7 +19,7 @@ export class NorthboundLoss {
     this.#log = log;
     this.#clock = clock;
     session.onError(({ code, message, endpoint }) => {
-      if (isLie(code)) this.#lied(`${code}: ${message}`, endpoint);
+      if (isProtocolViolation(code)) this.#lied(`${code}: ${message}`, endpoint);
       // That a member does not lead says nothing of what is wrong with the others.
       if (code !== 'OVSDB_NOT_LEADER') this.#reason = `${code}: ${message}`;
       else this.#reason ??= `${code}: ${message}`;

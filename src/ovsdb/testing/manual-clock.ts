@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only by `advance`. */
 export class ManualClock implements Clock {
   #now = 0;
   readonly #timers = new Set<{ at: number; run: () => void }>();

@@ -95,7 +95,7 @@ export class OvsdbServerProcess {
     try {
       await server.restart();
     } catch (error) {
-      // Nobody else knows of it: it would keep the process of the test alive.
+      // No caller has it yet, so no caller would stop it: it would keep the test's process alive.
       await server.stop();
       throw error;
     }

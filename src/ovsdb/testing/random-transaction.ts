@@ -1,4 +1,4 @@
-/** Transactions as nobody would think of them, for comparing what two hold after the same ones. */
+/** Random transactions, for comparing the contents of two databases after the same ones. */
 import {
   deleteRows,
   insert,

@@ -16,7 +16,7 @@ export interface RpcMessage {
 /** What to do with a message: pass it on, swallow it, end the connection, or answer in the receiver's place. */
 export type Verdict = 'pass' | 'swallow' | 'disconnect' | { readonly answer: RpcMessage };
 
-/** Stands between a client and a real server on a Unix socket, sees every message, and does to them what a test asks. */
+/** A proxy between a client and a real server on a Unix socket: records every message, and drops or changes those that a test selects. */
 export class TamperingProxy {
   /** `unix:/path` */
   readonly endpoint: string;

@@ -6,8 +6,8 @@ import { uuidColumn, type TableSchema } from '../../schema.ts';
 import type { Atom, Value } from '../../value.ts';
 
 /** What ovsdb-server answers where an operation or a commit fails. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class OperationError extends Error {
+  override readonly name = 'OperationError';
   /** The `error` member, such as `constraint violation`. */
   readonly error: string;
 
@@ -24,11 +24,11 @@ export class Refusal extends Error {
 export function columnOf(table: TableSchema, name: string): ColumnSchema {
   if (name === '_uuid' || name === '_version') return uuidColumn;
   const column = table.columns.get(name);
-  if (column === undefined) throw new Refusal('unknown column', `No column ${name} in table ${table.name}.`);
+  if (column === undefined) throw new OperationError('unknown column', `No column ${name} in table ${table.name}.`);
   return column;
 }
 
-/** Reads a value of an operation. @throws {Refusal} */
+/** Reads a value of an operation. @throws {OperationError} */
 export function readValue(column: ColumnSchema, json: unknown): Value {
   const value = decoded(column, json);
   checkLimits(column, value);
@@ -39,11 +39,11 @@ function decoded(column: ColumnSchema, json: unknown): Value {
   try {
     // A set with several members in a column for one would be cut short.
     if (column.kind === 'optional' && Array.isArray(json) && json[0] === 'set' && Array.isArray(json[1]) && json[1].length > 1)
-      throw new Refusal('syntax error', `${json[1].length} values when column ${column.name} requires 0 to 1`);
+      throw new OperationError('syntax error', `${json[1].length} values when column ${column.name} requires 0 to 1`);
     return decodeValue(column, json);
   } catch (thrown) {
-    if (thrown instanceof Refusal) throw thrown;
-    throw new Refusal('syntax error', toOvsdbError(thrown, 'OVSDB_BAD_VALUE').message);
+    if (thrown instanceof OperationError) throw thrown;
+    throw new OperationError('syntax error', toOvsdbError(thrown, 'OVSDB_BAD_VALUE').message);
   }
 }
 
@@ -63,12 +63,12 @@ function checkLimits(column: ColumnSchema, value: Value): void {
 
 export function checkSize(column: ColumnSchema, size: number): void {
   if (size >= column.min && size <= column.max) return;
-  throw new Refusal('syntax error', `${size} values when column ${column.name} requires ${column.min} to ${column.max}`);
+  throw new OperationError('syntax error', `${size} values when column ${column.name} requires ${column.min} to ${column.max}`);
 }
 
 export function checkAtom(column: ColumnSchema, type: BaseType, atom: Atom): void {
   const refuse = (what: string): never => {
-    throw new Refusal('constraint violation', `${JSON.stringify(atom)} in column ${column.name} ${what}`);
+    throw new OperationError('constraint violation', `${JSON.stringify(atom)} in column ${column.name} ${what}`);
   };
   if (type.enum !== undefined && !type.enum.has(atom)) refuse('is not one of the allowed values');
   if (typeof atom === 'number' && (atom < (type.minimum ?? -Infinity) || atom > (type.maximum ?? Infinity))) refuse('is out of range');

@@ -7,7 +7,7 @@ import type { BaseType, ColumnSchema, DatabaseSchema, TableSchema } from '../../
 import type { Uuid } from '../../uuid.ts';
 import type { Atom, Value } from '../../value.ts';
 import { equalValues } from '../../value.ts';
-import { Refusal } from './constraints.ts';
+import { OperationError } from './constraints.ts';
 
 /** A row as it is stored: never changed in place. */
 export type StoredRow = Readonly<Record<string, Value>>;
@@ -90,7 +90,7 @@ export class SimulatedDatabase {
     return new Draft(this);
   }
 
-  /** Carries the draft out, or refuses it and changes nothing. @throws {Refusal} */
+  /** Commits the draft, or changes nothing. @throws {OperationError} */
   commit(draft: Draft): readonly RowDifference[] {
     const counts = new Map<Uuid, number>();
     this.#countReferences(draft, counts);
@@ -113,7 +113,7 @@ export class SimulatedDatabase {
       this.#count(table, this.row(table, uuid), -1, counts);
       for (const reference of this.#count(table, after, 1, counts)) {
         if (draft.get(reference.refTable, reference.target) === undefined)
-          throw new Refusal(
+          throw new OperationError(
             'referential integrity violation',
             `Table ${table} column ${reference.column} row ${uuid} references nonexistent row ${reference.target} in table ${reference.refTable}.`,
           );
@@ -122,7 +122,7 @@ export class SimulatedDatabase {
     for (const [uuid, { table, after }] of draft.changed) {
       const left = (this.#strong.get(uuid) ?? 0) + (counts.get(uuid) ?? 0);
       if (after === undefined && left > 0)
-        throw new Refusal(
+        throw new OperationError(
           'referential integrity violation',
           `cannot delete ${table} row ${uuid} because of ${left} remaining reference(s)`,
         );
@@ -136,7 +136,7 @@ export class SimulatedDatabase {
     return references;
   }
 
-  /** Rows of tables that are no roots live while somebody refers to them. */
+  /** Rows of tables that are no roots exist while another row refers to them. */
   #collect(draft: Draft, counts: Map<Uuid, number>): void {
     const isRoot = (table: string): boolean => (this.schema.tables.get(table) as TableSchema).isRoot;
     const candidates: [string, Uuid][] = [];
@@ -179,7 +179,7 @@ export class SimulatedDatabase {
     const dangles = (type: BaseType | undefined, atom: Atom): boolean =>
       type?.refTable !== undefined && type.refType === 'weak' && draft.get(type.refTable, atom as Uuid) === undefined;
     const refuse = (): never => {
-      throw new Refusal(
+      throw new OperationError(
         'constraint violation',
         `Deletion of weak reference(s) to deleted (or never-existing) rows from column "${column.name}" in "${table}" row ${uuid} caused this column to become empty, but constraints on this column disallow an empty column.`,
       );
@@ -208,7 +208,7 @@ export class SimulatedDatabase {
       const { maxRows } = this.schema.tables.get(table) as TableSchema;
       const rows = this.rows(table).size + by;
       if (by > 0 && rows > maxRows)
-        throw new Refusal(
+        throw new OperationError(
           'constraint violation',
           `transaction causes "${table}" table to contain ${rows} rows, greater than the schema-defined limit of ${maxRows} row(s)`,
         );
@@ -238,7 +238,7 @@ export class SimulatedDatabase {
         const key = `${index} ${text}`;
         const holder = taken.get(key) ?? (freed.has(key) ? undefined : this.#unique.get(index)?.get(text));
         if (holder !== undefined && holder !== uuid)
-          throw new Refusal(
+          throw new OperationError(
             'constraint violation',
             `Transaction causes multiple rows in "${table}" table to have identical values (${text}) for index on column(s).  First row, with UUID ${holder}.  Second row, with UUID ${uuid}.`,
           );

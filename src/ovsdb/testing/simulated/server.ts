@@ -19,17 +19,17 @@ export interface SimulatedServerOptions {
   readonly newUuid: () => Uuid;
   /** Milliseconds that a message is under way. Default 0. */
   readonly latency?: () => number;
-  /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection; or refuse its last operation. */
+  /** The fault of each transaction of a client: lose the request, or the reply, by a broken connection; or fail its last operation. */
   readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply' | 'refuse';
   /**
-   * @param client undefined: nobody who is connected
-   * @param unheard what others changed of which the client had not heard when it sent this
+   * @param client undefined: not a connected client
+   * @param unseen what others changed and the client had not received when it sent this
    */
   readonly onTransaction?: (
     execution: Execution,
     operations: readonly unknown[],
     client: string | undefined,
-    unheard: readonly RowDifference[],
+    unseen: readonly RowDifference[],
   ) => void;
   /** Servers of a cluster; 1 stands alone. Default 1. */
   readonly members?: number;
@@ -55,10 +55,10 @@ interface Connection {
   readonly member: number;
   serverMonitor: unknown;
   monitor: Monitor | undefined;
-  /** The last transaction that the client has heard of. */
-  heard: Uuid;
+  /** The last transaction that the client has received. */
+  received: Uuid;
   /** The same when it sent each of its requests that are under way, the oldest first: they arrive in order. */
-  readonly heardBySent: Uuid[];
+  readonly receivedBySent: Uuid[];
 }
 
 interface Past {
@@ -99,7 +99,7 @@ export class SimulatedServer {
     };
   }
 
-  /** Carries out a transaction of somebody who is not connected, such as a person with ovn-nbctl. */
+  /** Runs a transaction of no connected client, such as of a person with ovn-nbctl. */
   transact(operations: readonly unknown[]): Execution {
     return this.#carryOut(operations, undefined, []);
   }
@@ -133,10 +133,10 @@ export class SimulatedServer {
     this.#down = false;
   }
 
-  #carryOut(operations: readonly unknown[], client: string | undefined, unheard: readonly RowDifference[]): Execution {
+  #carryOut(operations: readonly unknown[], client: string | undefined, unseen: readonly RowDifference[]): Execution {
     const execution = execute(this.database, operations, this.#options.newUuid);
     if (execution.ok && execution.differences.length > 0) this.#publish(execution.differences, client);
-    this.#options.onTransaction?.(execution, operations, client, unheard);
+    this.#options.onTransaction?.(execution, operations, client, unseen);
     return execution;
   }
 
@@ -144,21 +144,21 @@ export class SimulatedServer {
     const wire: SimulatedWire = new SimulatedWire({
       clock,
       latency: this.#options.latency ?? ((): number => 0),
-      toServer: (message) => this.#answer(connection, message, connection.heardBySent.shift() ?? zeroUuid),
+      toServer: (message) => this.#answer(connection, message, connection.receivedBySent.shift() ?? zeroUuid),
       onSent: (message) => {
-        connection.heardBySent.push(connection.heard);
+        connection.receivedBySent.push(connection.received);
         onSent?.((message as Message).method);
       },
       closed: () => this.#connections.delete(connection),
     });
-    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined, heard: zeroUuid, heardBySent: [] };
+    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined, received: zeroUuid, receivedBySent: [] };
     this.#connections.add(connection);
     return wire;
   }
 
-  #answer(connection: Connection, { method, params = [], id }: Message, heard: Uuid): void {
+  #answer(connection: Connection, { method, params = [], id }: Message, received: Uuid): void {
     if (method === undefined || id === null || id === undefined) return;
-    const reply = (result: unknown, onHeard?: () => void): void => connection.wire.deliver({ id, result, error: null }, onHeard);
+    const reply = (result: unknown, onReceived?: () => void): void => connection.wire.deliver({ id, result, error: null }, onReceived);
     switch (method) {
       case 'echo':
         return reply(params);
@@ -171,22 +171,22 @@ export class SimulatedServer {
         connection.serverMonitor = params[1];
         return reply(this.#serverRows(connection.member));
       case 'monitor_cond_since':
-        return reply(this.#startMonitor(connection, params), this.#hears(connection));
+        return reply(this.#startMonitor(connection, params), this.#markReceived(connection));
       case 'transact':
-        return this.#transactFor(connection, params.slice(1), heard, reply);
+        return this.#transactFor(connection, params.slice(1), received, reply);
     }
     connection.wire.deliver({ id, result: null, error: { error: 'unknown method', details: `no method ${method} here` } });
   }
 
   /** The client's own updates go out before the reply, as ovsdb-server sends them. */
-  #transactFor(connection: Connection, operations: readonly unknown[], heard: Uuid, reply: (result: unknown) => void): void {
+  #transactFor(connection: Connection, operations: readonly unknown[], received: Uuid, reply: (result: unknown) => void): void {
     const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
     if (fate === 'lose-request') return connection.wire.break();
     if (fate === 'refuse') {
       const refusal = { error: 'resources exhausted', details: 'refused by the simulation' };
       return reply(operations.map((_, at) => (at === operations.length - 1 ? refusal : {})));
     }
-    const { results } = this.#carryOut(operations, connection.client, this.#unheard(heard, connection.client));
+    const { results } = this.#carryOut(operations, connection.client, this.#unseen(received, connection.client));
     if (fate === 'lose-reply') connection.wire.break();
     else reply(results);
   }
@@ -230,17 +230,17 @@ export class SimulatedServer {
   }
 
   /** @returns what others changed after a transaction, as far as that is remembered */
-  #unheard(heard: Uuid, by: string): readonly RowDifference[] {
-    if (heard === this.#lastTxnId) return [];
-    const at = this.#history.findIndex(({ id }) => id === heard);
+  #unseen(received: Uuid, by: string): readonly RowDifference[] {
+    if (received === this.#lastTxnId) return [];
+    const at = this.#history.findIndex(({ id }) => id === received);
     return this.#history.slice(at + 1).flatMap(({ client, differences }) => (client === by ? [] : differences));
   }
 
-  /** @returns to be done when the client has what is sent to it now */
-  #hears(connection: Connection): () => void {
+  /** @returns to be called when the client has received what is sent to it now */
+  #markReceived(connection: Connection): () => void {
     const id = this.#lastTxnId;
     return () => {
-      connection.heard = id;
+      connection.received = id;
     };
   }
 
@@ -254,7 +254,7 @@ export class SimulatedServer {
       if (monitor === undefined) continue;
       const updates = updatesOf(monitor.columns, differences);
       const update = { method: 'update3', params: [monitor.id, this.#lastTxnId, updates], id: null };
-      if (Object.keys(updates).length > 0) wire.deliver(update, this.#hears(connection));
+      if (Object.keys(updates).length > 0) wire.deliver(update, this.#markReceived(connection));
     }
   }
 

@@ -5,7 +5,7 @@ import type { ColumnSchema, TableSchema } from '../../schema.ts';
 import { isUuid, type Uuid } from '../../uuid.ts';
 import type { Atom, Value } from '../../value.ts';
 import { equalValues } from '../../value.ts';
-import { checkAtom, columnOf, readValue, Refusal } from './constraints.ts';
+import { checkAtom, columnOf, readValue, OperationError } from './constraints.ts';
 import type { Draft, RowDifference, SimulatedDatabase, StoredRow } from './database.ts';
 import { plain } from './database.ts';
 
@@ -25,7 +25,7 @@ export function execute(database: SimulatedDatabase, operations: readonly unknow
   const run = new Run(database, newUuid);
   const results: unknown[] = [];
   const failed = (refusal: unknown): Execution => {
-    if (!(refusal instanceof Refusal)) throw refusal;
+    if (!(refusal instanceof OperationError)) throw refusal;
     results.push(refusal.toJson());
     while (results.length < operations.length) results.push(null);
     return { results, differences: [], comments: [], ok: false };
@@ -76,9 +76,9 @@ class Run {
         this.comments.push(String(operation['comment']));
         return {};
       case 'abort':
-        throw new Refusal('aborted', 'aborted by request');
+        throw new OperationError('aborted', 'aborted by request');
       default:
-        throw new Refusal('unknown operation', `No operation "${String(operation['op'])}".`);
+        throw new OperationError('unknown operation', `No operation "${String(operation['op'])}".`);
     }
   }
 
@@ -105,13 +105,13 @@ class Run {
     let uuid = typeof chosen === 'string' && isUuid(chosen) ? chosen : undefined;
     if (typeof name === 'string') {
       const known = this.#named(name);
-      if (known.made) throw new Refusal('duplicate uuid-name', `This "uuid-name" appeared on an earlier "insert" operation.`);
+      if (known.made) throw new OperationError('duplicate uuid-name', `This "uuid-name" appeared on an earlier "insert" operation.`);
       known.made = true;
       uuid ??= known.uuid;
     }
     uuid ??= this.#newUuid();
     if (this.#database.row(table.name, uuid) !== undefined || this.draft.changed.has(uuid))
-      throw new Refusal(
+      throw new OperationError(
         'duplicate uuid',
         'This UUID would duplicate a UUID already present within the table or deleted within the same transaction.',
       );
@@ -178,14 +178,14 @@ class Run {
     });
     const found = this.#where(table, operation).map(([uuid, row]) => text(new Map([...Object.entries(row), ['_uuid', uuid]])));
     const same = JSON.stringify([...new Set(wanted)].toSorted()) === JSON.stringify([...new Set(found)].toSorted());
-    if (same !== (operation['until'] === '==')) throw new Refusal('timed out', '"where" clause test failed');
+    if (same !== (operation['until'] === '==')) throw new OperationError('timed out', '"where" clause test failed');
     return {};
   }
 
   #table(operation: Json): TableSchema {
     const name = String(operation['table']);
     const table = this.#database.schema.tables.get(name);
-    if (table === undefined) throw new Refusal('unknown table', `No table named ${name}.`);
+    if (table === undefined) throw new OperationError('unknown table', `No table named ${name}.`);
     return table;
   }
 
@@ -215,7 +215,7 @@ function conditionValue(column: ColumnSchema, json: unknown): Value {
 
 function mustBeMutable(table: TableSchema, column: ColumnSchema): void {
   if (column.mutable && column.name !== '_uuid') return;
-  throw new Refusal('constraint violation', `Cannot update immutable column ${column.name} in table ${table.name}.`);
+  throw new OperationError('constraint violation', `Cannot update immutable column ${column.name} in table ${table.name}.`);
 }
 
 function compare(actual: Value, test: string, wanted: Value): boolean {
@@ -237,7 +237,7 @@ function compare(actual: Value, test: string, wanted: Value): boolean {
     case '>=':
       return (actual as number) >= (wanted as number);
     default:
-      throw new Refusal('syntax error', `No function "${test}".`);
+      throw new OperationError('syntax error', `No function "${test}".`);
   }
 }
 
@@ -257,7 +257,7 @@ function has(value: Value, member: Member): boolean {
 
 function mutated(table: TableSchema, column: ColumnSchema, before: Value, mutator: string, json: unknown): Value {
   if (mutator === 'insert' || mutator === 'delete') {
-    if (column.kind === 'scalar') throw new Refusal('domain error', `${mutator} needs a set or a map, and ${column.name} is neither`);
+    if (column.kind === 'scalar') throw new OperationError('domain error', `${mutator} needs a set or a map, and ${column.name} is neither`);
     return fitting(
       table,
       column,
@@ -266,8 +266,8 @@ function mutated(table: TableSchema, column: ColumnSchema, before: Value, mutato
   }
   const by = Number(json);
   const count = (atom: Atom): Atom => {
-    if (typeof atom !== 'number') throw new Refusal('domain error', `Type ${typeof atom} does not support ${mutator}.`);
-    if (by === 0 && (mutator === '/=' || mutator === '%=')) throw new Refusal('domain error', 'Division by zero.');
+    if (typeof atom !== 'number') throw new OperationError('domain error', `Type ${typeof atom} does not support ${mutator}.`);
+    if (by === 0 && (mutator === '/=' || mutator === '%=')) throw new OperationError('domain error', 'Division by zero.');
     const whole = column.key.type === 'integer';
     const results: Readonly<Record<string, number>> = {
       '+=': atom + by,
@@ -277,7 +277,7 @@ function mutated(table: TableSchema, column: ColumnSchema, before: Value, mutato
       '%=': atom % by,
     };
     const result = results[mutator];
-    if (result === undefined) throw new Refusal('syntax error', `No mutator named ${mutator}.`);
+    if (result === undefined) throw new OperationError('syntax error', `No mutator named ${mutator}.`);
     checkAtom(column, column.key, result);
     return result;
   };
@@ -314,7 +314,7 @@ function mutatedMap(column: ColumnSchema, before: Value, mutator: 'insert' | 'de
 function fitting(table: TableSchema, column: ColumnSchema, value: Value): Value {
   const size = value instanceof Set || value instanceof Map ? value.size : 1;
   if (size < column.min || size > column.max)
-    throw new Refusal(
+    throw new OperationError(
       'constraint violation',
       `Attempted to store ${size} elements in attribute of column ${column.name} of table ${table.name}, which requires ${column.min} to ${column.max}`,
     );

@@ -9,7 +9,7 @@ export interface WireOptions {
   readonly latency: () => number;
   readonly toServer: (message: object) => void;
   readonly closed: () => void;
-  /** The client has put a message on its way. */
+  /** The client has sent a message. */
   readonly onSent?: (message: object) => void;
 }
 
@@ -42,13 +42,13 @@ export class SimulatedWire extends EventEmitter implements Wire {
     onSent?.(message);
   }
 
-  /** The server sends a message. @param onHeard done right before the client has it */
-  deliver(message: object, onHeard?: () => void): void {
+  /** The server sends a message. @param onReceived done right before the client has it */
+  deliver(message: object, onReceived?: () => void): void {
     const { clock, latency } = this.#options;
     this.#receivedUntil = Math.max(this.#receivedUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#receivedUntil - clock.now()), () => {
       if (this.#destroyed) return;
-      onHeard?.();
+      onReceived?.();
       this.emit('message', message);
     });
   }

@@ -1,8 +1,7 @@
 /**
- * What clients without a proven identity may hold of a server's connections. A cap, and a rate for each address. At the cap a new connection
- * takes the place of an old one: of those that were never answered the oldest of the address that has most of them; where there are none, of those
- * that were answered likewise; never of a client that has proven what it is. So a client that holds connections loses them, and one that asks
- * and goes, or comes back, is served.
+ * Limits the connections of clients without a proven identity: a maximum in all, and a rate for each address. At the maximum a new connection
+ * replaces an old one: the oldest unanswered connection of the address with most of those; if there is none, likewise among the answered
+ * ones; never one of a proven client. So a client that keeps connections open loses them, and short requests are served.
  */
 import type { Server, Socket } from 'node:net';
 import { RateByAddress } from './rate-by-address.ts';
@@ -14,7 +13,7 @@ export interface ConnectionLimits {
   readonly perSecond: number;
 }
 
-/** `silent`: it was answered nothing yet. */
+/** `silent`: not answered yet. */
 type State = 'silent' | 'answered' | 'proven';
 
 interface Held {
@@ -23,17 +22,17 @@ interface Held {
   state: State;
 }
 
-export class HeldConnections {
+export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
   readonly #rate: RateByAddress;
-  /** By address and port; the one that was made or answered last is last. */
+  /** By address and port, in the order of the last answer or of the opening. */
   readonly #held = new Map<string, Held>();
   readonly #now: () => number;
   readonly #closed: (why: 'rate' | 'room') => void;
 
   /**
-   * @param server of which no connection is open yet
-   * @param closed told of each connection that was closed: its address made too many in a short time, or another one needed the room
+   * @param server that has no open connection yet
+   * @param closed called for each connection that was closed: `rate`, its address opened too many; `room`, a new one replaced it
    * @param now monotonic milliseconds
    */
   constructor(
@@ -46,7 +45,7 @@ export class HeldConnections {
     this.#limits = limits;
     this.#now = now;
     this.#rate = new RateByAddress({ perSecond: limits.perSecond, burst: 2 * limits.perSecond });
-    // Before TLS is spoken: a handshake costs a hundred times as much as the connection.
+    // Before the TLS handshake, which costs a hundred times as much as the connection.
     server.prependListener('connection', (socket: Socket) => this.#take(socket));
   }
 
@@ -54,7 +53,7 @@ export class HeldConnections {
     return this.#held.size;
   }
 
-  /** The client of this connection was answered what it asked. */
+  /** The server answered a request of this connection. */
   answered(socket: Socket): void {
     const key = keyOf(socket);
     const held = this.#held.get(key);
@@ -66,7 +65,7 @@ export class HeldConnections {
 
   #take(socket: Socket): void {
     const address = socket.remoteAddress;
-    // It has gone already.
+    // The client has closed it already.
     if (address === undefined) return void socket.destroy();
     if (!this.#rate.take(address, 1, this.#now())) {
       this.#closed('rate');
@@ -78,7 +77,7 @@ export class HeldConnections {
     socket.once('close', () => this.#forget(key, socket));
   }
 
-  /** The client of this connection has proven what it is: no other one takes its place. */
+  /** The client of this connection has proven its identity: the connection is never replaced. */
   proven(socket: Socket): void {
     const held = this.#held.get(keyOf(socket));
     if (held !== undefined) held.state = 'proven';
@@ -93,7 +92,7 @@ export class HeldConnections {
     socket.destroy();
   }
 
-  /** The oldest of the address that has most in this state. */
+  /** The oldest connection of the address with most connections in this state. */
   #firstOfMost(state: State): readonly [string, Held] | undefined {
     const first = new Map<string, { readonly one: readonly [string, Held]; count: number }>();
     for (const one of this.#held) {
@@ -114,7 +113,7 @@ export class HeldConnections {
   }
 }
 
-/** The same of a connection and of the TLS that is spoken over it. */
+/** The same key for a TCP connection and the TLS connection over it. */
 function keyOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,6 +1,6 @@
-/** Texts within a text that are written in another way: percent signs, escapes of JSON and HTML, base64, hexadecimal digits. */
+/** Encoded texts within a text: percent signs, escapes of JSON and HTML, base64, hexadecimal digits. */
 
-/** @param clean of the text behind the encoding; where it takes something out, the text stands there decoded and clean, and a coded run goes */
+/** @param clean removes secrets from decoded text; where it removes one, the decoded clean text replaces the encoded one */
 export function withoutEncodedSecrets(text: string, clean: (text: string) => string, hidden: string): string {
   return withoutEscapes(text, clean)
     .replace(BASE64, (run) => (parts(run).some((part) => isDirty(Buffer.from(part, 'base64'), clean)) ? hidden : run))

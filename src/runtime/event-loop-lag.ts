@@ -1,4 +1,4 @@
-/** How late the process runs its timers: what a long turn, a collection of garbage or a starved machine does to everything else. */
+/** How late the process runs its timers: the effect of a long turn, a garbage collection or a loaded machine on everything else. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 100;

@@ -1,22 +1,22 @@
-/** How V8 keeps the heap of a process that holds a whole cluster. */
+/** V8's heap settings for a process that holds the objects of a whole cluster. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * The heap may grow by this much before all of it is looked at for what is not needed any more. V8's own choice lets a heap of 700 MB grow by
- * half and more, which is memory that a controller, whose heap hardly changes once it has read everything, never needs again.
+ * The heap may grow by this share before a full collection. V8's default lets a heap of 700 MB grow by half and more: memory that a
+ * controller never needs again, since its heap hardly changes after the first lists.
  */
 const GROWTH_PERCENT = 25;
 /**
- * A smaller heap may grow by this much, in bytes: while a cluster is read, a quarter of little is soon full, and nearly all that is looked
- * at each time is still needed.
+ * A small heap may grow by this many bytes: while the first lists are read, a quarter of a small heap is full soon, and a full collection
+ * would find nearly everything in use.
  */
 const STEP = 160e6;
 const LOOK_MS = 250;
 
 /**
- * Trades a little processor time at the start for a quarter of the memory at its peak. Call once, before anything is read. Young objects are
- * tidied by one thread: while a cluster is read nearly all of them are kept, several threads take no less time for it and more of the processor,
- * which the API server needs then.
+ * Saves a quarter of the peak memory for a little processor time at the start. Call it once, before the first lists. One thread collects
+ * young objects: during the first lists nearly all of them survive, so several threads would be no faster, and would take processor time
+ * that the API server needs.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--no-parallel-scavenge');

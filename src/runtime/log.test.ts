@@ -19,7 +19,7 @@ test('a line is a constant message and its fields', () => {
   assert.match(String(time), /^\d{4}-\d\d-\d\dT/);
 });
 
-test('no secret gets into a line: keys, tokens and passwords, in texts, in nested fields, in fields named after them', () => {
+test('a line has no secret: keys, tokens and passwords in texts, in nested fields, in fields with such a name', () => {
   const line = logged({
     error: `could not read ${KEY} of the server`,
     headers: { Authorization: `Bearer ${JWT}`, accept: 'application/json' },
@@ -38,13 +38,13 @@ test('no secret gets into a line: keys, tokens and passwords, in texts, in neste
   assert.ok(text.includes('"accept":"application/json"'));
 });
 
-// A text that is read in the square of its length takes minutes, and its process loses its Lease meanwhile.
-test('a long text is read once', { timeout: 600_000 }, () => {
+// A search in quadratic time would take minutes, and the process would lose its Lease meanwhile.
+test('a long text takes linear time', { timeout: 600_000 }, () => {
   for (const piece of ['a', 'eyJ-', 'tcp:', 'token ', 'a://b:', 'Bearer ', '-----BEGIN PRIVATE KEY'])
     assert.equal(redactedText(`secrets: ${piece.repeat(1_000_000 / piece.length)}`).startsWith('secrets: '), true);
 });
 
-test('what only looks a little like a secret stays', () => {
+test('text that only resembles a secret stays', () => {
   for (const text of [
     'ssl:10.0.0.1:6641',
     'https://10.0.0.1:6443/api/v1/pods',

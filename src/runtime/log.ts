@@ -1,5 +1,5 @@
 /**
- * The log: a constant message and fields, as JSON lines. Made once at the edge and passed down; never global.
+ * The log: a constant message and fields, as JSON lines. Created once at the edge and passed down; never global.
  */
 import { pino } from 'pino';
 import { exactJson } from '../text/exact-text.ts';
@@ -14,19 +14,19 @@ export interface Log {
   error(message: string, fields?: Fields): void;
 }
 
-/** Characters of one text in a line: a tenant's annotation has 256 kB, and the line is looked through before the next turn. */
+/** Maximal characters of one text in a line: a tenant's annotation may have 256 kB, and each line is searched for secrets. */
 const LONGEST = 16_384;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** @param write takes one line without its newline; standard output when absent */
+/** @param write takes one line without its newline; default: standard output */
 export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields, LONGEST) },
-    // Whoever reads the log in a terminal sees what others wrote, and does not obey it.
+    // Control characters in texts of others must not reach a reader's terminal.
     hooks: { streamWrite: exactJson },
   };
   const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });

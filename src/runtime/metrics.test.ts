@@ -13,7 +13,7 @@ test('names and helps follow the conventions, and no label can grow with the clu
   }
 });
 
-test('what is read at a scrape is shown as it is then, and what is not reported any more is not shown', async () => {
+test('a scrape shows the values reported at that scrape, and no older ones', async () => {
   const metrics = new Metrics();
   const rows = new Map([
     ['ACL', 2],

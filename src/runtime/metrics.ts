@@ -1,9 +1,9 @@
 /**
- * Every metric that Kiln exposes: name, kind, help and labels in one list, from which the registry and the reference are made. Seconds
+ * Every metric that Kiln exposes: name, kind, help and labels in one list, the source of the registry and the reference. Seconds
  * and bytes only; labels are of closed sets, but for the name of a Subnet, which can be left out.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { KeptGauge } from './kept-gauge.ts';
+import { CachedGauge } from './cached-gauge.ts';
 
 export interface MetricSpec {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -11,19 +11,19 @@ export interface MetricSpec {
   readonly labels: readonly string[];
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[];
-  /** Of very many samples: told part by part as they change, with `keep`. */
+  /** A gauge with many samples: set part by part when they change, with `keep`. */
   readonly kept?: true;
 }
 
 export const METRICS = {
   kiln_build_info: { kind: 'gauge', help: '1, with the version and that of Node.js', labels: ['version', 'node'] },
-  kiln_leader: { kind: 'gauge', help: '1 while this process surely holds the Lease', labels: [] },
+  kiln_leader: { kind: 'gauge', help: '1 while this process certainly holds the Lease', labels: [] },
   kiln_term: { kind: 'gauge', help: 'Term that this process writes with; 0 while it may not write', labels: [] },
   kiln_ready: { kind: 'gauge', help: '1 while every cache is complete and the Northbound replica is in step', labels: [] },
 
   kiln_reconcile_total: {
     kind: 'counter',
-    help: 'Turns: settled (all that was due is derived and handed over), continued (the rest waits for the next turn), failed (a rule threw)',
+    help: 'Turns: settled (all due rules ran and all writes were handed over), continued (the rest waits for the next turn), failed (a rule threw)',
     labels: ['result'],
   },
   kiln_reconcile_duration_seconds: {
@@ -34,7 +34,7 @@ export const METRICS = {
   },
   kiln_reconcile_last_success_timestamp_seconds: {
     kind: 'gauge',
-    help: 'When all that was observed had been carried out, or a write was acknowledged, last; the present while nothing is pending',
+    help: 'Last time at which nothing was pending or a write was acknowledged; the present while nothing is pending',
     labels: [],
   },
   kiln_rule_failures_total: {
@@ -43,20 +43,20 @@ export const METRICS = {
     labels: ['rule'],
   },
 
-  kiln_desired_rows: { kind: 'gauge', help: 'Northbound rows that the rules want', labels: ['table'] },
-  kiln_owned_rows: { kind: 'gauge', help: 'Northbound rows that carry the owner keys', labels: ['table'] },
+  kiln_desired_rows: { kind: 'gauge', help: 'Northbound rows that the rules emit', labels: ['table'] },
+  kiln_owned_rows: { kind: 'gauge', help: 'Northbound rows with our ownership keys', labels: ['table'] },
   kiln_drift_rows: {
     kind: 'gauge',
-    help: 'Northbound rows that are not as the rules want them now: missing, extra or different',
+    help: 'Northbound rows that differ from the desired state: missing, extra or different',
     labels: ['table', 'kind'],
   },
   kiln_drift_repaired_total: {
     kind: 'counter',
-    help: 'Rows that another program changed, deleted or added, and that were put right',
+    help: 'Rows that another program changed, deleted or added, and that were repaired',
     labels: ['table', 'kind'],
   },
-  kiln_row_conflicts: { kind: 'gauge', help: 'Rows that an object wants and cannot have', labels: [] },
-  kiln_rows_set_aside: { kind: 'gauge', help: 'Rows that OVN refused twice; each is tried again after a while', labels: [] },
+  kiln_row_conflicts: { kind: 'gauge', help: 'Desired rows that cannot be written because of another row or object', labels: [] },
+  kiln_rows_set_aside: { kind: 'gauge', help: 'Rows whose write failed twice in OVN; each is tried again after a while', labels: [] },
   kiln_collection_paused: { kind: 'gauge', help: '1 while collection of rows without an owner is paused', labels: [] },
   kiln_collection_pauses_total: { kind: 'counter', help: 'How often collection was paused', labels: [] },
   kiln_collection_held_rows: { kind: 'gauge', help: 'Rows whose collection waits for the end of a pause', labels: [] },
@@ -74,23 +74,23 @@ export const METRICS = {
   },
   kiln_lists_doubted: {
     kind: 'gauge',
-    help: '1 for each kind whose list is not believed: it is no list of that kind, has no end, or lacks what the server has by name',
+    help: '1 for each kind whose list was not accepted: it is no list of that kind, is too large, or lacks objects that the server has by name',
     labels: ['kind'],
   },
   kiln_ovsdb_lies: {
     kind: 'gauge',
-    help: '1 while a server takes transactions and answers them with nothing, or says that it carried them out and does not show it',
+    help: '1 while a server does not answer transactions, or reports their success without sending their changes',
     labels: ['db'],
   },
   kiln_ovsdb_refuses: {
     kind: 'gauge',
-    help: '1 while the server refuses every transaction for a trouble of its own, such as a full disk',
+    help: '1 while every transaction fails because of the server itself, such as a full disk',
     labels: ['db'],
   },
   kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is in step with the server', labels: ['db'] },
   kiln_ovsdb_reconnects_total: {
     kind: 'counter',
-    help: 'How often the replica was made complete again after the first time',
+    help: 'Resyncs: how often the replica became complete after the first time',
     labels: ['db'],
   },
   kiln_ovsdb_replica_lag_seconds: {
@@ -104,7 +104,7 @@ export const METRICS = {
     help: 'Writes to the Kubernetes API by result: ok, or the code of the error',
     labels: ['kind', 'verb', 'result'],
   },
-  kiln_api_writes_pending: { kind: 'gauge', help: 'Writes to the Kubernetes API that wait or are under way', labels: [] },
+  kiln_api_writes_pending: { kind: 'gauge', help: 'Writes to the Kubernetes API that are queued or under way', labels: [] },
   kiln_api_writes_held_total: {
     kind: 'counter',
     help: 'Times that a write waited because its object was written 60 times within a minute: another program undoes the writes',
@@ -112,17 +112,17 @@ export const METRICS = {
   },
   kiln_api_objects_held: {
     kind: 'gauge',
-    help: 'Objects with writes that are due and not sent now, by what holds them: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (by the API server), catching-up, rows-under-way, paced (a status of the Subnet was written less than a second ago), others-leave-first and leaving (evictions)',
+    help: 'Objects with writes that are due and not sent now, by the write delay: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (rejected by the API server), catching-up, rows-under-way, paced (a status of the Subnet was written less than a second ago), others-leave-first and leaving (evictions)',
     labels: ['why'],
   },
   kiln_events_total: {
     kind: 'counter',
-    help: 'Events: created, bumped (count raised), coalesced (no write of their own), dropped (rate or trouble)',
+    help: 'Events: created, bumped (count raised), coalesced (no write of their own), dropped (rate limit or error)',
     labels: ['result'],
   },
   kiln_watch_restarts_total: {
     kind: 'counter',
-    help: 'Why a watch began anew: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served, behind)',
+    help: 'Why a watch was restarted: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served, behind)',
     labels: ['kind', 'reason'],
   },
   kiln_watch_last_event_timestamp_seconds: {
@@ -130,34 +130,34 @@ export const METRICS = {
     help: 'When the server last sent anything about a kind: an event, a bookmark, a list; kinds that are not served have none',
     labels: ['kind'],
   },
-  kiln_snapshot_objects: { kind: 'gauge', help: 'Objects held of a kind', labels: ['kind'] },
+  kiln_snapshot_objects: { kind: 'gauge', help: 'Cached objects of a kind', labels: ['kind'] },
 
   kiln_subnet_addresses: {
     kind: 'gauge',
-    help: 'Addresses of a Subnet: capacity, used, reserved (never given out) and available',
+    help: 'Addresses of a Subnet: capacity, used, reserved (never allocated) and available',
     labels: ['subnet', 'family', 'state'],
     kept: true,
   },
   kiln_ip_problems: {
     kind: 'gauge',
-    help: 'Interfaces without the address they should have: refused with a code, AddressConflict of two that hold one, Misbound pods, pods whose IP object is refused (IPRefused)',
+    help: 'Interfaces without the address they should have: an allocation failure with its code, AddressConflict of two that hold one, Misbound pods, pods whose IP object was rejected (IPRefused)',
     labels: ['problem'],
   },
   kiln_misbound_pods: { kind: 'gauge', help: 'Pods on another Subnet than their namespace has now', labels: [] },
   kiln_deletion_blocked_objects: {
     kind: 'gauge',
-    help: 'Objects that are being deleted and that something still uses, but for what the cluster stands on',
+    help: 'Objects that are being deleted and have blockers, without the default Vpc and the join Subnet',
     labels: ['kind'],
   },
   kiln_object_conditions: {
     kind: 'gauge',
-    help: 'Objects of which the rules state a condition with this status and reason',
+    help: 'Objects for which the rules emit a condition with this status and reason',
     labels: ['kind', 'type', 'status', 'reason'],
   },
 
   kiln_webhook_reviews_total: {
     kind: 'counter',
-    help: 'Requests that the admission webhook judged: allowed, warned (allowed, and something said), refused',
+    help: 'Requests that the admission webhook reviewed: allowed, warned (allowed with a warning), refused (denied)',
     labels: ['operation', 'resource', 'result'],
   },
   kiln_webhook_refusals_total: {
@@ -180,7 +180,7 @@ type NameOf<K extends MetricSpec['kind']> = { [N in MetricName]: Kind<N> extends
 export type Labels<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;
 export type Report<N extends MetricName> = (labels: Labels<N>, value: number) => void;
 
-/** Where a process tells its metrics. */
+/** The methods by which a process reports its metrics. */
 export type MetricSink = Pick<Metrics, 'count' | 'observe' | 'read' | 'keep'>;
 
 export class Metrics {
@@ -188,13 +188,13 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
-  readonly #kept = new Map<MetricName, KeptGauge>();
+  readonly #kept = new Map<MetricName, CachedGauge>();
   readonly #readers = new Map<MetricName, (report: (labels: Readonly<Record<string, string>>, value: number) => void) => void>();
 
   constructor() {
     this.contentType = this.#registry.contentType;
     for (const [name, spec] of Object.entries(METRICS) as [MetricName, MetricSpec][]) this.#register(name, spec);
-    // Tenths of a second: a finer clock would wake an idle process for nothing.
+    // Tenths of a second: a finer clock would only wake an idle process.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 });
   }
 
@@ -206,12 +206,12 @@ export class Metrics {
     this.#histograms.get(name)?.observe(labels, value);
   }
 
-  /** What is counted elsewhere is asked for at each scrape; label values that are not reported then are not shown. */
+  /** Reads values that are counted elsewhere at each scrape; label values that `ask` does not report then are not shown. */
   read<N extends Exclude<NameOf<'gauge' | 'counter'>, KeptName>>(name: N, ask: (report: Report<N>) => void): void {
     this.#readers.set(name, ask);
   }
 
-  /** Shows these samples in the place of those that the part had before: a scrape does not ask for them. */
+  /** Replaces the samples of a part: later scrapes show them without asking. */
   keep<N extends KeptName>(name: N, part: string, samples: readonly { readonly labels: Labels<N>; readonly value: number }[]): void {
     this.#kept.get(name)?.set(part, samples);
   }
@@ -224,7 +224,7 @@ export class Metrics {
 
   #register(name: MetricName, { kind, help, labels, buckets, kept }: MetricSpec): void {
     if (kept === true) {
-      this.#kept.set(name, new KeptGauge(name, help));
+      this.#kept.set(name, new CachedGauge(name, help));
       return;
     }
     const readers = this.#readers;

@@ -15,7 +15,7 @@ test('an address to serve at is a host and a port, or a port alone', () => {
     assert.equal(parseBindAddress(text), undefined, text);
 });
 
-test('probes say what is waited for, metrics are what a scraper reads, and nothing else is there', async () => {
+test('probes name what the process waits for, metrics have the text format, other paths are not found', async () => {
   const metrics = new Metrics();
   metrics.read('kiln_leader', (report) => report({}, 1));
   metrics.count('kiln_transaction_total', { result: 'committed' }, 3);
@@ -46,7 +46,7 @@ test('probes say what is waited for, metrics are what a scraper reads, and nothi
   }
 });
 
-/** An address of this machine that is not loopback: from it a request comes as from another machine. */
+/** An address of this machine that is not loopback: a request from it looks like one from another machine. */
 const ELSEWHERE = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
@@ -56,7 +56,7 @@ async function scrape(url: string, authorization?: string, method = 'GET'): Prom
   return [response.status, await response.text()];
 }
 
-test('metrics are for this machine and for those that bear the token; probes are for everybody', async () => {
+test('metrics are for this machine and for clients with the token; probes are for every client', async () => {
   assert.ok(ELSEWHERE !== undefined, 'this machine has an address beside loopback');
   const metrics = new Metrics();
   metrics.read('kiln_leader', (report) => report({}, 1));
@@ -84,7 +84,7 @@ test('metrics are for this machine and for those that bear the token; probes are
   }
 });
 
-test('connections that hold the port of metrics are bounded and end, and a probe is answered meanwhile', async () => {
+test('idle connections to the port of metrics are limited and closed, and probes are answered meanwhile', async () => {
   const server = await serveOperations({ address: { host: '127.0.0.1', port: 0 }, metrics: new Metrics(), waitingFor: () => [] });
   const port = Number(new URL(server.url).port);
   let closed = 0;
@@ -101,7 +101,7 @@ test('connections that hold the port of metrics are bounded and end, and a probe
   };
   try {
     for (let one = 0; one < 200; one++) open('');
-    // Each of these would be held for ever.
+    // Without a limit each of these would stay open for ever.
     open('GET /metrics HTTP/1.1\r\nX: ', 'x');
     open('GET /metrics HTTP/1.1\r\nHost: k\r\nContent-Length: 1000000\r\n\r\n', ' ');
     for (let times = 0; times < 5; times++) {

@@ -1,19 +1,19 @@
 /**
- * What a cluster asks of a process over HTTP: `/healthz` (it answers, so its event loop turns), `/readyz` (it could take over now: a standby
- * is ready as well) and `/metrics`. Probes are answered to every client. Metrics name Subnets and tell how the network is used: they are for
- * clients of this machine, and for those that bear the token.
+ * The HTTP endpoints for probes and metrics: `/healthz` (an answer means that the event loop runs), `/readyz` (the process could lead now: a
+ * standby is ready as well) and `/metrics`. Every client may use the probes. Metrics name Subnets and show the use of the network: they are
+ * for clients on this machine, and for clients with the token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BlockList, isIPv6 } from 'node:net';
-import { HeldConnections } from './connection-limits.ts';
+import { ConnectionLimiter } from './connection-limits.ts';
 
 export interface BindAddress {
   /** Undefined: every address of the machine. */
   readonly host: string | undefined;
-  /** 0: one that is free. */
+  /** 0: a free one. */
   readonly port: number;
 }
 
@@ -29,19 +29,19 @@ export function parseBindAddress(text: string): BindAddress | undefined {
 export interface OperationsServerOptions {
   readonly address: BindAddress;
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
-  /** What is waited for; empty when ready. */
+  /** What the process waits for; empty when it is ready. */
   readonly waitingFor: () => readonly string[];
-  /** Called at each request for metrics: what a client bears to read them from elsewhere. Undefined: nobody does so now. */
+  /** The bearer token for metrics from other machines, read at each request. Undefined: only clients on this machine may read them. */
   readonly token?: () => string | undefined;
 }
 
 export interface OperationsServer {
-  /** `http://host:port`, as it came to be. */
+  /** `http://host:port` with the actual port. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A scraper or two, the probes of a kubelet, and a person. */
+/** Enough for a few scrapers, the probes of a kubelet and a person. */
 const CONNECTIONS = 64;
 const CONNECTIONS_PER_SECOND = 50;
 const REQUEST_MS = 5_000;
@@ -52,7 +52,7 @@ HERE.addAddress('::1', 'ipv6');
 
 /** Rejects as `listen` does (`EADDRINUSE`, `EACCES`, …). */
 export async function serveOperations({ address, metrics, waitingFor, token }: OperationsServerOptions): Promise<OperationsServer> {
-  /** Scrapes at one time are one. */
+  /** Concurrent scrapes share one result. */
   let scrape: Promise<string> | undefined;
   const metricsText = (): Promise<string> =>
     (scrape ??= metrics.text().finally(() => {
@@ -62,7 +62,7 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
     maxHeaderSize: 8 * 1024,
     headersTimeout: REQUEST_MS,
     requestTimeout: REQUEST_MS,
-    // How often these times are looked at.
+    // How often the server checks the timeouts above.
     connectionsCheckingInterval: 1_000,
   };
   const server = createServer(limits, (request, response) => {
@@ -90,16 +90,16 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
       (error: unknown) => answer(500, `${error instanceof Error ? error.message : String(error)}\n`),
     );
   });
-  // A client that does not read its answer.
+  // For a client that does not read its answer.
   server.timeout = 4 * REQUEST_MS;
-  const held = new HeldConnections(server, { connections: CONNECTIONS, perSecond: CONNECTIONS_PER_SECOND });
+  const held = new ConnectionLimiter(server, { connections: CONNECTIONS, perSecond: CONNECTIONS_PER_SECOND });
   server.on('request', (request, response) => response.once('finish', () => held.answered(request.socket)));
   await new Promise<void>((done, failed) => {
-    // Of a server that listens, one connection's trouble.
+    // An error of one connection, after the server has begun to listen.
     server.on('error', failed);
     server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, done);
   });
-  // A server that nobody asks must not keep the process.
+  // An idle server must not keep the process alive.
   server.unref();
   const { address: host, family, port } = server.address() as AddressInfo;
   return {
@@ -112,7 +112,7 @@ export async function serveOperations({ address, metrics, waitingFor, token }: O
   };
 }
 
-/** No packet from elsewhere has such an address as its source. */
+/** Packets from other machines cannot have a loopback address as their source. */
 function isHere({ socket }: IncomingMessage): boolean {
   const address = socket.remoteAddress ?? '';
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
@@ -122,7 +122,7 @@ function isHere({ socket }: IncomingMessage): boolean {
 function bears({ headers }: IncomingMessage, token: string | undefined): boolean {
   const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   if (shown === undefined || token === undefined || token === '') return false;
-  // Of equal length, and in a time that tells nothing.
+  // Digests have equal length, and are compared in constant time.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(shown), digest(token));
 }

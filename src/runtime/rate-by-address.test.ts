@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RateByAddress } from './rate-by-address.ts';
 
-test('each address has its units, they come back with time, and what was charged is owed', () => {
+test('each address has its own bucket, it refills with time, and a charge may make it negative', () => {
   const rate = new RateByAddress({ perSecond: 10, burst: 20 });
   const taken = (address: string, now: number): number => {
     let count = 0;
@@ -17,7 +17,7 @@ test('each address has its units, they come back with time, and what was charged
   assert.equal(rate.take('a', 0, 63_001), true);
 });
 
-test('addresses without end are remembered up to a bound', () => {
+test('the number of remembered addresses is limited', () => {
   const rate = new RateByAddress({ perSecond: 1, burst: 1 });
   assert.ok(rate.take('first', 1, 0));
   assert.ok(!rate.take('first', 1, 0));

@@ -1,13 +1,13 @@
-/** A token bucket for each address of clients. Pure: the caller gives the time. */
+/** A token bucket for each client address. Pure: the caller passes the time. */
 
 export interface Rate {
-  /** Units that come back each second. */
+  /** Units added each second. */
   readonly perSecond: number;
-  /** Most units that are kept. */
+  /** Most units in a bucket. */
   readonly burst: number;
 }
 
-/** Addresses that are remembered; the one that was longest silent is forgotten, and begins with a full bucket. */
+/** Most addresses remembered; the least recently used one is forgotten, and starts again with a full bucket. */
 const MOST_ADDRESSES = 4_096;
 
 export class RateByAddress {
@@ -20,7 +20,7 @@ export class RateByAddress {
 
   /**
    * @param now monotonic milliseconds
-   * @returns whether the address has so many units; they are taken then
+   * @returns whether the address has so many units; if so, they are taken
    */
   take(address: string, units: number, now: number): boolean {
     const bucket = this.#bucket(address, now);
@@ -40,7 +40,7 @@ export class RateByAddress {
     const bucket = found ?? { left: burst, at: now };
     bucket.left = Math.min(burst, bucket.left + ((now - bucket.at) / 1_000) * perSecond);
     bucket.at = now;
-    // The one that was asked about last is last.
+    // Keeps the order of last use.
     if (found !== undefined) this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
     const [oldest] = this.#buckets.keys();

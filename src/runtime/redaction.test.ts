@@ -1,4 +1,4 @@
-/** Secrets in forms that are drawn, not listed: names, cases, separators, quotes, documents and encodings around one that must not be found. */
+/** Secrets in random forms: names, cases, separators, quotes, documents and encodings around one value that must not remain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -83,7 +83,7 @@ const OTHER_FORMS: readonly string[] = [
   ...['secret/ZqA01.c4narY.hunter-Zq7', `pass\u200bword=${CANARY}`, `pass\u00adword: ${CANARY}`, `ｐａｓｓｗｏｒｄ＝${CANARY}`],
   ...[`mot de passe : ${CANARY}`, `contraseña: ${CANARY}`, `пароль: ${CANARY}`, `密码：${CANARY}`, `密码 ${CANARY}`, `community ${CANARY}`],
 ];
-/** Each, said again and again, is what a search could begin at every time. */
+/** A search could begin at every repetition of each of these. */
 const PIECES: readonly string[] = [
   ...['password ', 'a', '"', 'password="\\"', '[" ', 'x="', 'secret[', 'name="password" ', 'pass\u200bword', 'mysql ', 'code=', '<<EOF\n'],
   ...['password=<<EOF\n', '"password",', '-p', `password='a'"b"`, 'https://h/hook/', 'identified by ', 'key: ', 'password: a ', '/a'],
@@ -111,7 +111,7 @@ function assertWithout(text: string, original: string): void {
   for (const trace of tracesOf(CANARY)) assert.ok(!text.includes(trace), `${trace} is in\n${text}\nwhich was\n${original}`);
 }
 
-test('a value whose name says that it is secret is not told, in whatever form and encoding', () => {
+test('the value behind a secret name is removed, in every form and encoding', () => {
   const form = fc.tuple(
     secretName(),
     fc.constantFrom(...FORMS),
@@ -128,7 +128,7 @@ test('a value whose name says that it is secret is not told, in whatever form an
   );
 });
 
-test('fields, parameters of maps and sets, and what makes its own JSON: nothing is too deep or too strange', () => {
+test('nested fields, maps, sets and objects with toJSON are redacted', () => {
   const lines: string[] = [];
   const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => ({ inner }), `token=${CANARY}`);
   const url = new URL(`https://me:${CANARY}@example.com/`);
@@ -184,7 +184,7 @@ test('secrets of known forms are found without a name', () => {
     assert.ok(!redactedText(`before ${text} after`).includes(random) && !redactedText(text).includes('IOSFODNN7'), redactedText(text));
 });
 
-test('values behind blanks, subscripts, shell quotes, sentences, flags, paths and other spellings of a name', () => {
+test('values behind blanks, subscripts, shell quotes, sentences, flags, paths and other spellings of a name are removed', () => {
   for (const text of OTHER_FORMS) {
     assertWithout(redactedText(text), text);
     assertWithout(redactedText(`before, ${text}`), text);
@@ -210,7 +210,7 @@ test('the time grows with the text, not with its square', () => {
   }
 });
 
-test('what Kiln says of its own stays as it is', () => {
+test('messages of Kiln stay unchanged', () => {
   for (const text of [
     'Subnet red cannot be deleted: 2 objects still use it: IP web-0.red-web, IP web-1.red-web. It goes when they are gone; kubectl get subnets red shows the state',
     'list pods: KUBE_UNAUTHORIZED: the server does not accept the credentials',

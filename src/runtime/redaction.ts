@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of what is logged, printed or bundled: what is secret by its own form, what stands behind a name that says so, and both
- * within other encodings. A text of unknown form under a harmless name stays: what need not be told at all is left out before (`kiln bundle`).
+ * Removes secrets from what is logged, printed or bundled: texts of a known secret form, values behind a secret's name, and both within other
+ * encodings. A text of unknown form under a harmless name stays, so `kiln bundle` leaves out beforehand what it does not need.
  */
 import { withoutEncodedSecrets } from './encoded-text.ts';
 import { REDACTED, withoutKnownForms } from './secret-forms.ts';
@@ -16,8 +16,8 @@ const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 const MOST_LAYERS = 3;
 
 /**
- * Every repetition that something has to follow is bounded: without a bound the time grows with the square of the text, and a line may
- * quote an annotation of 256 kB.
+ * Every repetition in a pattern that is followed by something else has a bound: without one the time is quadratic in the text, and a line
+ * may quote an annotation of 256 kB.
  *
  * @returns the text without what looks like a secret
  */
@@ -27,7 +27,7 @@ export function redactedText(text: string): string {
 
 function peeled(text: string, layer: number): string {
   if (text.length < 4) return text;
-  // Full-width letters and characters that are not seen are a name of their own to a machine, and none to a reader.
+  // Full-width letters and invisible characters would hide a name from the patterns, and not from a reader.
   const common = NOT_ASCII.test(text) ? text.normalize('NFKC').replace(IGNORABLE, '') : text;
   if (common === text) return withoutLayers(text, layer);
   const clean = withoutLayers(common, layer);
@@ -38,12 +38,12 @@ function withoutLayers(whole: string, layer: number): string {
   const text = withoutEscapedValues(whole);
   const json = inJson(text, layer);
   if (json !== undefined) return json;
-  // First: what is taken out of the encoded text could be what says where the secret in it ends.
+  // Decode first: redaction of the encoded text could remove the end of the secret in it.
   const plain = layer < MOST_LAYERS ? withoutEncodedSecrets(text, (inner) => peeled(inner, layer + 1), REDACTED) : text;
   return withoutNamedValues(withoutKnownForms(plain));
 }
 
-/** A document of JSON stays one. @returns undefined for any other text */
+/** A JSON document stays valid JSON. @returns undefined for any other text */
 function inJson(text: string, layer: number): string | undefined {
   if (layer >= MOST_LAYERS || !/^\s*[[{"]/.test(text)) return undefined;
   let value: unknown;
@@ -57,9 +57,9 @@ function inJson(text: string, layer: number): string | undefined {
 }
 
 /**
- * The fields of a log line or the objects of a bundle, copied only where something is taken out.
+ * Redacts the fields of a log line or the objects of a bundle; copies only what changes.
  *
- * @param longest characters of one text; what is beyond is counted
+ * @param longest most characters of one text; the number of cut characters is appended
  */
 export function redacted<T>(value: T, longest = Number.POSITIVE_INFINITY): T {
   return within(value, 0, 0, longest) as T;
@@ -96,7 +96,7 @@ function within(value: unknown, depth: number, layer: number, longest = Number.P
   return changed ? Object.fromEntries(copy) : value;
 }
 
-/** What cannot be a secret says whether there is one. */
+/** A boolean or an empty value cannot be a secret: it stays. */
 function hidden(field: unknown): unknown {
   return field === undefined || field === null || field === '' || typeof field === 'boolean' ? field : REDACTED;
 }

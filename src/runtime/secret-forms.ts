@@ -1,11 +1,11 @@
-/** Secrets that are known by their own form, whatever stands before them. Every repetition that something has to follow is bounded. */
+/** Secrets of a known form, without regard to the text before them. Every repetition that is followed by something else has a bound. */
 export const REDACTED = '[redacted]';
 
 const FREE = '(?<![A-Za-z0-9])';
 
 const PEM = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
 
-/** Tokens that begin with the mark of who gave them out. */
+/** Tokens with a prefix of their issuer. */
 const MARKED = new RegExp(
   `${FREE}(?:${[
     'gh[pousr]_[A-Za-z0-9]{10,}',
@@ -39,13 +39,13 @@ const MARKED = new RegExp(
   'g',
 );
 
-/** What stands before the `@` of an address. */
+/** The password before the `@` of a URL. */
 const IN_URL = /((?:[a-z][a-z0-9+.-]{0,30}:\/\/|\b(?:tcp|ssl):)[^\s:/@"'<>]{0,256}:)[^\s"'<>]{1,256}@/gi;
 const USER_ALONE = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s:/@"'<>]{1,256}@/gi;
 const GO_DSN = /(\b[\w.-]{1,64}:)[^\s@"'<>]{1,256}@(?=[a-z0-9]{1,8}\()/gi;
 const ORACLE = /(\bthin:)[^\s@"'<>]{1,256}@/gi;
 const SCHEME = /\b(Bearer|Basic|Digest|Negotiate|ApiKey|Token)(\s+)[A-Za-z0-9._~+/=:-]{8,}/gi;
-/** The token expired, and nothing of it is told. */
+/** A sentence such as "token expired": no secret in it. */
 const PROSE = /^(token|apikey)\s+[a-z-]*$/i;
 const NETRC = /(\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8})\S{1,256}/gi;
 const OF_CURL = /((?:^|\s)(?:-u|--user|--proxy-user)[\s=]{1,4}["']?[^\s:"']{1,128}:)[^\s"']{1,256}/g;
@@ -55,10 +55,10 @@ const OF_COMMAND =
   /(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p|\bsshpass\b[^\n|;]{0,200}?\s-p\s{0,4}|\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4}|\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}\s{1,4}\S{1,200}\s{1,4}\S{1,200}\s{1,4})["']?[^\s"']{1,256}/g;
 const CODE = /((?:^|[?&\s])code=)[^&\s"'<>]{4,2048}(?=&)|([?&]code=)[^&\s"'<>]{4,2048}/g;
 const HOOK = /(https?:\/\/[^\s/"'<>]{1,256}(?:\/[^\s/"'<>]{1,64}){0,4}\/(?:web)?hooks?\/)[^\s"'<>]{1,512}/gi;
-/** A path of a store of secrets; `secret/name` of kubectl has no capitals. */
+/** A path in a store of secrets; `secret/name` of kubectl has no capitals. */
 const STORED = /(?<![\w/.-])((?:secret|token|password|passwd)\/)(?![a-z0-9.-]{1,253}(?![\w/]))[\w.~+=-]{1,256}/g;
 
-/** Whether there may be one: most texts have none. */
+/** A quick test for texts that may have a secret: most have none. */
 const SUSPECT =
   /identified|mysql|mariadb|sshpass|redis|htpasswd|code=|hook|secret\/|passw|-----BEGIN|@|eyJ|[_-]|AKIA|ASIA|ABIA|ACCA|AROA|AIDA|AIza|ya29|hv[sbr]\.|dapi|SG\.|bearer|basic|digest|negotiate|apikey|token|login|\.[a-z0-9]{16}|[A-Za-z0-9+/]{28}/i;
 
@@ -87,7 +87,7 @@ function withoutUserInfo(text: string): string {
     .replace(ORACLE, `$1${REDACTED}@`);
 }
 
-/** Long runs in which every sort of sign comes by chance: tokens of a form that nobody has listed. Names of objects have no capitals. */
+/** Long random runs of all sorts of characters: tokens of an unlisted form. Names of objects have no capitals. */
 const RANDOM = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{28,}/g;
 
 function isRandom(run: string): boolean {

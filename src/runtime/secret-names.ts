@@ -1,6 +1,6 @@
-/** Names of fields, variables, headers and parameters whose value is a secret, in whatever case and with whatever between the words. */
+/** Names of fields, variables, headers and parameters with a secret value, in any case and with any separator between the words. */
 
-/** Anywhere in the name, once it is letters and digits alone. */
+/** Matched anywhere in the name, reduced to letters and digits. */
 const WITHIN = new RegExp(
   [
     ...[
@@ -24,7 +24,7 @@ const WITHIN = new RegExp(
     '(api|access|private|signing|encrypt(ion)?|account|master|client|shared|ssh|storage|license|auth|app|service|admin|deploy|session|hmac|consumer|subscription|preshared|symmetric|tls|web|webhook|host)key',
   ].join('|'),
 );
-/** As a word of its own: within others they say nothing. */
+/** Matched only as a whole word: within other words they mean nothing. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['pass', 'pwd', 'pw', 'psw', 'auth', 'cred', 'creds', 'pin', 'otp', 'totp', 'mfa', 'sig', 'signature', 'sas', 'salt', 'dsn', 'csrf'],
   ...[
@@ -46,19 +46,19 @@ const WORDS: ReadonlySet<string> = new Set([
     'losenord',
   ],
 ]);
-/** In other languages, as they are written once compatible forms are one. */
+/** In other languages, after Unicode normalization (NFKC). */
 const FOREIGN = /парол|密码|密碼|口令|パスワード|비밀번호|암호|contrase[nñ]a|motdepasse|kennwort|wachtwoord|hasło|şifre|salasana|lösenord/;
-/** Of Kiln's own settings: each is the name of an object or of a file, which whoever mends it has to see. */
+/** Settings of Kiln that are names of objects or files: an administrator has to see them. */
 const NAMES_A_PLACE: ReadonlySet<string> = new Set([
   ...['KILN_WEBHOOK_SECRET', 'webhookSecret', 'webhook-secret'],
   ...['KILN_METRICS_TOKEN_FILE', 'metricsTokenFile', 'metrics-token-file'],
   ...['KILN_WEBHOOK_KEY', 'webhookKey', 'webhook-key'],
 ]);
-/** Secret even as a word of a sentence, whatever comes next. */
+/** Secret even as a word in a sentence. */
 const SPOKEN = /^(passw[a-z]{0,5}|passphrase|passcode|pwd|requirepass|masterauth|community)$/i;
-/** As programs write names, and sentences and names of objects do not. */
+/** The form of identifiers in programs; sentences and names of objects do not have it. */
 const WRITTEN = /_|^[a-z][a-z0-9]*[A-Z]|^[A-Z][A-Z0-9]+$/;
-/** What names another: `"name":"DB_PASSWORD","value":"…"`. */
+/** Fields that name another value: `"name":"DB_PASSWORD","value":"…"`. */
 const NAMING: ReadonlySet<string> = new Set([
   'name',
   'key',
@@ -125,12 +125,12 @@ export function isSpokenSecret(name: string): boolean {
   return SPOKEN.test(name) || FOREIGN.test(name.toLowerCase()) || (WRITTEN.test(name) && isSecretName(name));
 }
 
-/** The field has the name of something, whose value is in another field. */
+/** The field has a name, and another field its value. */
 export function namesAnother(field: string): boolean {
   return NAMING.has(letters(field));
 }
 
-/** The field has the value of what another field names. */
+/** The field has the value that another field names. */
 export function isNamedByAnother(field: string): boolean {
   return NAMED.has(letters(field));
 }

@@ -1,16 +1,16 @@
-/** Values behind a name that says they are secret: assignments, headers, flags, JSON, YAML, XML and query strings, also within other texts. */
+/** Values behind a secret name: assignments, headers, flags, JSON, YAML, XML and query strings, also within other texts. */
 import { REDACTED } from './secret-forms.ts';
 import { isNamedByAnother, isSecretName, isSpokenSecret, namesAnother } from './secret-names.ts';
 
 const SEPARATOR = /=>|:=|->|→|[:=]|\\u003[ad]|(?<=[A-Za-z]) (?:is|was) /gi;
-/** Between a name and its separator, or that and the value: quotes, also such as are escaped once or more. */
+/** Quotes between a name, its separator and the value, also escaped ones. */
 const QUOTING = /[\s"'`\\\])>]/;
 const OF_NAME = /[A-Za-z0-9_.$/-]/;
 const LETTER = /[\p{L}\p{N}]/u;
 const OPENING = /[=:]\s{0,2}(["'])/g;
 const MOST_BETWEEN = 8;
 const LONGEST_NAME = 128;
-/** A name and its value stand in one object, within so many characters. */
+/** Maximal distance in characters of a name and its value in one object. */
 const NEAR = 400;
 const NEAR_BEFORE = 200;
 const ATTRIBUTE = /(?<![A-Za-z])([A-Za-z]{2,10})=["']([^"'\s]{1,80})["']/g;
@@ -21,9 +21,9 @@ const ELEMENT = /<([A-Za-z][A-Za-z0-9_.:-]{0,80})(\s[^<>]{0,200})?>([^<]{1,4096}
 const FLAT_OBJECT = /\{[^{}]{1,4000}\}/g;
 /** `["password","…"]` of a text that is no JSON as a whole. */
 const PAIR = /(\[\s{0,8}["']([^\s"'[\]]{1,80})["']\s{0,8},\s{0,8})("[^"]{1,2048}"|'[^']{1,2048}')/g;
-/** A word that a value may follow without a sign between. One start for each word: the time is that of the text. */
+/** A word that may be followed by a value without a separator. One match attempt for each word: the time is linear. */
 const WORD_BEFORE_BLANK = /(?<![\p{L}\p{N}_.$-])\p{L}[\p{L}\p{N}_.$]*(?=[ \t]+[^\s=:,;)-])/gu;
-/** What a sentence about a password goes on with. */
+/** Words that continue a sentence about a password. */
 const PROSE: ReadonlySet<string> = new Set(
   (
     'a an and are as at be been before but by can cannot could did do does expired expires fails failed field file files for from had has ' +
@@ -66,7 +66,7 @@ function withoutSpokenValues(text: string): string {
   return copied === 0 ? text : `${result}${text.slice(copied)}`;
 }
 
-/** Before escapes are undone: quotes that a value has within say nothing of its end any more then. */
+/** Runs before escapes are decoded: afterwards a quote within the value could not be told from its end. */
 export function withoutEscapedValues(text: string): string {
   if (!text.includes('\\"') && !text.includes("\\'")) return text;
   let result = '';
@@ -84,7 +84,7 @@ export function withoutEscapedValues(text: string): string {
   return copied === 0 ? text : `${result}${text.slice(copied)}`;
 }
 
-/** An object of which one field names a secret: the order of fields says nothing. */
+/** An object in which one field names a secret, in any order of fields. */
 function pairedValues(object: string): string {
   let secret = false;
   for (const { index, 0: separator } of object.matchAll(SEPARATOR))
@@ -118,7 +118,7 @@ function assignments(text: string, also: (name: string) => boolean = () => false
   return copied === 0 ? text : `${result}${text.slice(copied)}`;
 }
 
-/** Where an attribute, `name="password"`, names a secret whose value may stand before it. */
+/** Positions of attributes such as `name="password"`: their value may stand before them. */
 function secretlyNamed(text: string): readonly number[] {
   const found: number[] = [];
   for (const { index, 1: name = '', 2: value = '' } of text.matchAll(ATTRIBUTE))
@@ -148,7 +148,7 @@ function nameBefore(text: string, separator: number): string {
   return text[end] === ']' || /^["'`]\]/.test(text.slice(end, end + 2)) ? subscripted(text, begin, name) : name;
 }
 
-/** `secret[0]`, `config.secret["a"]`: what has the subscript says what it is. */
+/** `secret[0]`, `config.secret["a"]`: the name is before the subscript. */
 function subscripted(text: string, at: number, inner: string): string {
   const [, outer = ''] = /([A-Za-z0-9_.$-]{1,80})\[["'`]?$/.exec(text.slice(Math.max(0, at - 84), at)) ?? [];
   return outer !== '' && isSecretName(outer) ? outer : inner;
@@ -162,18 +162,18 @@ interface Value {
 
 const BLOCK = /[|>][+-]?\d?[ \t]*(?:\n[ \t]+[^\n]*)+/y;
 const LINE = /[^\r\n"'`\\]*/y;
-/** Of YAML and of mail: what is said of it ends the value. */
+/** A value of YAML or of a mail header, up to the punctuation that ends it. */
 const WORDS = /(?:[^\r\n"'`&;,<>{}\\]|\\(?![nrt"'`\\u/]))*/y;
 const WORD = /(?:[^\s"'`&;\\]|\\(?![nrt"'`\\u/]))*/y;
 
 type Extent = RegExp;
 
-/** As long as a name is: each of very many may be looked at. */
+/** At most as long as a name, so that many of them cost little. */
 function shortValueAfter(text: string, at: number): string {
   return valueAfter(text.slice(at, at + 2 * LONGEST_NAME), 0, WORD).text;
 }
 
-/** @param extent of a value without quotes: that of a header goes to the end of its line, with blanks and semicolons */
+/** @param extent the end of a value without quotes: the value of a header ends with its line, and includes blanks and semicolons */
 function valueAfter(text: string, at: number, extent: Extent): Value {
   let from = at;
   while (from < text.length && /\s/.test(text[from] ?? '')) from++;
@@ -193,7 +193,7 @@ function valueAfter(text: string, at: number, extent: Extent): Value {
   if (opening !== '') {
     from += opening.length;
     let to = closing(text, from, opening);
-    // A shell joins what stands together: 'a'"b"c.
+    // A shell joins adjacent quoted parts: 'a'"b"c.
     for (let more = 0; more < MOST_BETWEEN && opening.length === 1 && /^["'`]["'`\w$]/.test(text.slice(to, to + 2)); more++) {
       const next = text[to + 1] ?? '';
       const tail = /["'`]/.test(next) ? closing(text, to + 2, next) : to + 1 + matchAt(WORD, text, to + 1).length;
@@ -216,7 +216,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? '';
 }
 
-/** The same quote with as many backslashes before it; the end of the text where there is none. */
+/** Position of the same quote with as many backslashes before it; the end of the text if there is none. */
 function closing(text: string, from: number, opening: string): number {
   for (let at = text.indexOf(opening, from); at !== -1; at = text.indexOf(opening, at + 1)) {
     let before = 0;

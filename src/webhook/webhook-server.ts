@@ -9,7 +9,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Credential } from '../certificates/authority.ts';
-import { HeldConnections } from '../runtime/connection-limits.ts';
+import { ConnectionLimiter } from '../runtime/connection-limits.ts';
 import type { Log } from '../runtime/log.ts';
 import { RateByAddress } from '../runtime/rate-by-address.ts';
 import type { AdmissionRequest } from './admission-review.ts';
@@ -104,7 +104,7 @@ export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #limits: WebhookLimits;
   readonly #server: Server;
-  readonly #held: HeldConnections;
+  readonly #held: ConnectionLimiter;
   readonly #bodies: BodyBudget;
   readonly #turns = new Turns();
   readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
@@ -147,7 +147,7 @@ export class WebhookServer {
     );
     // A client that does not read its answer; between requests the time above counts.
     this.#server.timeout = 2 * requestMs;
-    this.#held = new HeldConnections(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.refused?.(why));
+    this.#held = new ConnectionLimiter(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.refused?.(why));
     this.#server.prependListener('secureConnection', (socket: TLSSocket) => this.#identify(socket));
     this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#tellOfDistrust(error));
   }

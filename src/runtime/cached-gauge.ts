@@ -1,13 +1,13 @@
 /**
- * A gauge of very many samples of which few change between two scrapes: the text of each part of it (all samples of one Subnet, say) is kept,
- * and made anew when that part changes. A scrape only puts the parts together.
+ * A gauge with many samples of which few change between two scrapes. The text of each part (for example all samples of one Subnet) is cached
+ * and rebuilt when that part changes. A scrape only joins the parts.
  */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export class KeptGauge {
+export class CachedGauge {
   readonly #name: string;
   readonly #head: string;
   readonly #parts = new Map<string, string>();
@@ -17,7 +17,7 @@ export class KeptGauge {
     this.#head = `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} gauge\n`;
   }
 
-  /** Puts samples in the place of those that the part had. */
+  /** Replaces the samples of a part. */
   set(part: string, samples: readonly Sample[]): void {
     if (samples.length === 0) this.#parts.delete(part);
     else this.#parts.set(part, samples.map((sample) => this.#line(sample)).join(''));

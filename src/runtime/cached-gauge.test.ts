@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gauge, Registry } from 'prom-client';
-import { KeptGauge } from './kept-gauge.ts';
+import { CachedGauge } from './cached-gauge.ts';
 
-test('what is kept is written as the registry writes a gauge, whatever is in a label', async () => {
+test('the text is the same as that of a gauge in the registry, with any text in a label', async () => {
   const registry = new Registry();
   const gauge = new Gauge({ name: 'kept', help: 'A \\ and\na line', labelNames: ['a', 'b'], registers: [registry] });
-  const kept = new KeptGauge('kept', 'A \\ and\na line');
+  const kept = new CachedGauge('kept', 'A \\ and\na line');
   for (const [at, text] of ['plain', 'quoted "x"', 'back\\slash', 'two\nlines', ''].entries()) {
     for (const value of [at, -1.5, 2 ** 64, Infinity, -Infinity]) {
       const labels = { a: text, b: String(value) };
@@ -17,8 +17,8 @@ test('what is kept is written as the registry writes a gauge, whatever is in a l
   assert.equal(kept.text(), await registry.metrics());
 });
 
-test('a part that is told again or is gone leaves nothing of what it had', () => {
-  const kept = new KeptGauge('kept', 'x');
+test('a part that is set again or removed leaves no old sample', () => {
+  const kept = new CachedGauge('kept', 'x');
   kept.set('one', [
     { labels: { state: 'used' }, value: 1 },
     { labels: { state: 'free' }, value: 2 },

@@ -51,7 +51,7 @@ const TURN_MS = 10;
 /** Rules that do not come to rest for so long are behind: what changes meanwhile waits until they do. */
 const BEHIND_MS = 250;
 const USAGE_INTERVAL_MS = 1_000;
-const LABORATORY_DOUBT_MS = 1_000;
+const LABORATORY_SHRUNK_LIST_MS = 1_000;
 /** Rounds of compile and allocation in one turn, before the rest waits for the next. */
 const ROUNDS = 8;
 
@@ -108,7 +108,7 @@ export class Controller {
     const loss = new NorthboundLoss(session, log, this.#clock);
     this.#loss = loss;
     // A laboratory loses all of a kind for fun.
-    const doubt = options.collectionLimit === false ? { doubtMs: LABORATORY_DOUBT_MS } : {};
+    const doubt = options.collectionLimit === false ? { shrunkListMs: LABORATORY_SHRUNK_LIST_MS } : {};
     const { later } = this.#timers;
     this.#caches = new Caches({
       client,

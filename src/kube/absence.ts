@@ -1,61 +1,61 @@
 /**
- * Whether objects that a list lacks are gone. A list is one answer among several: it may come from a server that lost its data, from a proxy, from a
- * database that is being put back. Their deletion was not seen, so it is asked for each of them by name; where they are many, for some of
- * them, and a second full list has to agree as well.
+ * Confirms the absence of objects that a list lacks, and no event reported as deleted. The list may be wrong: it may come from a server
+ * that lost its data, from a proxy, or from a database that is being restored. So the server is asked for each of them by name; if they are
+ * many, for some of them, and a second full list has to lack the others too.
  */
 import type { KubeClient } from './client.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import { keyOf, type ObjectName, type Resource, resourceName } from './resource.ts';
 
-/** Absent objects that are all asked for by name; of more than that as many, spread over them, and a second list tells of the others. */
+/** Up to this number, all absent objects are asked for by name. Of more, so many are, spread evenly, and a second list decides on the others. */
 export const FEW_ABSENT = 32;
-/** After which the second list is asked for. */
+/** Milliseconds before the second list. */
 export const SECOND_LIST_MS = 1_000;
-/** Likewise where all objects of a kind are gone at once, or more of them than are left. */
-export const DOUBT_MS = 10_000;
-/** Requests under way at a time. */
+/** The same if a list lacks all objects of a kind, or more than it has. */
+export const SHRUNK_LIST_MS = 10_000;
+/** Concurrent requests. */
 const AT_ONCE = 8;
 
-/** An object that was there. */
-export interface Suspect extends ObjectName {
-  /** Another object under the name is no contradiction; undefined where any is one. */
+/** An object that existed before, and is missing in a list. */
+export interface UnconfirmedObject extends ObjectName {
+  /** If set, an object of the name with another uid confirms the absence; undefined: any object of the name contradicts it. */
   readonly uid?: string | undefined;
 }
 
 /** - `proven`: the server knows none of these names. - `undecided`: it was not asked for all, or may not be. */
-export type Absence = 'proven' | 'undecided';
+export type Absence = 'confirmed' | 'undecided';
 
 /**
  * Asks the server for the objects by name.
- * @throws KubeError KUBE_LIST_DOUBTED where it has one of them; whatever else a request fails with
+ * @throws KubeError KUBE_LIST_DOUBTED if it has one of them; any other error of a request
  */
-export async function proveAbsent(
+export async function confirmAbsent(
   client: Pick<KubeClient, 'get'>,
   resource: Resource,
-  suspects: readonly Suspect[],
+  unconfirmed: readonly UnconfirmedObject[],
   signal?: AbortSignal,
 ): Promise<Absence> {
-  const asked = spread(suspects, FEW_ABSENT);
-  let absence: Absence = asked.length === suspects.length ? 'proven' : 'undecided';
+  const asked = spread(unconfirmed, FEW_ABSENT);
+  let absence: Absence = asked.length === unconfirmed.length ? 'confirmed' : 'undecided';
   for (let at = 0; at < asked.length; at += AT_ONCE) {
     const answers = await Promise.all(asked.slice(at, at + AT_ONCE).map((suspect) => answerTo(client, resource, suspect, signal)));
     if (answers.includes('refused')) absence = 'undecided';
     const there = asked[at + answers.indexOf('there')];
     if (answers.includes('there') && there !== undefined)
-      throw listDoubted(resource, suspects.length, `the server has ${keyOf(there)} by name`);
+      throw listDoubted(resource, unconfirmed.length, `the server has ${keyOf(there)} by name`);
   }
   return absence;
 }
 
 /**
- * How long a list that lacks them is doubted before the second one, in milliseconds; undefined where the answers to their names are enough.
- * @param had objects of the kind that were there
- * @param doubtMs for a kind that lost everything, or most of what it had
+ * Milliseconds to wait before the second list; undefined: the answers by name are enough.
+ * @param had number of objects of the kind before
+ * @param shrunkListMs the delay for a kind that lost all or most of its objects
  */
-export function secondListAfter(absent: number, had: number, absence: Absence, doubtMs: number): number | undefined {
+export function secondListAfter(absent: number, had: number, absence: Absence, shrunkListMs: number): number | undefined {
   const most = absent > 1 && (absent >= had || (absent > FEW_ABSENT && absent > had / 2));
-  if (most) return doubtMs;
-  return absence === 'undecided' ? Math.min(SECOND_LIST_MS, doubtMs) : undefined;
+  if (most) return shrunkListMs;
+  return absence === 'undecided' ? Math.min(SECOND_LIST_MS, shrunkListMs) : undefined;
 }
 
 export function listDoubted(resource: Resource, absent: number, why: string): KubeError {
@@ -70,7 +70,7 @@ export function listDoubted(resource: Resource, absent: number, why: string): Ku
 async function answerTo(
   client: Pick<KubeClient, 'get'>,
   resource: Resource,
-  suspect: Suspect,
+  suspect: UnconfirmedObject,
   signal: AbortSignal | undefined,
 ): Promise<'gone' | 'there' | 'refused'> {
   try {

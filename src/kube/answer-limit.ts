@@ -1,13 +1,13 @@
 import { KubeError, type KubeSubject } from './errors.ts';
 
-/** Of one answer that is held whole: a page of a thousand objects of 64 KiB each. */
+/** For one answer that is in memory as a whole: a page of a thousand objects of 64 KiB each. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Of a whole list, in pages or as it comes: a hundred thousand pods take 1.5 GB at most, of which a cache keeps a fraction. */
+/** For a whole list, in pages or streamed: a hundred thousand pods take 1.5 GB at most, of which a cache keeps a fraction. */
 export const MAX_LIST_BYTES = 2 * 1024 * 1024 * 1024;
 /** A cluster may have 150,000 pods. */
 export const MAX_LIST_OBJECTS = 500_000;
 
-/** What one list may take: a server whose list has no end would fill the memory. */
+/** The limit of one list: a server whose list has no end would fill the memory. */
 export class AnswerLimit {
   readonly #maxBytes: number;
   readonly #maxObjects: number;

@@ -1,11 +1,11 @@
 /**
- * What of an answer with status 200 is believed: a proxy, a portal or a broken server answers that way as well. A list is one where it has the
- * kind that was asked for and an array of objects of that kind; anything else is `KUBE_PROTOCOL`, and never an empty list.
+ * Validates answers with status 200: a proxy, a login portal or a broken server answers 200 as well. A list needs the requested kind and an
+ * array of objects of that kind; anything else is `KUBE_PROTOCOL`, never an empty list.
  */
 import { KubeError, type KubeSubject } from './errors.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 
-/** A list around its items, as the server sent it. */
+/** A list without its items, as the server sent it. */
 export interface ListFrame {
   readonly apiVersion?: unknown;
   readonly kind?: unknown;
@@ -22,7 +22,7 @@ export interface ListPosition {
 
 /**
  * @param answer the list, with or without its items in the array
- * @throws KubeError KUBE_PROTOCOL where it is not a list of this resource
+ * @throws KubeError KUBE_PROTOCOL if it is not a list of this resource
  */
 export function validateList(resource: Resource, answer: unknown, subject: KubeSubject): ListPosition {
   const frame = recordOf(answer);
@@ -32,7 +32,7 @@ export function validateList(resource: Resource, answer: unknown, subject: KubeS
   if (frame['kind'] !== kind || frame['apiVersion'] !== apiVersion)
     throw doubted(subject, `the answer is of kind ${said(frame['apiVersion'])} ${said(frame['kind'])}, not ${apiVersion} ${kind}`);
   const { items } = frame;
-  // Servers before 1.17 write the items of an empty list so.
+  // Servers before 1.17 write `null` for the items of an empty list.
   if (!Array.isArray(items) && items !== null)
     throw doubted(subject, `the ${kind} has ${items === undefined ? 'no items' : 'items that are no array'}`);
   const { resourceVersion, continue: token, remainingItemCount } = recordOf(frame['metadata']) ?? {};
@@ -47,9 +47,9 @@ export function validateList(resource: Resource, answer: unknown, subject: KubeS
 }
 
 /**
- * Lists of built-in kinds leave the type of their items out, watches do not: it is filled in, so that an object looks the same from both.
- * @param namespace that was asked for, where one was
- * @throws KubeError KUBE_PROTOCOL where it is not an object of this resource
+ * Lists of built-in kinds leave out the type of their items, watches do not. This function fills it in, so that both give equal objects.
+ * @param namespace the requested namespace, if any
+ * @throws KubeError KUBE_PROTOCOL if it is not an object of this resource
  */
 export function validateItem(resource: Resource, answer: unknown, namespace: string | undefined, subject: KubeSubject): void {
   const item = recordOf(answer);
@@ -63,8 +63,8 @@ export function validateItem(resource: Resource, answer: unknown, namespace: str
 }
 
 /**
- * The object of a watch's event: of this kind, and named.
- * @throws KubeError KUBE_PROTOCOL where it is not
+ * The object of a watch event has this kind and a name.
+ * @throws KubeError KUBE_PROTOCOL if not
  */
 export function validateEventObject(resource: Resource, object: unknown, subject: KubeSubject): void {
   const record = recordOf(object);
@@ -74,15 +74,15 @@ export function validateEventObject(resource: Resource, object: unknown, subject
 }
 
 /**
- * The object of an answer to a request for one: of this kind, with the name that was asked for.
- * @throws KubeError KUBE_PROTOCOL where it is not
+ * The answer to a request for one object has this kind and the requested name.
+ * @throws KubeError KUBE_PROTOCOL if not
  */
 export function validateObject(resource: Resource, name: Partial<ObjectName>, answer: unknown, subject: KubeSubject): KubeObject {
   const object = recordOf(answer);
   if (object === undefined) throw doubted(subject, `the answer is ${typeName(answer)}, not a ${resource.kind}`);
   validateType(resource, object, subject);
   const { name: answered, namespace } = recordOf(object['metadata']) ?? {};
-  // A review has no name, neither when it is asked nor when it is answered.
+  // A review has no name, neither in the request nor in the answer.
   const isNameless = name.name === '' && (answered === undefined || answered === '');
   if (typeof answered !== 'string' && !isNameless) throw doubted(subject, `the ${resource.kind} of the answer has no name`);
   const asked = name.namespace ?? '';
@@ -91,7 +91,7 @@ export function validateObject(resource: Resource, name: Partial<ObjectName>, an
   return answer as KubeObject;
 }
 
-/** The `Status` that tells of a deletion: one of failure in an answer of success is no proof that anything is gone. */
+/** The `Status` of a deletion: a failure in an answer with status 200 does not prove that the object is gone. */
 export function validateStatus(answer: { readonly status?: unknown; readonly message?: unknown }, subject: KubeSubject): void {
   if (answer.status !== undefined && answer.status !== 'Success')
     throw doubted(subject, `the answer says ${said(answer.status)}: ${said(answer.message)}`);
@@ -123,7 +123,7 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** A text of the server, short enough for a message. */
+/** A text of the server, shortened for a message. */
 function said(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : value === undefined ? '(none)' : typeName(value);
 }

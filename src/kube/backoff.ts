@@ -9,7 +9,7 @@ export interface BackoffOptions {
 }
 
 /**
- * The delay before attempt `attempt` (from 0): doubles, capped, and drawn from its upper half,
+ * The delay before attempt `attempt` (from 0): doubles up to a maximum, random in its upper half,
  * so that clients that failed together do not come back together.
  */
 export function backoffDelay(attempt: number, options: BackoffOptions): number {

@@ -1,31 +1,31 @@
 import type { CachedListOptions, KubeClient } from './client.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { isAtMost } from './resource-version.ts';
-import type { Turnstile } from './turnstile.ts';
+import type { Mutex } from './mutex.ts';
 
-/** A whole list as the API server's cache has it. */
+/** A whole list from the API server's cache. */
 export interface CachedList<T> {
   readonly objects: readonly T[];
   readonly version: string;
 }
 
 /**
- * Reads a whole list from the API server's cache: its database takes five times as long for custom resources. It is a true state of the
- * past: all that had been written up to its version, which may be behind what the database has.
+ * Reads a whole list from the API server's cache (`resourceVersion=0`): etcd takes five times as long for custom resources. The list is a
+ * consistent state of the past: all writes up to its version, which may be older than etcd's.
  *
- * @param take keeps an object as it comes
- * @param turn is waited for, and over when the first objects come
- * @returns undefined where it cannot be read; whoever asked has pages too, and hears from them what is the matter
+ * @param take called for each object as it arrives; the result is kept
+ * @param lock held from before the request until the first objects arrive
+ * @returns undefined if it cannot be read; the caller then lists in pages, and gets the error of those
  */
 export async function readCachedList<T>(
   client: Pick<KubeClient, 'readCached'>,
   resource: Resource,
   options: CachedListOptions,
   take: (object: KubeObject) => T,
-  turn?: Turnstile,
+  lock?: Mutex,
 ): Promise<CachedList<T> | undefined> {
   const objects: T[] = [];
-  const begun = await turn?.enter();
+  const begun = await lock?.acquire();
   try {
     const version = await client.readCached(resource, options, (items) => {
       begun?.();
@@ -39,7 +39,7 @@ export async function readCachedList<T>(
   }
 }
 
-/** From the oldest to the newest of some versions; undefined where they have no order. */
+/** The oldest and the newest of some versions; undefined if they have no order. */
 export function rangeOf(versions: readonly string[]): { readonly from: string; readonly to: string } | undefined {
   const from = versions.find((one) => versions.every((other) => isAtMost(one, other) || one === other));
   const to = versions.find((one) => versions.every((other) => isAtMost(other, one) || one === other));

@@ -15,31 +15,31 @@ import {
 import type { KubeRequest, OpenWatch, Transport } from './transport.ts';
 
 export interface ListOptions {
-  /** Of a namespaced resource; left out: all namespaces. */
+  /** For a namespaced resource. Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects a page at most; left out: all in one answer. */
+  /** Most objects in a page. Default: all in one answer. */
   readonly limit?: number | undefined;
-  /** Token of the page before. */
+  /** Token from the page before. */
   readonly continue?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Of the whole list, where this is one page of it: what all its pages may take. */
+  /** The limit of the whole list, if this is one page of it. */
   readonly whole?: AnswerLimit | undefined;
 }
 
 export interface CachedListOptions extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'signal' | 'whole'> {
-  /** Name of an array in objects that nobody reads: it is left out, wherever it stands in one, as far as that saves work. */
+  /** Name of an array in the objects that the caller does not read: it is left out, at any depth, where that saves work. */
   readonly unread?: string | undefined;
 }
 
 export interface ListPage<T> {
   readonly items: readonly T[];
-  /** The state of the server that the list shows. */
+  /** The version of the state that the list shows. */
   readonly resourceVersion: string;
   /** Present when there are more pages. */
   readonly continue: string | undefined;
-  /** Objects on the pages to come, where the server says. */
+  /** Number of objects on the remaining pages, if the server gives it. */
   readonly remaining: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export class KubeClient {
   readonly transport: Transport;
   readonly #writeQuery: string;
 
-  /** @param fieldManager name that admission and managed fields see on what is created and changed; the server takes the user agent's when absent */
+  /** @param fieldManager the field manager of creates and changes; default: the server derives one from the user agent */
   constructor(transport: Transport, fieldManager?: string) {
     this.transport = transport;
     this.#writeQuery = queryOf({ fieldManager });
@@ -113,7 +113,7 @@ export class KubeClient {
 
   /**
    * One page, of the newest state (a quorum read).
-   * @throws KubeError KUBE_PROTOCOL where the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
+   * @throws KubeError KUBE_PROTOCOL if the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
    */
   async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<ListPage<T>> {
     const { namespace, labelSelector, fieldSelector, limit, continue: token, signal, whole } = options;
@@ -127,7 +127,7 @@ export class KubeClient {
     return { items, ...frame };
   }
 
-  /** All of it in one answer, which may be longer than a text can be. */
+  /** All objects in one answer, which may be longer than a JavaScript string can be. */
   async #listAtOnce<T extends KubeObject>(
     resource: Resource,
     path: string,
@@ -142,10 +142,10 @@ export class KubeClient {
   }
 
   /**
-   * Everything that the API server's own cache holds, which may be behind its database: read as it comes, without pages.
-   * @param take called with some items at a time; what they are worth is known when all is read
-   * @returns the version the list is of
-   * @throws KubeError KUBE_PROTOCOL where the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
+   * Reads a list from the API server's cache, which may be behind etcd: streamed, without pages.
+   * @param take called with some items at a time; they count only when the whole list was read without an error
+   * @returns the version of the list
+   * @throws KubeError KUBE_PROTOCOL if the answer is no list of this resource, KUBE_ANSWER_TOO_LARGE
    */
   async readCached(resource: Resource, options: CachedListOptions, take: (items: readonly KubeObject[]) => void): Promise<string> {
     const { namespace, labelSelector, fieldSelector } = options;
@@ -164,9 +164,9 @@ export class KubeClient {
       subject,
       method: 'GET',
       path,
-      // The server puts all of it into words before it sends the first.
+      // The server serializes the whole answer before it sends the first byte.
       timeoutMs: WHOLE_LIST_MS,
-      // Once it sends, it does not pause for long.
+      // While it sends, it does not pause for long.
       silenceMs: WHOLE_LIST_MS,
       ...(signal === undefined ? {} : { signal }),
     };
@@ -180,7 +180,7 @@ export class KubeClient {
         if (items.length > 0) take(items);
       }
       const frame = reader.end();
-      // Objects were taken out as they came.
+      // The items were handed over as they arrived.
       if (itemsOf(frame).length > 0) throw new KubeError('KUBE_PROTOCOL', subject, 'an item of the list is no object');
       return validateList(resource, frame, subject);
     } catch (error) {
@@ -190,7 +190,7 @@ export class KubeClient {
     }
   }
 
-  /** All objects, page after page; for one-shot use (a cache pages by itself). */
+  /** All objects, page after page, for a single use (a cache pages by itself). */
   async listAll<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<T[]> {
     const all: T[] = [];
     const whole = new AnswerLimit();
@@ -221,7 +221,7 @@ export class KubeClient {
     });
   }
 
-  /** `apiVersion` and `kind` are filled in. `subresource` is taken with the name in the object's metadata. */
+  /** Fills in `apiVersion` and `kind`. With `subresource`, the name comes from the object's metadata. */
   create<T extends KubeObject>(resource: Resource, object: T, options: WriteOptions = {}): Promise<T> {
     const path =
       options.subresource === undefined
@@ -258,7 +258,7 @@ export class KubeClient {
     return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/json-patch+json');
   }
 
-  /** @returns the object where the server still holds it (finalizers, grace), else undefined */
+  /** @returns the object if it still exists (finalizers, grace period), else undefined */
   async delete<T extends KubeObject>(resource: Resource, name: ObjectName, options: DeleteOptions = {}): Promise<T | undefined> {
     const { uid, resourceVersion } = options;
     const body = {
@@ -301,7 +301,7 @@ export class KubeClient {
     try {
       await attempt('v1');
     } catch (error) {
-      // Before 1.22 only policy/v1beta1 is known, and another version is a bad request.
+      // Servers before 1.22 know only policy/v1beta1 and answer any other version with 400.
       if (!isKubeError(error, 'KUBE_BAD_REQUEST') && !isKubeError(error, 'KUBE_NOT_SERVED')) throw error;
       await attempt('v1beta1');
     }
@@ -311,7 +311,7 @@ export class KubeClient {
     return (await this.#read({ verb: 'discover', resource: '/version' }, '/version', signal)) as VersionInfo;
   }
 
-  /** Any other path, parsed (`/apis/<group>/<version>`, `/readyz`'s JSON relatives). */
+  /** Any other path with a JSON answer (`/apis/<group>/<version>`). */
   getPath(path: string, signal?: AbortSignal): Promise<unknown> {
     return this.#read({ verb: 'discover', resource: path }, path, signal);
   }
@@ -339,7 +339,7 @@ export class KubeClient {
       ...(contentType === undefined ? {} : { contentType }),
       ...signalOf(options),
     });
-    // A scale has a kind of its own.
+    // A Scale has its own kind.
     return options.subresource === undefined || options.subresource === 'status'
       ? (validateObject(resource, name, answer, subject) as T)
       : (answer as T);
@@ -350,7 +350,7 @@ export class KubeClient {
     return dryRun ? `${path}${query}${query === '' ? '?' : '&'}dryRun=All` : path + query;
   }
 
-  /** Reading is safe to repeat: a kept-alive connection that the server had just closed costs one more try. */
+  /** Reads are safe to repeat: on a kept-alive connection that the server has just closed, the request is sent once more. */
   async #read(subject: KubeSubject, path: string, signal: AbortSignal | undefined, whole?: AnswerLimit): Promise<unknown> {
     const request: KubeRequest = {
       subject,

@@ -1,15 +1,15 @@
-/** What of time this folder uses, so that a test or a simulator can own it. */
+/** The clock of this folder; tests and the simulator pass their own. */
 export interface Clock {
   /** Monotonic milliseconds; never goes back, has no relation to the date. */
   now(): number;
   /** Milliseconds since 1970, only for timestamps that people read (Lease, Event). */
   wallTime(): number;
-  /** At the latest after 24 days, whatever is asked for. */
+  /** Fires after 24 days at the latest. */
   setTimeout(callback: () => void, ms: number): TimerHandle;
   clearTimeout(handle: TimerHandle): void;
 }
 
-/** Opaque to its holder; undefined for no timer. */
+/** Opaque; undefined for no timer. */
 export type TimerHandle = unknown;
 
 /** A number in [0, 1), as `Math.random` gives. */

@@ -112,13 +112,13 @@ describe('connections from a kubeconfig', () => {
     assert.deepEqual(seen, { authorization: undefined, client: 'client' });
   });
 
-  it('refuses a server of another CA, as surely not sent', async () => {
+  it('rejects a server of another CA, and the request was certainly not sent', async () => {
     writeFileSync(file('other-ca.crt'), readFileSync(file('client.crt')));
     const path = kubeconfig({ token: 't' }, { 'certificate-authority': 'other-ca.crt' });
     await assert.rejects(client(await connectionFromKubeconfig({ path })).list(PODS), { code: 'KUBE_UNREACHABLE' });
   });
 
-  it('says so where there is none at all', async (t) => {
+  it('reports a missing kubeconfig', async (t) => {
     const kept = { KUBECONFIG: process.env['KUBECONFIG'], HOME: process.env['HOME'] };
     t.after(() => {
       for (const [name, value] of Object.entries(kept)) {
@@ -134,7 +134,7 @@ describe('connections from a kubeconfig', () => {
     });
   });
 
-  it('says of a file without a current context that it may be none', async () => {
+  it('reports a file without a current context', async () => {
     writeFileSync(file('no-kubeconfig'), 'x');
     await assert.rejects(connectionFromKubeconfig({ path: file('no-kubeconfig') }), {
       code: 'KUBE_CONFIG',
@@ -142,14 +142,14 @@ describe('connections from a kubeconfig', () => {
     });
   });
 
-  it('takes the context asked for, and tokens', async () => {
+  it('uses the requested context, and tokens', async () => {
     const connection = await connectionFromKubeconfig({ path: kubeconfig({ token: 'secret' }), context: 'two' });
     assert.equal(connection.namespace, 'other');
     await client(connection).list(PODS);
     assert.equal(seen.authorization, 'Bearer secret');
   });
 
-  it('follows a token file that rotates, by time and at once after a refusal', async () => {
+  it('reads a rotated token file again, by time and at once after a 401', async () => {
     writeFileSync(file('token'), 'first\n');
     const clock = new ManualClock();
     const made = client(await connectionFromKubeconfig({ path: kubeconfig({ tokenFile: 'token' }) }), clock);
@@ -164,7 +164,7 @@ describe('connections from a kubeconfig', () => {
     accepted = undefined;
   });
 
-  it('reads a kubeconfig anew when it changed', async () => {
+  it('reads a changed kubeconfig again', async () => {
     const path = kubeconfig({ token: 'one' });
     const clock = new ManualClock();
     const made = client(await connectionFromKubeconfig({ path }), clock);
@@ -185,7 +185,7 @@ describe('connections from a kubeconfig', () => {
     assert.equal(seen.authorization, 'Bearer from-plugin');
   });
 
-  it('says what is wrong with a kubeconfig', async () => {
+  it('reports errors in a kubeconfig', async () => {
     await assert.rejects(connectionFromKubeconfig({ path: file('missing') }), { code: 'KUBE_CONFIG', message: /missing.*ENOENT/s });
     await assert.rejects(connectionFromKubeconfig({ path: kubeconfig({}), context: 'three' }), {
       code: 'KUBE_CONFIG',
@@ -193,7 +193,7 @@ describe('connections from a kubeconfig', () => {
     });
   });
 
-  it('says that this is no pod', async () => {
+  it('reports that this process is not in a pod', async () => {
     writeFileSync(file('no-yaml'), 'clusters: [a\n');
     await assert.rejects(connectionFromKubeconfig({ path: file('no-yaml') }), (error: Error) => {
       assert.doesNotMatch(error.message, /\n/, 'one sentence');

@@ -4,13 +4,13 @@ import type { RequestOptions } from 'node:https';
 import { parse as parseYaml } from 'yaml';
 import { KubeError } from './errors.ts';
 
-/** What a TLS handshake needs. */
+/** Certificates and key for TLS. */
 export interface TlsMaterial {
   readonly ca?: string | Buffer | undefined;
   readonly cert?: string | Buffer | undefined;
   readonly key?: string | Buffer | undefined;
   readonly servername?: string | undefined;
-  /** False only where the kubeconfig says `insecure-skip-tls-verify`. */
+  /** False only if the kubeconfig sets `insecure-skip-tls-verify`. */
   readonly rejectUnauthorized?: boolean | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where an API server is and how to prove who we are. */
+/** The address of an API server and the credentials for it. */
 export interface Connection {
   /** URL, maybe with a path prefix. */
   readonly server: string;
@@ -29,8 +29,8 @@ export interface Connection {
   /** HTTP proxy between us and the server. */
   readonly proxyUrl: string | undefined;
   /**
-   * Current credentials; asked again each minute, so tokens and certificates in files may rotate.
-   * @param renew the server refused the last ones: read everything anew
+   * Current credentials; called again each minute, so tokens and certificates in files may rotate.
+   * @param renew the server rejected the last ones: read everything again
    */
   credentials(renew: boolean): Promise<Credentials>;
 }
@@ -44,7 +44,7 @@ export interface ConnectionParameters {
   readonly token?: string;
 }
 
-/** A connection from values in hand: the lab, tests. */
+/** A connection from given values, for the laboratory and tests. */
 export function connectionTo(parameters: ConnectionParameters): Connection {
   const { server, namespace, ca, cert, key, token } = parameters;
   const credentials: Credentials = {
@@ -55,7 +55,7 @@ export function connectionTo(parameters: ConnectionParameters): Connection {
 }
 
 export interface KubeconfigOptions {
-  /** File; left out: `KUBECONFIG`, `~/.kube/config`, then the pod's service account, as kubectl does. */
+  /** File. Default, as in kubectl: `KUBECONFIG`, `~/.kube/config`, then the pod's service account. */
   readonly path?: string;
   readonly context?: string;
 }
@@ -85,12 +85,12 @@ export function connectionFromKubeconfig(options: KubeconfigOptions = {}): Promi
 
 const NO_KUBECONFIG = 'there is none: KUBECONFIG names no cluster, ~/.kube/config does not either, and this is not a pod';
 
-/** What the library makes up where it finds nothing. */
+/** The placeholder that the library returns if it finds nothing. */
 function isPlaceholder(config: LibraryConfig): boolean {
   return config.getCurrentContext() === 'loaded-context' && config.getCurrentCluster()?.server === 'http://localhost:8080';
 }
 
-/** The service account of the pod we run in. @throws KubeError KUBE_CONFIG */
+/** The service account of this process's pod. @throws KubeError KUBE_CONFIG */
 export function connectionFromCluster(): Promise<Connection> {
   return open('the service account of this pod', undefined, async () => {
     if (process.env['KUBERNETES_SERVICE_HOST'] === undefined) throw new Error('KUBERNETES_SERVICE_HOST is not set');
@@ -100,7 +100,7 @@ export function connectionFromCluster(): Promise<Connection> {
   });
 }
 
-/** The part of the library's KubeConfig that is used; its own types pull in a thousand generated files. */
+/** The used part of the library's KubeConfig; its own types import a thousand generated files. */
 interface LibraryConfig {
   loadFromFile(path: string): void;
   loadFromDefault(): void;
@@ -113,14 +113,14 @@ interface LibraryConfig {
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
-/** Imported when first needed and by its own module: loading it takes half a second. */
+/** Imported when first needed, from its own module: loading the library takes half a second. */
 async function kubeConfigClass(): Promise<new () => LibraryConfig> {
   const module: string = '@kubernetes/client-node/dist/config.js';
   const loaded = (await import(module)) as { KubeConfig: new () => LibraryConfig };
   return loaded.KubeConfig;
 }
 
-/** The library knows rotating token files only as a service account's: a user's `tokenFile` is made one. */
+/** The library supports rotating token files only for service accounts: a user's `tokenFile` is declared as one. */
 function useTokenFiles(config: LibraryConfig, path: string): void {
   const document = parseYaml(readFileSync(path, 'utf8')) as {
     readonly users?: readonly { readonly name?: string; readonly user?: { readonly tokenFile?: string } | null }[];
@@ -134,7 +134,7 @@ function useTokenFiles(config: LibraryConfig, path: string): void {
   }
 }
 
-/** The library has no words for a file that says nothing of a context: its type does not admit one. */
+/** The library has no message for a file without a context. */
 function noClusterProblem(config: LibraryConfig): string {
   const context: string | undefined = config.getCurrentContext();
   return context === undefined || context === ''
@@ -145,7 +145,7 @@ function noClusterProblem(config: LibraryConfig): string {
 async function open(source: string, path: string | undefined, load: () => Promise<LibraryConfig>): Promise<Connection> {
   const refuse = (error: unknown): never => {
     if (error instanceof KubeError) throw error;
-    // A parser draws the place below its sentence.
+    // A parser's message has a drawing of the position below its first line.
     const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new KubeError('KUBE_CONFIG', { verb: 'connect', resource: source }, text, { cause: error });
   };

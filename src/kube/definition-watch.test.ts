@@ -24,7 +24,7 @@ describe('DefinitionWatch', () => {
   let stop: AbortController;
   let asked: number;
 
-  /** Whoever waits for the kind; counts how often it is told. */
+  /** A waiting cache; counts how often it is woken. */
   const wait = (otherwiseMs = 30_000): Promise<void> =>
     watch.untilServed(THINGS, otherwiseMs, stop.signal).then(() => {
       asked++;
@@ -50,7 +50,7 @@ describe('DefinitionWatch', () => {
     await api.close();
   });
 
-  it('waits for the definition, then for its being established, then for the server', async () => {
+  it('waits for the definition, then until it is established, then for the server', async () => {
     const events = await followed([]);
     const waiting = wait();
     clock.advance(5 * 60_000);
@@ -67,7 +67,7 @@ describe('DefinitionWatch', () => {
     await waiting;
   });
 
-  it('asks ever more rarely for a kind that its definition promises in vain', async () => {
+  it('asks ever more rarely for a declared kind that the server does not serve', async () => {
     await followed([definition(5)]);
     const delays: number[] = [];
     for (let round = 0; round < 9; round++) {
@@ -96,7 +96,7 @@ describe('DefinitionWatch', () => {
     });
   });
 
-  it('keeps to the delay of whoever waits where definitions may not be read', async () => {
+  it('keeps to the own delay of a cache without the right to read definitions', async () => {
     watch.start();
     (await api.next()).status(403, 'Forbidden', 'forbidden');
     void wait();

@@ -12,7 +12,7 @@ export const DEFINITIONS: Resource = {
   namespaced: false,
 };
 
-/** A CustomResourceDefinition, as much of it as says what is served. */
+/** The fields of a CustomResourceDefinition that tell what is served. */
 interface Definition extends KubeObject {
   readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean }[] };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
@@ -25,20 +25,20 @@ export interface DefinitionWatchOptions {
   readonly random?: Random;
 }
 
-/** A server establishes a definition some moments before it serves it. */
+/** A server establishes a definition some moments before it serves the kind. */
 const SOON_MS = 250;
-/** A kind can be served without a definition (by an aggregated API server): asked for as often as a cache lists anew. */
+/** A kind can be served without a definition (by an aggregated API server): tried again as often as a cache relists. */
 const SELDOM_MS = 30 * 60_000;
 
 /**
- * Follows the definitions of custom resources, so that nobody has to ask again and again whether a kind is served by now. Where they may
- * not be watched, all is as without: whoever waits is told after its own delay.
+ * Watches the CustomResourceDefinitions, so that caches need not poll whether a missing kind is served by now. Without the right to watch
+ * them, a waiting cache is woken after its own delay.
  */
 export class DefinitionWatch {
   readonly #clock: Clock;
   readonly #cache: ListWatchCache<Definition>;
   readonly #waiting = new Set<() => void>();
-  /** How often a kind was not served though its definition, in that version, says so. */
+  /** How often a kind was not served although its definition, in that version, declares it. */
   readonly #vain = new Map<string, { readonly version: string; readonly times: number }>();
 
   constructor({ client, onNotice, clock = systemClock, random }: DefinitionWatchOptions) {
@@ -50,9 +50,9 @@ export class DefinitionWatch {
       ...(random === undefined ? {} : { random }),
       ...(onNotice === undefined ? {} : { onNotice }),
       trim,
-      // Who may not read them is not allowed to a minute later.
+      // If the right is missing, it is still missing a minute later.
       backoffMs: [500, 300_000],
-      // One may have a megabyte.
+      // A definition may have a megabyte.
       pageSize: 50,
     });
     this.#cache.onDelta(() => this.#wake());
@@ -67,27 +67,27 @@ export class DefinitionWatch {
     return this.#cache.close();
   }
 
-  /** As of any cache: the server has answered somebody else. */
+  /** The server has answered another request: see `ListWatchCache.retrySoon`. */
   retrySoon(): void {
     this.#cache.retrySoon();
   }
 
-  /** Every definition is known, and changes are heard. */
+  /** The definitions are complete, and a watch keeps them so. */
   get followed(): boolean {
     return this.#cache.state === 'synced';
   }
 
-  /** The newest state of the server that was delivered. */
+  /** The newest version that list or watch delivered. */
   get version(): string | undefined {
     return this.#cache.version;
   }
 
-  /** Whether a definition says that the kind is served: then a server that does not know it has lost its way, and no object of it. */
-  promises(resource: Resource): boolean {
+  /** Whether a definition declares the kind as served: then a server that does not know it is at fault, and the objects still exist. */
+  isDeclared(resource: Resource): boolean {
     return this.#establishes(resource);
   }
 
-  /** Resolves when it makes sense to ask once more for a kind that is not served, after `otherwiseMs` where that cannot be known; never rejects. */
+  /** Resolves when a kind that is not served may be served; after `otherwiseMs` without a watch of definitions. Never rejects. */
   async untilServed(resource: Resource, otherwiseMs: number, signal: AbortSignal): Promise<void> {
     const began = this.#clock.now();
     while (!signal.aborted) {
@@ -106,7 +106,7 @@ export class DefinitionWatch {
     );
   }
 
-  /** Longer each time that the definition promised in vain. */
+  /** Longer each time that the server did not serve a declared kind. */
   #soon(resource: Resource): number {
     const name = resourceName(resource);
     const version = this.#cache.get(name)?.metadata.resourceVersion ?? '';
@@ -128,7 +128,7 @@ export class DefinitionWatch {
   }
 }
 
-/** Schemas are most of a definition. */
+/** Drops the schemas, which are most of a definition. */
 function trim({ metadata, spec, status }: Definition): Definition {
   const { name, uid, resourceVersion } = metadata;
   return {

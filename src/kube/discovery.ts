@@ -7,7 +7,7 @@ interface ApiResourceList {
   readonly resources?: readonly { readonly name: string; readonly verbs?: readonly string[] | null }[] | null;
 }
 
-/** What an API server serves; each group's version is asked once and kept until `refresh`. */
+/** The kinds that an API server serves; each group version is read once and kept until `refresh`. */
 export class Discovery {
   readonly #client: KubeClient;
   readonly #lists = new Map<string, Promise<ReadonlySet<string>>>();
@@ -16,13 +16,13 @@ export class Discovery {
     this.#client = client;
   }
 
-  /** @param subresource `status`: whether that subresource is served @throws KubeError when the server cannot be asked */
+  /** @param subresource `status`: whether that subresource is served @throws KubeError if the server does not answer */
   async serves(resource: Resource, subresource?: string): Promise<boolean> {
     const names = await this.#list(resource);
     return names.has(subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`);
   }
 
-  /** The first of the candidates, which are in order of preference, that is served. */
+  /** The first served one of the candidates, in order of preference. */
   async firstServed(candidates: readonly Resource[]): Promise<Resource | undefined> {
     for (const candidate of candidates) if (await this.serves(candidate)) return candidate;
     return undefined;
@@ -32,7 +32,7 @@ export class Discovery {
     return this.#client.version(signal);
   }
 
-  /** Forgets what was learnt: CRDs come and go. */
+  /** Forgets the answers: CRDs come and go. */
   refresh(): void {
     this.#lists.clear();
   }

@@ -3,37 +3,36 @@ export const kubeErrorCodes = {
   KUBE_BAD_REQUEST: 'the server could not read the request',
   KUBE_UNAUTHORIZED: 'the server does not accept the credentials',
   KUBE_FORBIDDEN: 'the credentials do not allow this',
-  KUBE_DENIED: 'an admission webhook or an admission policy refuses the request; the credentials allow it',
+  KUBE_DENIED: 'an admission webhook or an admission policy denied the request; the credentials allow it',
   KUBE_NOT_FOUND: 'the object does not exist',
   KUBE_NOT_SERVED: 'the server does not know the resource (no such CRD, group or version)',
   KUBE_CONFLICT: 'the object has changed since the version that was read',
   KUBE_ALREADY_EXISTS: 'an object of that name exists',
-  KUBE_PRECONDITION: 'another object stands under the name now: its uid is not the one asked for',
+  KUBE_PRECONDITION: 'another object has the name now: its uid is not the requested one',
   KUBE_GONE: '410: the resourceVersion or the continue token is too old',
   KUBE_INVALID: 'the object breaks a rule of its kind',
   KUBE_TOO_LARGE: 'the request is larger than the server takes',
   KUBE_NAMESPACE_TERMINATING: 'the namespace is being deleted and takes no new objects',
   KUBE_DISRUPTION_BUDGET: 'an eviction that a PodDisruptionBudget does not allow now',
   KUBE_TOO_MANY_REQUESTS: '429: the server is overloaded',
-  KUBE_WEBHOOK_FAILED: 'an admission webhook that the server has to ask does not answer: the request was surely not carried out',
-  KUBE_INTERNAL: 'the server failed; whether the request was carried out is unknown',
+  KUBE_WEBHOOK_FAILED: 'an admission webhook that the server has to call does not answer: the request took no effect',
+  KUBE_INTERNAL: 'the server failed; the request may have taken effect',
   KUBE_UNAVAILABLE: 'the server cannot serve now',
-  KUBE_TIMEOUT: 'no answer in time; whether the request was carried out is unknown',
-  KUBE_UNREACHABLE: 'no connection could be made: the request was surely not carried out',
-  KUBE_DISCONNECTED: 'the connection broke: whether the request was carried out is unknown',
-  KUBE_PROTOCOL: 'the answer is not what the protocol promises',
-  KUBE_ANSWER_TOO_LARGE: 'the answer is larger than any that is read: whether the request was carried out is unknown',
-  KUBE_LIST_DOUBTED:
-    'a list lacks objects that the server has by name, or lacks them in one reading and not in the next: it is not believed',
+  KUBE_TIMEOUT: 'no answer in time; the request may have taken effect',
+  KUBE_UNREACHABLE: 'no connection to the server: the request took no effect',
+  KUBE_DISCONNECTED: 'the connection broke: the request may have taken effect',
+  KUBE_PROTOCOL: 'the answer breaks the rules of the protocol',
+  KUBE_ANSWER_TOO_LARGE: 'the answer is larger than the limit: the request may have taken effect',
+  KUBE_LIST_DOUBTED: 'a list lacks objects that the server has by name, or that the next list has: it is not accepted',
   KUBE_CONFIG: 'a kubeconfig or credential that cannot be used',
   KUBE_FENCED: 'not sent: this process may not write',
-  KUBE_SUPERSEDED: 'not sent: a newer write of the same object took its place',
-  KUBE_CLOSED: 'not sent, or given up: the client was closed',
+  KUBE_SUPERSEDED: 'not sent: a newer write of the same object replaced it',
+  KUBE_CLOSED: 'not sent, or aborted: the client was closed',
 } as const;
 
 export type KubeErrorCode = keyof typeof kubeErrorCodes;
 
-/** What a request was about, for messages and metrics. */
+/** Verb and object of a request, for messages and metrics. */
 export interface KubeSubject {
   /** `list`, `watch`, `get`, `create`, `update`, `patch`, `delete`, `evict`, `discover`. */
   readonly verb: string;
@@ -50,11 +49,11 @@ export interface KubeErrorCause {
 }
 
 export interface KubeErrorDetails {
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0: no answer. */
   readonly status?: number;
   /** The `reason` of the server's Status object. */
   readonly reason?: string | undefined;
-  /** How long the server asks to wait, in milliseconds. */
+  /** `Retry-After` of the server, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly causes?: readonly KubeErrorCause[];
   readonly cause?: unknown;
@@ -78,12 +77,12 @@ const OUTCOME_UNKNOWN: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_ANSWER_TOO_LARGE',
 ]);
 
-/** Every failure of this folder. The message names verb, resource, object and what the server said. */
+/** Every failure of this folder. The message names verb, resource, object and the server's own message. */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly code: KubeErrorCode;
   readonly subject: KubeSubject;
-  /** What the server (or the socket) said, without the subject. */
+  /** The message of the server (or the socket), without the subject. */
   readonly detail: string;
   readonly status: number;
   readonly reason: string | undefined;
@@ -101,12 +100,12 @@ export class KubeError extends Error {
     this.causes = details.causes ?? [];
   }
 
-  /** The same request may succeed later without any change. */
+  /** Whether the same request may succeed later without any change. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }
 
-  /** A write that failed so may have been carried out all the same. */
+  /** Whether a failed write may have taken effect all the same. */
   get outcomeUnknown(): boolean {
     return OUTCOME_UNKNOWN.has(this.code);
   }
@@ -134,12 +133,12 @@ export interface StatusObject {
   } | null;
 }
 
-/** A proxy in between may ask for a day: nobody waits for that long without another look. */
+/** A proxy may ask for a day: the client tries again after this time at the latest. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 /**
  * A failed answer as an error.
- * @param body the parsed Status where the answer was one, else its text
+ * @param body the parsed Status if the answer is one, else its text
  * @param retryAfter the `Retry-After` header, in seconds
  */
 export function errorFromStatus(subject: KubeSubject, status: number, body: StatusObject | string, retryAfter?: string): KubeError {
@@ -157,7 +156,7 @@ export function errorFromStatus(subject: KubeSubject, status: number, body: Stat
   });
 }
 
-/** As kube-apiserver words the answers of admission webhooks and policies. */
+/** kube-apiserver's wording of denials by admission webhooks and policies. */
 const DENIED = /\badmission webhook "[^"]*" denied the request|\bValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request/;
 const WEBHOOK_FAILED = /\bfailed calling webhook "/;
 
@@ -169,14 +168,14 @@ function codeOf(
   isStatus: boolean,
 ): KubeErrorCode {
   const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
-  // A policy of somebody may answer with any status: it is no word on the server, nor on another write of the object.
+  // A policy may answer with any status: that tells nothing about the server, nor about another write of the object.
   if (isStatus && DENIED.test(text)) return 'KUBE_DENIED';
   switch (status) {
     case 401:
       return 'KUBE_UNAUTHORIZED';
     case 403:
       return hasCause('NamespaceTerminating') ? 'KUBE_NAMESPACE_TERMINATING' : 'KUBE_FORBIDDEN';
-    // An API server answers a path it does not know with plain text or this sentence, a missing object with its name.
+    // An API server answers an unknown path with plain text or this sentence, and a missing object with its name.
     case 404:
       return isStatus && text !== 'the server could not find the requested resource' ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
     case 405:

@@ -105,7 +105,7 @@ describe('EventRecorder', () => {
     second.object();
   });
 
-  it('bounds what one object may say', async () => {
+  it('limits the Events of one object', async () => {
     open({ perObject: [3, 1] });
     api.handler = (exchange) => exchange.object();
     for (let i = 0; i < 5; i++) recorder.record(about('chatty', `message ${i}`));
@@ -115,7 +115,7 @@ describe('EventRecorder', () => {
     assert.deepEqual(dropped, ['chatty object-rate', 'chatty object-rate']);
   });
 
-  it('bounds rate, queue and requests in flight over all objects', async () => {
+  it('limits rate, queue and requests in flight over all objects', async () => {
     open({ total: [3, 10], queue: { perShare: 4, total: 100 } });
     for (let i = 0; i < 10; i++) recorder.record(about(`o${i}`));
     const first = await api.next();
@@ -152,13 +152,13 @@ describe('EventRecorder', () => {
     exchange.object();
   });
 
-  it('names an Event of a long name as a server takes it', async () => {
+  it('gives an Event of an object with a long name a valid name', async () => {
     recorder.record(about(`${'a'.repeat(229)}-${'b'.repeat(20)}`));
     const { metadata } = (await api.next()).body as { metadata: { name: string } };
     assert.match(metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
   });
 
-  it('tries again what may pass, and gives up the rest in peace', async () => {
+  it('retries failures that may pass, and drops the rest', async () => {
     recorder.record(about('a'));
     (await api.next()).status(503, 'ServiceUnavailable', 'x');
     await until('the retry to be planned', () => clock.timers > 0);
@@ -168,7 +168,7 @@ describe('EventRecorder', () => {
     assert.deepEqual(dropped, ['a KUBE_FORBIDDEN']);
   });
 
-  it('sends nothing while the gate is shut', async () => {
+  it('sends nothing while the gate is closed', async () => {
     open({ gate: () => false });
     recorder.record(about('a'));
     await recorder.idle();
@@ -184,13 +184,13 @@ describe('EventRecorder', () => {
       return `${involvedObject.namespace}/${involvedObject.name} ${message}`;
     };
 
-    it('the Events of another namespace and of the cluster come within seconds', async () => {
+    it('Events of another namespace and of the cluster are written within seconds', async () => {
       const sent: string[] = [];
       api.handler = (exchange) => {
         sent.push(said(exchange));
         exchange.json(exchange.body);
       };
-      // 258 edits a second on 400 pods, each with words of its own, as long as 10 seconds.
+      // 258 edits a second of 400 pods, each with a different message, for 10 seconds.
       let edit = 0;
       const flood = (): void => {
         for (let n = 0; n < 26; n++, edit++) recorder.record(of('flood', `pod-${edit % 400}`, `edit ${edit}`));
@@ -222,7 +222,7 @@ describe('EventRecorder', () => {
       assert.ok(recorder.waiting <= 510, `${recorder.waiting} wait`);
     });
 
-    it('its newest words are what is left', async () => {
+    it('the newest messages remain', async () => {
       open({ total: [1, 1], queue: { perShare: 3, total: 100 } });
       recorder.record(of('flood', 'first', 'm'));
       const first = await api.next();
@@ -244,7 +244,7 @@ describe('EventRecorder', () => {
       assert.deepEqual(sent, ['flood/pod-2 old', 'flood/pod-1 new', 'flood/pod-3 m']);
     });
 
-    it('requests of its Events that hang leave room for those of another', async () => {
+    it('hanging requests of its Events leave room for another namespace', async () => {
       for (let n = 0; n < 10; n++) recorder.record(of('hangs', `pod-${n}`, 'm'));
       const hanging = [await api.next(), await api.next()];
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -256,7 +256,7 @@ describe('EventRecorder', () => {
       assert.ok(hanging.every((one) => said(one).startsWith('hangs/')));
     });
 
-    it("a share that is named counts instead of the object: an IP object is its tenant's", async () => {
+    it("an explicit share counts instead of the object's: an IP object counts for its tenant", async () => {
       open({ queue: { perShare: 2, total: 100 }, total: [1, 1] });
       recorder.record(about('first'));
       const first = await api.next();

@@ -6,14 +6,14 @@ import { FairMemory } from './fair-memory.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from './resource.ts';
 import { eventMessage } from '../text/visible-text.ts';
-import { shielded } from './shielded.ts';
+import { callIsolated } from './isolated-call.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** Whom an Event is about. */
+/** The object of an Event. */
 export interface EventTarget {
   readonly resource: Resource;
   readonly name: string;
-  /** Left out for cluster scope; its Events are kept in `default`, as everywhere. */
+  /** Undefined for cluster scope; those Events are in namespace `default`, as everywhere. */
   readonly namespace?: string | undefined;
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
@@ -29,27 +29,27 @@ export interface EventInput {
   /** Machine-readable; cut at 128 characters. */
   readonly action?: string | undefined;
   readonly related?: EventTarget | undefined;
-  /** Whose share it counts against: a namespace. Default the target's; objects of the cluster are a share of their own. */
+  /** The namespace that it counts for. Default: the target's; cluster-scoped objects are a share of their own. */
   readonly share?: string | undefined;
 }
 
 export interface EventRecorderOptions {
   readonly client: KubeClient;
-  /** Shown as the source, such as `kiln-controller`. */
+  /** The source, such as `kiln-controller`. */
   readonly component: string;
-  /** Which process of it, such as the pod's name. */
+  /** The process, such as the pod's name. */
   readonly instance?: string;
-  /** Asked before each send; false drops. */
+  /** Called before each send; false drops the Event. */
   readonly gate?: () => boolean;
-  /** The same Event within this time of the last raises its count. Default 10 minutes. */
+  /** A repetition within this time raises the count of the Event. Default 10 minutes. */
   readonly windowMs?: number;
   /** Least time between two writes of one Event. Default 5 s. */
   readonly bumpIntervalMs?: number;
-  /** Events of all objects: burst, and rate a second. Default 200 and 20. */
+  /** Limit for the Events of all objects: burst, and rate a second. Default 200 and 20. */
   readonly total?: readonly [number, number];
-  /** Events of one object: burst, and rate a second. Default 20 and one in 30 s. */
+  /** Limit for the Events of one object: burst, and rate a second. Default 20 and one in 30 s. */
   readonly perObject?: readonly [number, number];
-  /** Events that may wait. Above it the share that has too many loses one: superseded ones first, then the oldest. Default 500 and 4000. */
+  /** Most waiting Events. Above it the share with too many loses one: superseded ones first, then the oldest. Default 500 and 4000. */
   readonly queue?: QueueLimits;
   readonly onDropped?: (event: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode) => void;
   readonly clock?: Clock;
@@ -58,7 +58,7 @@ export interface EventRecorderOptions {
 export interface EventCounters {
   created: number;
   bumped: number;
-  /** Repetitions that needed no write of their own. */
+  /** Repetitions without a write of their own. */
   coalesced: number;
   dropped: number;
 }
@@ -70,7 +70,7 @@ interface Series {
   count: number;
   firstAt: number;
   lastAt: number;
-  /** Count that the server has; 0 before the Event was created. */
+  /** The count on the server; 0 before the Event was created. */
   written: number;
   name: string;
   writtenAt: number;
@@ -79,20 +79,20 @@ interface Series {
   failures: number;
 }
 
-/** Requests of Events in flight at once: few, so that other writes keep their connections. */
+/** Most requests of Events in flight: few, so that other writes have connections left. */
 const IN_FLIGHT = 4;
-/** Of one share: where those of a namespace hang, another one has room. */
+/** The same of one share: if those of a namespace hang, others have room. */
 const IN_FLIGHT_OF_SHARE = 2;
-/** Sends of one Event; it is best effort. */
+/** Attempts for one Event: it is best effort. */
 const ATTEMPTS = 3;
-/** Objects, and Events, that are remembered of one share, and of all. */
+/** Objects, and Events, remembered of one share, and of all. */
 const REMEMBERED = [1_000, 10_000] as const;
-/** However long the server says to wait: what waits is kept in memory. */
+/** Longest wait for a `Retry-After`: waiting Events are in memory. */
 const LONGEST_RETRY_MS = 30_000;
 
 /**
- * Records core/v1 Events, best effort: coalesced, bounded in rate and size, never awaited and never in the way of other
- * writes. Namespaces take turns: one that floods loses its own Events, and no other one. `kubectl describe` and
+ * Records core/v1 Events, best effort: coalesced, limited in rate and size, never awaited, and without delaying other
+ * writes. Namespaces take turns: a flood loses Events of its own namespace only. `kubectl describe` and
  * `kubectl get events` show them on every version.
  */
 export class EventRecorder {
@@ -150,18 +150,18 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
-  /** Events that wait or are in flight. */
+  /** Number of Events that wait or are in flight. */
   get waiting(): number {
     return this.#inFlight + this.#queue.size + this.#delayed.size;
   }
 
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when no Event waits or is in flight. */
   idle(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Drops what waits. */
+  /** Drops the waiting Events. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#clock.clearTimeout(this.#timer);
@@ -268,7 +268,7 @@ export class EventRecorder {
 
   #failed(series: Series, error: unknown): void {
     const code = isKubeError(error) ? error.code : 'KUBE_PROTOCOL';
-    // It exists: an earlier attempt was carried out after all. The next repetition raises its count.
+    // An earlier attempt has created it after all. The next repetition raises its count.
     if (code === 'KUBE_ALREADY_EXISTS') {
       series.written = 1;
       this.counters.created++;
@@ -316,7 +316,7 @@ export class EventRecorder {
   #drop(input: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode): void {
     this.counters.dropped++;
     const { onDropped } = this.#options;
-    if (onDropped !== undefined) shielded(() => onDropped(input, why));
+    if (onDropped !== undefined) callIsolated(() => onDropped(input, why));
   }
 
   #isIdle(): boolean {
@@ -336,7 +336,7 @@ function targetKey(target: EventTarget): string {
   return `${target.resource.kind} ${target.namespace ?? ''}/${target.name} ${target.uid ?? ''}`;
 }
 
-/** What is said of an object for one reason changes with the object: the last word counts. */
+/** The message of one reason changes with its object: the newest one counts. */
 function isOfSameSubject(one: EventInput, other: EventInput): boolean {
   return one.reason === other.reason && one.type === other.type && targetKey(one.target) === targetKey(other.target);
 }
@@ -345,7 +345,7 @@ function seriesKey(input: EventInput): string {
   return JSON.stringify([targetKey(input.target), input.type, input.reason, input.message, input.action]);
 }
 
-/** Unique by content and time; the object's name is cut so that the whole is a valid name. */
+/** Unique by content and time; the object's name is cut so that the result is a valid name. */
 function eventName(input: EventInput, key: string, wallTime: number): string {
   const digest = hash('sha256', key + String(wallTime)).slice(0, 16);
   return `${input.target.name.slice(0, 230).replace(/[-.]+$/, '')}.${digest}`;

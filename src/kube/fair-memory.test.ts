@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FairMemory } from './fair-memory.ts';
 
 describe('FairMemory', () => {
-  it('forgets what the share with too many used least, and nothing of another share', () => {
+  it('forgets the least recently used entry of the share with too many, and none of another share', () => {
     const memory = new FairMemory<number>(3, 100);
     memory.set('quiet', 'q', 1);
     for (let n = 0; n < 3; n++) memory.set('flood', `f${n}`, n);
@@ -17,7 +17,7 @@ describe('FairMemory', () => {
     assert.equal(memory.size, 4);
   });
 
-  it('is bounded in total: the largest share pays', () => {
+  it('is limited in total: the largest share loses an entry', () => {
     const memory = new FairMemory<number>(10, 10);
     for (let n = 0; n < 10; n++) memory.set('flood', `f${n}`, n);
     for (let n = 0; n < 5; n++) memory.set(`small ${n}`, 's', n);
@@ -25,7 +25,7 @@ describe('FairMemory', () => {
     for (let n = 0; n < 5; n++) assert.equal(memory.get(`small ${n}`, 's'), n);
   });
 
-  it('forgets what is deleted, and shares with nothing left', () => {
+  it('forgets deleted entries and empty shares', () => {
     const memory = new FairMemory<number>(10, 10);
     memory.set('a', 'one', 1);
     assert.equal(memory.delete('a', 'one'), true);

@@ -1,6 +1,6 @@
 /**
- * What is remembered of keys that tenants choose: bounded for each share and in total, so that nobody makes it grow without end, and nobody
- * makes it forget what it knows of others. A share is a namespace; objects of the cluster are a share of their own. Pure.
+ * A map for keys that tenants choose, limited for each share and in total. So no tenant makes it grow without end, or makes it forget the
+ * entries of another tenant. A share is a namespace; cluster-scoped objects are a share of their own. Pure.
  */
 export class FairMemory<V> {
   readonly #perShare: number;
@@ -9,7 +9,7 @@ export class FairMemory<V> {
   readonly #shares = new Map<string, Map<string, V>>();
   #size = 0;
 
-  /** @param perShare entries of one share; @param total of all together: above it the share that has most forgets */
+  /** @param perShare most entries of one share; @param total of all together: above it the largest share forgets one */
   constructor(perShare: number, total: number) {
     this.#perShare = perShare;
     this.#total = total;
@@ -23,7 +23,7 @@ export class FairMemory<V> {
     return this.#shares.get(share)?.get(key);
   }
 
-  /** Sets it, as the one that was used last. */
+  /** Sets the value, as the most recently used one. */
   set(share: string, key: string, value: V): void {
     let entries = this.#shares.get(share);
     if (entries === undefined) this.#shares.set(share, (entries = new Map<string, V>()));

@@ -9,7 +9,7 @@ describe('FairQueue', () => {
     return taken;
   };
 
-  it('gives each share a turn, however many entries one of them brings', () => {
+  it('gives each share a turn, however many entries one of them adds', () => {
     const queue = new FairQueue<string>();
     for (let n = 1; n <= 4; n++) queue.add('flood', `flood ${n}`);
     queue.add('quiet', 'quiet 1');
@@ -19,7 +19,7 @@ describe('FairQueue', () => {
     assert.equal(queue.size, 0);
   });
 
-  it('drops what a share has too much of: what is superseded first, then the oldest', () => {
+  it('drops superseded entries of a share above its limit first, then the oldest', () => {
     const queue = new FairQueue<string>({ perShare: 3, total: 100 });
     for (const entry of ['a1', 'b1', 'c1']) assert.equal(queue.add('flood', entry), undefined);
     assert.equal(
@@ -31,7 +31,7 @@ describe('FairQueue', () => {
     assert.deepEqual(all(queue), ['c1', 'q1', 'b2', 'd1']);
   });
 
-  it('takes from the longest share when all together are too many', () => {
+  it('drops an entry of the longest share above the total limit', () => {
     const queue = new FairQueue<string>({ perShare: 10, total: 5 });
     for (let n = 1; n <= 5; n++) queue.add('flood', `flood ${n}`);
     assert.equal(queue.add('quiet', 'quiet 1'), 'flood 1');
@@ -40,7 +40,7 @@ describe('FairQueue', () => {
     assert.equal(queue.size, 5);
   });
 
-  it('passes over a share that may not have a turn, and forgets what is removed', () => {
+  it('skips a share that may not take a turn, and forgets removed entries', () => {
     const queue = new FairQueue<string>();
     queue.add('hangs', 'h1');
     queue.add('quiet', 'q1');

@@ -1,4 +1,4 @@
-/** How much may wait: entries of one share, and of all together. */
+/** Most waiting entries: of one share, and of all shares together. */
 export interface QueueLimits {
   readonly perShare: number;
   readonly total: number;
@@ -7,8 +7,8 @@ export interface QueueLimits {
 const UNLIMITED: QueueLimits = { perShare: Infinity, total: Infinity };
 
 /**
- * A queue that shares take turns in, whatever each of them brings: first in, first out within a share. A share is a namespace; objects of the
- * cluster are a share of their own. Above a limit the share that has too much loses an entry, never another one. Pure.
+ * A queue in which shares take turns, however many entries each adds; first in, first out within a share. A share is a namespace;
+ * cluster-scoped objects are a share of their own. Above a limit the share with too many entries loses one, never another share. Pure.
  */
 export class FairQueue<E> {
   readonly #limits: QueueLimits;
@@ -25,8 +25,8 @@ export class FairQueue<E> {
   }
 
   /**
-   * @param supersedes whether the new entry says what one that waits would say: above the limit of its share, that one goes first, else the oldest
-   * @returns what had to go for it
+   * @param supersedes whether the new entry makes a waiting one obsolete: above the limit of its share that one is removed, else the oldest
+   * @returns the removed entry
    */
   add(share: string, entry: E, supersedes: (other: E) => boolean = () => false): E | undefined {
     const queue = this.#shares.get(share);
@@ -48,7 +48,7 @@ export class FairQueue<E> {
     return true;
   }
 
-  /** The next of the first share that may have a turn. */
+  /** The next entry of the first share that may take a turn. */
   take(mayTake: (share: string) => boolean = () => true): E | undefined {
     for (const [share, queue] of this.#shares) {
       if (!mayTake(share)) continue;

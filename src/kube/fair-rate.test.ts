@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairRate } from './fair-rate.ts';
 
-test('a share that floods spends its own rate, and is told how many were left out', () => {
+test('a flood uses up its own rate, and the number of dropped calls is reported', () => {
   const rate = new FairRate([2, 1]);
   assert.deepEqual(
     [rate.take('flood', 0), rate.take('flood', 0), rate.take('flood', 0), rate.take('flood', 1)],
@@ -13,7 +13,7 @@ test('a share that floods spends its own rate, and is told how many were left ou
   assert.equal(rate.take('flood', 2_002), 0);
 });
 
-test('names that come and go do not make it grow', () => {
+test('changing names do not make it grow', () => {
   const rate = new FairRate([2, 1]);
   for (let n = 0; n < 20_000; n++) rate.take(`share-${n}`, n);
   assert.ok(rate.size <= 5_000, `${rate.size}`);

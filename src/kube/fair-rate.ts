@@ -3,41 +3,41 @@ import { TokenBucket } from './token-bucket.ts';
 
 interface Spent {
   readonly bucket: TokenBucket;
-  /** Not allowed since the last that was. */
-  refused: number;
+  /** Calls that were not allowed since the last allowed one. */
+  dropped: number;
 }
 
-/** Shares that are remembered; one that is forgotten begins anew. */
+/** Most shares remembered; a forgotten one starts with a full bucket. */
 const MOST_SHARES = 5_000;
 
-/** A rate for each share, so that one that floods spends its own: for log lines, usually. Pure: the time is given. */
+/** A rate limit for each share, so that a flood uses up only its own: usually for log lines. Pure: the caller passes the time. */
 export class FairRate {
   readonly #rate: readonly [burst: number, perSecond: number];
   readonly #shares = new FairMemory<Spent>(MOST_SHARES, MOST_SHARES);
 
-  /** @param rate of one share: at once, and a second later on */
+  /** @param rate of one share: burst, and rate a second */
   constructor(rate: readonly [burst: number, perSecond: number]) {
     this.#rate = rate;
   }
 
-  /** Shares that are remembered. */
+  /** Number of shares remembered. */
   get size(): number {
     return this.#shares.size;
   }
 
   /**
    * @param now monotonic milliseconds
-   * @returns how many of the share were not allowed since the last that was; undefined where this one is not
+   * @returns how many calls of the share were not allowed since the last allowed one; undefined: this one is not allowed
    */
   take(share: string, now: number): number | undefined {
-    const spent = this.#shares.get('', share) ?? { bucket: new TokenBucket(...this.#rate, now), refused: 0 };
+    const spent = this.#shares.get('', share) ?? { bucket: new TokenBucket(...this.#rate, now), dropped: 0 };
     this.#shares.set('', share, spent);
     if (!spent.bucket.take(now)) {
-      spent.refused++;
+      spent.dropped++;
       return undefined;
     }
-    const { refused } = spent;
-    spent.refused = 0;
-    return refused;
+    const { dropped } = spent;
+    spent.dropped = 0;
+    return dropped;
   }
 }

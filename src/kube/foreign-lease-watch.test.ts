@@ -45,7 +45,7 @@ describe('ForeignLeaseWatch', () => {
     await api.close();
   });
 
-  it('is unknown at first and free where there is no Lease', async () => {
+  it('is unknown at first and free without a Lease', async () => {
     assert.deepEqual(foreign.state, { kind: 'unknown' });
     await begin([]);
     assert.deepEqual(foreign.state, { kind: 'free' });

@@ -3,9 +3,9 @@ import { type Clock, type Random, systemClock, type TimerHandle } from './clock.
 import { type Lease, LeaseObservation } from './lease.ts';
 import { ListWatchCache } from './list-watch-cache.ts';
 import { LEASES } from './resource.ts';
-import { shielded } from './shielded.ts';
+import { callIsolated } from './isolated-call.ts';
 
-/** `unknown`: the API server cannot be followed, so nothing can be said; treat it as held. */
+/** `unknown`: list and watch fail; treat the Lease as held. */
 export type ForeignLeaseState =
   { readonly kind: 'unknown' } | { readonly kind: 'free' } | { readonly kind: 'held'; readonly holder: string };
 
@@ -20,8 +20,8 @@ export interface ForeignLeaseOptions {
 }
 
 /**
- * Tells whether another program's leader is alive, by watching its Lease. A Lease seen for the first time is taken as
- * live for its whole duration; after that only renewals keep it so.
+ * Watches the Lease of another program to find out whether its leader is alive. A Lease seen for the first time counts as held for its
+ * whole duration; after that, only while it is renewed.
  */
 export class ForeignLeaseWatch {
   readonly #options: ForeignLeaseOptions;
@@ -71,7 +71,7 @@ export class ForeignLeaseWatch {
     const left = this.#observed.expiresAt - now;
     const { holder } = this.#observed;
     if (this.#cache.state !== 'synced') {
-      // A Lease that does not change because we cannot see it is not expired.
+      // Without a watch the Lease looks unchanged, but that does not mean that it expired.
       this.#set({ kind: 'unknown' });
     } else if (holder !== '' && left > 0) {
       this.#timer = this.#clock.setTimeout(() => this.#look(), left);
@@ -84,6 +84,6 @@ export class ForeignLeaseWatch {
     if (before.kind === state.kind && (state.kind !== 'held' || (before.kind === 'held' && before.holder === state.holder))) return;
     this.#state = state;
     const { onChange } = this.#options;
-    if (onChange !== undefined) shielded(() => onChange(state));
+    if (onChange !== undefined) callIsolated(() => onChange(state));
   }
 }

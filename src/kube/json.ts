@@ -1,7 +1,7 @@
 /**
- * JSON without loss of integers. A number that is an integer beyond 2^53 becomes a bigint and goes back out as
- * written (a Subnet's counts over a /64 are such); everything else is as `JSON` has it. The exact path costs
- * about three times as much and is taken only where the text may hold such a number.
+ * JSON without loss of integers. An integer beyond 2^53 becomes a bigint and is written out unchanged (a Subnet's
+ * counts over a /64 are such); everything else is as in `JSON`. The exact path costs
+ * about three times as much and is used only if the text may have such a number.
  */
 
 type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
@@ -9,12 +9,12 @@ interface SourceTextJson {
   parse(text: string, reviver: SourceReviver): unknown;
   rawJSON(text: string): unknown;
 }
-// The types of the language do not have source text access yet; Node has it since 22.
+// TypeScript's types lack source text access; Node has it since 22.
 const sourceTextJson = JSON as unknown as SourceTextJson;
 
 /** A value position followed by 16 digits. It may match inside a string, which costs time and nothing else. */
 const LONG_INTEGER = /(?:^|[:[,])\s*-?\d{16}/;
-/** Found much faster, and most texts have none. */
+/** A much faster test, and most texts have none. */
 const DIGITS = /\d{16}/;
 const INTEGER = /^-?\d+$/;
 
@@ -41,8 +41,8 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
 /**
- * An integer as an API server hands it back: it keeps int64 exactly and everything beyond as a float64.
- * Compare with what was read after rounding the desired value with this, or the two never agree.
+ * An integer as an API server returns it: exact within int64, a float64 beyond. Apply this to the desired value before comparing it with
+ * one that was read, or they never become equal.
  */
 export function asStoredInteger(value: number | bigint): number | bigint {
   const exact = typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;

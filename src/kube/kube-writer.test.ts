@@ -56,7 +56,7 @@ describe('KubeWriter', () => {
     assert.equal(writer.counters.sent, 3);
   });
 
-  it('bounds what is in flight and lets lanes take turns', async () => {
+  it('limits the writes in flight and lets lanes take turns', async () => {
     open({ concurrency: 2 });
     for (let i = 0; i < 6; i++) void writer.submit(patch(`bulk-${i}`, i, { lane: 'bulk' }));
     void writer.submit(patch('urgent', 0, { lane: 'urgent' }));
@@ -69,7 +69,7 @@ describe('KubeWriter', () => {
     const third = await api.next();
     second.object();
     const fourth = await api.next();
-    assert.ok([third.path, fourth.path].includes('/api/v1/namespaces/ns/pods/urgent'), 'the burst held it up');
+    assert.ok([third.path, fourth.path].includes('/api/v1/namespaces/ns/pods/urgent'), 'the burst delayed it');
     api.handler = (exchange) => exchange.object();
     third.object();
     fourth.object();
@@ -77,13 +77,13 @@ describe('KubeWriter', () => {
     assert.equal(writer.counters.succeeded, 7);
   });
 
-  it('writes one object at most 60 times in any minute, whatever the lanes and whoever undoes it, and others as ever', async () => {
+  it('writes one object at most 60 times in any minute over all lanes, and others without delay', async () => {
     const at: number[] = [];
     api.handler = (exchange) => {
       at.push(clock.now());
       exchange.object();
     };
-    // Each write is submitted again as soon as it is done, as of an object that another program puts back.
+    // Each write is submitted again as soon as it is done, as for an object that another program changes back.
     const fight = async (lane: string): Promise<void> => {
       for (let i = 0; ; i++) if (!(await writer.submit(patch('a', i, { lane }))).ok) return;
     };
@@ -141,7 +141,7 @@ describe('KubeWriter', () => {
     });
   });
 
-  it('takes an answer about another object for a failed precondition', async () => {
+  it('treats an answer about another object as a failed precondition', async () => {
     const result = submit({ kind: 'merge-patch', patch: {} }, { uid: 'old' });
     (await api.next()).json({ metadata: { name: 'v', uid: 'new', resourceVersion: '8' } });
     assert.equal(code(await result), 'KUBE_PRECONDITION');
@@ -178,7 +178,7 @@ describe('KubeWriter', () => {
     assert.deepEqual((await Promise.all([first, second])).map(code), ['ok', 'ok']);
   });
 
-  it('repeats what may pass, with a growing delay, and gives the last error up', async () => {
+  it('retries failures that may pass, with a growing delay, and returns the last error', async () => {
     const delays: number[] = [];
     open({ attempts: 3, onRetry: (_intent, _error, retryInMs) => delays.push(retryInMs) });
     const result = writer.submit(patch('a', 1));
@@ -191,7 +191,7 @@ describe('KubeWriter', () => {
     assert.deepEqual(delays, [150, 300]);
   });
 
-  it('sends the newest intent when an older one failed, but not sooner than the older would have been', async () => {
+  it('sends the newest intent after an older one failed, not before the retry of the older one', async () => {
     const first = writer.submit(patch('a', 1));
     (await api.next()).status(503, 'ServiceUnavailable', 'x');
     await until('the retry to be planned', () => writer.counters.retried === 1);
@@ -206,7 +206,7 @@ describe('KubeWriter', () => {
     assert.equal(code(await second), 'ok');
   });
 
-  it('takes a create whose first reply was lost as done when the object is as wanted', async () => {
+  it('treats a create with a lost reply as done when the object is as desired', async () => {
     const object = { metadata: { name: 'v', labels: { a: 'b' } }, spec: { list: [1] } };
     const result = submit({ kind: 'create', object });
     (await api.next()).reset();
@@ -225,7 +225,7 @@ describe('KubeWriter', () => {
     assert.deepEqual(await result, { ok: true, object: live });
   });
 
-  it("does not take another's object for its own lost create", async () => {
+  it('does not take an object of another program for its own lost create', async () => {
     const result = submit({ kind: 'create', object: { metadata: { name: 'v' }, spec: { x: 1 } } as KubeObject });
     (await api.next()).reset();
     await until('the retry to be planned', () => writer.counters.retried === 1);
@@ -235,7 +235,7 @@ describe('KubeWriter', () => {
     assert.equal(code(await result), 'KUBE_ALREADY_EXISTS');
   });
 
-  it('takes a patch of one version whose first reply was lost as done when the object says what it says', async () => {
+  it('treats a patch of one version with a lost reply as done when the object has its values', async () => {
     for (const [status, ok] of [
       [{ ready: true, kept: 1 }, true],
       [{ ready: true, kept: 1, gone: 'still there' }, false],
@@ -257,7 +257,7 @@ describe('KubeWriter', () => {
     }
   });
 
-  it('takes a delete whose first reply was lost as done when the object is gone', async () => {
+  it('treats a delete with a lost reply as done when the object is gone', async () => {
     const result = submit({ kind: 'delete' }, { uid: 'u' });
     (await api.next()).reset();
     await until('the retry to be planned', () => writer.counters.retried === 1);
@@ -266,7 +266,7 @@ describe('KubeWriter', () => {
     assert.deepEqual(await result, { ok: true, object: undefined });
   });
 
-  it('asks the gate right before each send, repeated ones included', async () => {
+  it('checks the gate right before each send, retries included', async () => {
     let leader = true;
     open({ gate: () => leader });
     const result = writer.submit(patch('a', 1));
@@ -280,14 +280,14 @@ describe('KubeWriter', () => {
     await writer.idle();
   });
 
-  it('keeps nothing of keys that are done', async () => {
+  it('keeps no entry of finished keys', async () => {
     api.handler = (exchange) => exchange.object();
     for (let i = 0; i < 50; i++) void writer.submit(patch(`p${i}`, 1));
     await writer.idle();
     assert.equal(clock.timers, 0);
   });
 
-  it('takes back what was not sent', async () => {
+  it('cancels an intent that was not sent', async () => {
     open({ concurrency: 1 });
     void writer.submit(patch('a', 1));
     const blocked = writer.submit(patch('b', 1));
@@ -300,7 +300,7 @@ describe('KubeWriter', () => {
     assert.equal(writer.counters.sent, 1);
   });
 
-  it('does not repeat an eviction that a budget forbids, and finds the version of an old server', async () => {
+  it('does not retry an eviction that a budget forbids, and finds the API version of an old server', async () => {
     const result = writer.submit({ resource: PODS, namespace: 'ns', name: 'a', lane: 'evict', uid: 'u', operation: { kind: 'evict' } });
     const modern = await api.next();
     assert.equal((modern.body as KubeObject).apiVersion, 'policy/v1');

@@ -4,21 +4,21 @@ import { type Clock, type Random, systemClock, type TimerHandle } from './clock.
 import { KubeError, type KubeErrorCode } from './errors.ts';
 import { ObjectRate, type WriteRate } from './object-rate.ts';
 import { keyOf, resourceName } from './resource.ts';
-import { shielded } from './shielded.ts';
+import { callIsolated } from './isolated-call.ts';
 import { intentError, sendIntent, type WriteIntent, type WriteResult } from './write-intent.ts';
 import { type Turn, WriteQueue } from './write-queue.ts';
 
 export interface WriterOptions {
   readonly client: KubeClient;
-  /** Asked right before each send; false drops the intent with KUBE_FENCED. A leader's lease, usually. */
+  /** Called right before each send; false drops the intent with KUBE_FENCED. Usually the leader's Lease. */
   readonly gate?: () => boolean;
-  /** Requests in flight at once. Default 32; the transport's `connections` bound it, too. */
+  /** Most requests in flight. Default 32; the transport's `connections` limit it as well. */
   readonly concurrency?: number;
-  /** Sends of one intent before its last error goes to the submitter. Default 8: about a minute. */
+  /** Attempts for one intent before the submitter gets the last error. Default 8: about a minute. */
   readonly attempts?: number;
   /** First and longest delay between attempts. Default 200 ms and 20 s. */
   readonly backoffMs?: readonly [number, number];
-  /** Requests of one object, whatever the lanes: burst, and rate a second. Default 30 and one in 2 s: 60 in any minute. */
+  /** Limit of the requests for one object over all lanes: burst, and rate a second. Default 30 and one in 2 s: 60 in any minute. */
   readonly perObject?: WriteRate;
   /** Called with each final result that reached the server, before the submitter's promise resolves. */
   readonly onResult?: (intent: WriteIntent, result: WriteResult) => void;
@@ -41,19 +41,19 @@ export interface WriterCounters {
   failed: Partial<Record<KubeErrorCode, number>>;
 }
 
-/** A webhook that restarts is back in a moment. One that does not may be away for days, and whoever waits has to be told. */
+/** A restarting webhook is back in a moment. One that stays away may do so for days, so the submitter gets the error earlier. */
 const WEBHOOK_ATTEMPTS = 4;
 
-/** What one answer keeps all writes for, whatever it says: it may come from what admits the objects of one namespace. */
+/** Longest pause of all writes for one `Retry-After`: the answer may come from a webhook for the objects of one namespace. */
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The intent of one key (object and lane). */
+/** The pending intent of one key (object and lane). */
 interface Entry {
   readonly key: string;
   readonly object: ObjectSlot;
   pending: Pending | undefined;
   inFlight: boolean;
-  /** Of the delay before `pending` may be sent. */
+  /** Timer of the delay before `pending` may be sent. */
   timer: TimerHandle;
 }
 
@@ -61,7 +61,7 @@ interface Pending {
   readonly intent: WriteIntent;
   readonly resolve: (result: WriteResult) => void;
   attempt: number;
-  /** An earlier attempt may have been carried out. */
+  /** An earlier attempt may have taken effect. */
   doubtful: boolean;
   notBefore: number;
 }
@@ -75,8 +75,18 @@ interface ObjectSlot {
 }
 
 /**
- * Writes to the API server: per object in order, per key only the newest intent, bounded overall. Failures that
- * may pass are repeated; all others are the submitter's, as values. `submit` never throws.
+ * Sends writes to the API server.
+ *
+ * Guaranteed: at most one request of an object is in flight. Of several intents with one key (object and lane) only the newest is sent; the
+ * others end with KUBE_SUPERSEDED. The gate is checked right before each send. `submit` never throws: each intent ends with a reply or an
+ * error as a value.
+ *
+ * Retried: failures that may pass (overload, timeouts, broken connections, webhooks without an answer), with a growing delay, up to
+ * `attempts` times; an intent whose earlier attempt may have taken effect is repeated only in a way that a first success cannot hurt. Not
+ * retried: conflicts, failed preconditions, denials and rejections. The submitter compares again and decides.
+ *
+ * Costs: one request for each intent that is sent; at most 60 requests a minute for an object, so two programs that undo each other's
+ * writes are slowed down; urgent intents go first, and namespaces take turns.
  */
 export class KubeWriter {
   readonly counters: WriterCounters = { sent: 0, succeeded: 0, coalesced: 0, retried: 0, held: 0, failed: {} };
@@ -103,7 +113,7 @@ export class KubeWriter {
     this.#ready = new WriteQueue(options.concurrency ?? 32);
   }
 
-  /** Intents that wait to be sent. */
+  /** Number of intents not sent yet. */
   get queued(): number {
     return this.#pending;
   }
@@ -127,7 +137,7 @@ export class KubeWriter {
       entry.pending = {
         intent,
         resolve,
-        // What delays a failing write is the server, and that delays the newer one as well.
+        // The delay is for the server, so it applies to the newer intent as well.
         attempt: before?.attempt ?? 0,
         doubtful: before?.doubtful ?? false,
         notBefore: before !== undefined && before.attempt > 0 ? before.notBefore : 0,
@@ -137,12 +147,12 @@ export class KubeWriter {
     });
   }
 
-  /** Whether this intent is not under way to the server: it was not sent yet, or waits to be sent again. */
+  /** Whether this intent is not in flight: it was not sent yet, or waits for its next attempt. */
   waits(intent: WriteIntent): boolean {
     return this.#entries.get(keyOfIntent(intent))?.pending?.intent === intent;
   }
 
-  /** Takes back an intent that was not sent yet. @returns whether there was one */
+  /** Drops an intent that was not sent yet. @returns whether there was one */
   cancel(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): boolean {
     const entry = this.#entries.get(keyOfIntent(intent));
     if (entry?.pending === undefined) return false;
@@ -151,13 +161,13 @@ export class KubeWriter {
     return true;
   }
 
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when no intent waits or is in flight. */
   idle(): Promise<void> {
     if (this.#pending === 0 && this.#inFlight === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Drops what waits and gives up what is in flight, all with KUBE_CLOSED; resolves when none is left. */
+  /** Ends all waiting intents and aborts those in flight, with KUBE_CLOSED. Resolves when none is left. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#clock.clearTimeout(this.#pauseTimer);
@@ -193,7 +203,7 @@ export class KubeWriter {
     return entry;
   }
 
-  /** Puts an entry where it belongs: its timer, its object's waiting room, or the queue. */
+  /** Puts an entry into its place: a timer, the waiting list of its object, or the queue. */
   #schedule(entry: Entry): void {
     const { pending } = entry;
     if (pending === undefined) return;
@@ -222,7 +232,7 @@ export class KubeWriter {
     }
   }
 
-  /** Those that are held back behind urgent ones go when there are none any more. */
+  /** Sends writes that waited behind urgent ones, once there are none. */
   #awaitHeld(): void {
     const until = this.#ready.heldUntil;
     if (until === undefined || this.#heldTimer !== undefined || this.#stop.signal.aborted) return;
@@ -235,7 +245,7 @@ export class KubeWriter {
     );
   }
 
-  /** @returns whether its object was written too often, and the entry waits */
+  /** @returns whether the entry waits because its object was written too often */
   #heldBack(entry: Entry): boolean {
     const now = this.#clock.now();
     const wait = this.#rate.waitMs(entry.object.key, now);
@@ -285,7 +295,7 @@ export class KubeWriter {
     this.#pump();
   }
 
-  /** @returns whether the intent is dealt with: it waits for its next attempt, or a newer one took its place */
+  /** @returns whether the intent will be sent again, or a newer one replaced it */
   #retry(entry: Entry, pending: Pending, error: KubeError): boolean {
     if (!error.retryable || this.#stop.signal.aborted) return false;
     if (error.code === 'KUBE_TOO_MANY_REQUESTS') this.#pauseFor(Math.min(error.retryAfterMs ?? 1000, LONGEST_PAUSE_MS));
@@ -303,14 +313,14 @@ export class KubeWriter {
     pending.notBefore = this.#clock.now() + delay;
     this.counters.retried++;
     const { onRetry } = this.#options;
-    if (onRetry !== undefined) shielded(() => onRetry(pending.intent, error, delay));
+    if (onRetry !== undefined) callIsolated(() => onRetry(pending.intent, error, delay));
     entry.pending = pending;
     this.#pending++;
     this.#schedule(entry);
     return true;
   }
 
-  /** A server that is overloaded for one write is overloaded for all. */
+  /** A server that is too busy for one write is too busy for all. */
   #pauseFor(ms: number): void {
     const until = this.#clock.now() + ms;
     if (until <= this.#pausedUntil) return;
@@ -326,7 +336,7 @@ export class KubeWriter {
     if (result.ok) this.counters.succeeded++;
     else this.counters.failed[result.error.code] = (this.counters.failed[result.error.code] ?? 0) + 1;
     const { onResult } = this.#options;
-    if (onResult !== undefined) shielded(() => onResult(pending.intent, result));
+    if (onResult !== undefined) callIsolated(() => onResult(pending.intent, result));
     pending.resolve(result);
   }
 
@@ -351,7 +361,7 @@ export class KubeWriter {
     if (this.#pending === 0 && this.#inFlight === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** Drops what is known of a key once nothing needs it. */
+  /** Drops the entry of a key that is no longer needed. */
   #forget(entry: Entry): void {
     if (entry.pending !== undefined || entry.inFlight || this.#entries.get(entry.key) !== entry) return;
     this.#clock.clearTimeout(entry.timer);
@@ -365,7 +375,7 @@ function turnOf({ lane, urgent, share, namespace }: WriteIntent): Turn {
   return { lane, urgent: urgent === true, share: share ?? namespace ?? '' };
 }
 
-/** Where a newer write of the same lane takes the place of the one that waits. */
+/** Whether a newer write of the same lane can replace the waiting one in its position. */
 function isSameTurn(one: WriteIntent, other: WriteIntent): boolean {
   const [before, after] = [turnOf(one), turnOf(other)];
   return before.urgent === after.urgent && before.share === after.share;

@@ -1,6 +1,6 @@
 import { FairQueue } from './fair-queue.ts';
 
-/** Lanes take turns, so that a burst in one does not hold up the others; within a lane shares do. */
+/** Lanes take turns, so that a burst in one does not delay the others; within a lane, shares take turns. */
 export class LaneQueue<E> {
   /** In the order of their turns. */
   readonly #lanes = new Map<string, FairQueue<E>>();

@@ -68,7 +68,7 @@ describe('LeaderElection', () => {
     await api.close();
   });
 
-  it('tells of itself on the Lease: when it makes it, when it takes it over, beside what others wrote', async () => {
+  it('annotates the Lease when it creates it and when it takes it over, and keeps annotations of others', async () => {
     let news: string | undefined;
     const a = candidate('a', { annotations: () => ({ told: 'by a', news }) });
     await until('leadership', () => a.isLeader());
@@ -86,7 +86,7 @@ describe('LeaderElection', () => {
     assert.deepEqual(server.lease?.metadata.annotations, { told: 'by b', other: 'kept' });
   });
 
-  it('says of a renewal that is not answered that it was not', async () => {
+  it('reports a renewal without an answer', async () => {
     const errors: string[] = [];
     const a = candidate('a', { onError: ({ code, message }) => errors.push(`${code}: ${message}`) });
     await until('leadership', () => a.isLeader());
@@ -96,7 +96,7 @@ describe('LeaderElection', () => {
     assert.equal(errors[0], 'KUBE_TIMEOUT: update leases.coordination.k8s.io ns/l: the server did not answer within 5 s');
   });
 
-  it('makes the Lease, renews it, and frees it when it stops', async () => {
+  it('creates the Lease, renews it, and releases it when it stops', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     assert.equal(server.lease?.spec?.holderIdentity, 'a');
@@ -111,7 +111,7 @@ describe('LeaderElection', () => {
     assert.deepEqual(told, ['a gained 0', 'a lost: released']);
   });
 
-  it('has one leader at most, and the next takes over a freed Lease at once', async () => {
+  it('has one leader at most, and the next acquires a released Lease at once', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     const b = candidate('b');
@@ -136,7 +136,7 @@ describe('LeaderElection', () => {
     assert.deepEqual(told, ['a gained 0', 'a lost: expired']);
   });
 
-  it('stops when renewals are refused, and the other waits out the whole duration', async () => {
+  it('stops when renewals are rejected, and the other candidate waits for the whole duration', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     let refusing = false;
@@ -182,7 +182,7 @@ describe('LeaderElection', () => {
     assert.equal(a.leaderForMs, 6_000);
   });
 
-  it("judges another holder by what it sees change, not by the holder's clock", async () => {
+  it("decides by observed changes of the Lease, not by the holder's clock", async () => {
     server.set({ holderIdentity: 'z', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' });
     const a = candidate('a');
     await pass(10_000);
@@ -193,7 +193,7 @@ describe('LeaderElection', () => {
     assert.equal(a.isLeader(), true);
   });
 
-  it('gives way when another holds the Lease all the same', async () => {
+  it('stops when another process has written the Lease', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     server.set({ holderIdentity: 'thief', leaseDurationSeconds: 15, renewTime: 'x' });
@@ -214,7 +214,7 @@ describe('LeaderElection', () => {
     assert.equal(requests, 10);
   });
 
-  it('asks at once when it is to, and knows when the try that succeeded began', async () => {
+  it('renews at once on request, and counts from the start of the successful attempt', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     const gained = a.renewedAt;
@@ -234,7 +234,7 @@ describe('LeaderElection', () => {
     assert.equal(requests, 2);
   });
 
-  it('refuses times that could let two lead', () => {
+  it('rejects durations with which two could lead', () => {
     assert.throws(
       () =>
         new LeaderElection({
@@ -248,7 +248,7 @@ describe('LeaderElection', () => {
     );
   });
 
-  it('has an identity of its own in each process', () => {
+  it('has a different identity in each process', () => {
     const make = (): string => new LeaderElection({ client: api.client(), namespace: 'ns', name: 'l' }).identity;
     assert.notEqual(make(), make());
   });

@@ -7,7 +7,7 @@ import { isKubeError, KubeError } from './errors.ts';
 import { freeLease } from './lease-release.ts';
 import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';
 import { LEASES, type ObjectMeta } from './resource.ts';
-import { shielded } from './shielded.ts';
+import { callIsolated } from './isolated-call.ts';
 
 export interface LeaderElectionOptions {
   readonly client: KubeClient;
@@ -15,35 +15,34 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Unique per process. Default: the host's name and random digits. */
   readonly identity?: string;
-  /** Others wait this long after our last renewal. Default 15 s. */
+  /** Other candidates wait this long after the holder's last renewal. Default 15 s. */
   readonly leaseDurationMs?: number;
-  /** We stop this long after the start of our last successful renewal. Default 10 s; must be less. */
+  /** The holder stops this long after the start of its last successful renewal. Default 10 s; must be less than leaseDurationMs. */
   readonly renewDeadlineMs?: number;
-  /** Between tries, to gain and to renew. Default 2 s. */
+  /** Between attempts to acquire or renew. Default 2 s. */
   readonly retryPeriodMs?: number;
   /**
-   * What the holder tells of itself, asked at each write: on the Lease from the first one on, beside the annotations of others. Undefined
-   * takes one away.
+   * Annotations of the holder on the Lease, read at each write of it; annotations of others stay. Undefined removes one.
    */
   readonly annotations?: () => Readonly<Record<string, string | undefined>>;
   readonly onGained?: (transitions: number) => void;
   readonly onLost?: (reason: LostReason) => void;
-  /** Another holder was seen (empty: nobody). */
+  /** Called when the holder changes (empty: no holder). */
   readonly onHolder?: (identity: string) => void;
   readonly onError?: (error: KubeError) => void;
-  /** Called after each try that the server answered, whoever holds the Lease. */
+  /** Called after each attempt that the server answered, also when another process holds the Lease. */
   readonly onAnswered?: () => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }
 
-/** `expired`: not renewed in time. `taken`: another holds the Lease. `released`: `stop` was called. */
+/** `expired`: not renewed in time. `taken`: another process holds the Lease. `released`: `stop` was called. */
 export type LostReason = 'expired' | 'taken' | 'released';
 
 /**
- * Holds a Lease as long as it can. `isLeader` is the fence: ask it right before each write. It reads the clock, so it
- * is right also when the event loop was late and no callback has run yet. Give it a client with a transport of its
- * own, or renewals wait behind a burst of writes.
+ * Acquires a Lease and renews it. `isLeader` is the fence: call it right before each write. It reads the clock, so it is right also when
+ * the event loop was late and no callback has run yet. Pass a client with a transport of its own: otherwise renewals wait behind a burst
+ * of writes.
  */
 export class LeaderElection {
   readonly identity: string;
@@ -56,12 +55,12 @@ export class LeaderElection {
   readonly #observed = new LeaseObservation();
   #running: Promise<void> | undefined;
   #leaderUntil = -Infinity;
-  /** Ends the pause between two tries: it has a signal of its own, since Node keeps one that follows several for as long as it is listened to. */
+  /** Ends the pause between two attempts. A signal of its own: Node keeps a combined signal in memory for as long as it has listeners. */
   #pause = new AbortController();
   #hurried = false;
   #announced = false;
   #knownHolder: string | undefined;
-  /** Our last successful write, while nothing says that it is not the current one. */
+  /** Our last successful write; undefined once the Lease may have changed since. */
   #written: Lease | undefined;
 
   constructor(options: LeaderElectionOptions) {
@@ -85,18 +84,18 @@ export class LeaderElection {
     return Math.max(0, this.#leaderUntil - this.#clock.now());
   }
 
-  /** When the last successful renewal began: the Lease was surely ours then. */
+  /** When the last successful renewal began: the Lease was certainly ours then. */
   get renewedAt(): number {
     return this.#leaderUntil - this.#deadlineMs;
   }
 
-  /** Asks the server now instead of after the rest of the pause; `onAnswered` follows. */
+  /** Starts the next attempt now instead of after the pause; `onAnswered` follows. */
   renewNow(): void {
     this.#hurried = true;
     this.#pause.abort();
   }
 
-  /** Who holds the Lease as last seen; empty for nobody. */
+  /** The holder as last seen; empty: none. */
   get holder(): string {
     return this.#observed.holder;
   }
@@ -106,7 +105,7 @@ export class LeaderElection {
     return this;
   }
 
-  /** Ends leadership at once, then frees the Lease so that another need not wait. Finish your writes before. */
+  /** Ends leadership at once, then releases the Lease so that the next leader need not wait. Finish all writes before. */
   async stop(): Promise<void> {
     const wasLeader = this.isLeader();
     this.#leaderUntil = -Infinity;
@@ -130,13 +129,13 @@ export class LeaderElection {
       try {
         await this.#attempt(started);
         const { onAnswered } = this.#options;
-        if (onAnswered !== undefined) shielded(onAnswered);
+        if (onAnswered !== undefined) callIsolated(onAnswered);
       } catch (error) {
         if (signal.aborted) return;
         this.#report(error);
       }
       if (this.#announced && !this.isLeader()) this.#lose(this.#observed.holder === this.identity ? 'expired' : 'taken');
-      // Losing must be announced when it happens, not a retry later; candidates must not march in step.
+      // A loss must be announced when it happens, not one retry later; random jitter keeps candidates out of step.
       const random = (this.#options.random ?? Math.random)();
       const pause = this.#announced ? Math.min(this.#retryMs, this.leaderForMs) : this.#retryMs * (1 + 0.2 * random);
       if (!this.#hurried) {
@@ -147,10 +146,10 @@ export class LeaderElection {
     }
   }
 
-  /** One try to gain or to renew. @param started when it began: our right counts from here */
+  /** One attempt to acquire or renew. @param started when it began: the right to lead counts from here */
   async #attempt(started: number): Promise<void> {
     const timeout = new AbortController();
-    // Two tries must fit into the deadline, or one slow answer loses the Lease.
+    // Two attempts must fit into the deadline, or one slow answer loses the Lease.
     const timer = this.#clock.setTimeout(() => timeout.abort(), this.#deadlineMs / 2);
     try {
       await this.#gainOrRenew(started, AbortSignal.any([this.#stop.signal, timeout.signal]));
@@ -191,10 +190,10 @@ export class LeaderElection {
       if (this.#announced || !this.isLeader()) return;
       this.#announced = true;
       const { onGained } = this.#options;
-      if (onGained !== undefined) shielded(() => onGained(written.spec?.leaseTransitions ?? 0));
+      if (onGained !== undefined) callIsolated(() => onGained(written.spec?.leaseTransitions ?? 0));
     } catch (error) {
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
-      // Somebody wrote it: who holds it now must be known before another write passes the fence.
+      // Another program wrote it: read the holder before another write passes the fence.
       this.#observe(await client.find<Lease>(LEASES, this.#options, timeout));
       if (this.#observed.holder !== this.identity) this.#leaderUntil = -Infinity;
     }
@@ -205,7 +204,7 @@ export class LeaderElection {
     return client.create<Lease>(LEASES, { metadata: this.#told({ name, namespace }), spec }, { signal });
   }
 
-  /** Conditional on the resourceVersion that was read. */
+  /** Guarded by the resourceVersion that was read. */
   #put({ metadata, ...lease }: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
     return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: this.#told(metadata), spec }, { signal });
   }
@@ -221,19 +220,19 @@ export class LeaderElection {
     if (this.#observed.holder === this.#knownHolder) return;
     const holder = (this.#knownHolder = this.#observed.holder);
     const { onHolder } = this.#options;
-    if (onHolder !== undefined) shielded(() => onHolder(holder));
+    if (onHolder !== undefined) callIsolated(() => onHolder(holder));
   }
 
   #lose(reason: LostReason): void {
     this.#announced = false;
     const { onLost } = this.#options;
-    if (onLost !== undefined) shielded(() => onLost(reason));
+    if (onLost !== undefined) callIsolated(() => onLost(reason));
   }
 
   #report(error: unknown): void {
     const { onError } = this.#options;
     const subject = subjectOf('renew', LEASES, this.#options);
     const coded = error instanceof KubeError ? error : new KubeError('KUBE_PROTOCOL', subject, String(error), { cause: error });
-    if (onError !== undefined) shielded(() => onError(coded));
+    if (onError !== undefined) callIsolated(() => onError(coded));
   }
 }

@@ -5,11 +5,11 @@ import type { ObjectName } from './resource.ts';
 import { LEASES } from './resource.ts';
 
 /**
- * Gives a Lease back, so that nobody need wait until it runs out. Only for a holder that surely does nothing any more: oneself, or a process
- * that is known to be dead. Nothing is written where somebody else holds it.
+ * Releases a Lease, so that the next leader need not wait until it expires. Only for a holder that certainly writes no more: this process,
+ * or one that is known to be dead. Writes nothing if another holder has it.
  *
  * @param wallTime milliseconds since the epoch
- * @throws KubeError, `KUBE_CONFLICT` where somebody wrote it meanwhile
+ * @throws KubeError, `KUBE_CONFLICT` if another program wrote it meanwhile
  */
 export async function freeLease(client: KubeClient, name: ObjectName, holder: string, wallTime: number): Promise<void> {
   const lease = await client.get<Lease>(LEASES, name);

@@ -9,7 +9,7 @@ export interface LeaseSpec {
   /** Empty or missing: free. */
   readonly holderIdentity?: string | null;
   readonly leaseDurationSeconds?: number | null;
-  /** RFC 3339 with microseconds. Of the holder's clock: never compared with ours. */
+  /** RFC 3339 with microseconds. The holder's clock: never compared with ours. */
   readonly acquireTime?: string | null;
   readonly renewTime?: string | null;
   readonly leaseTransitions?: number | null;
@@ -20,8 +20,8 @@ export function microTime(wallTime: number): string {
 }
 
 /**
- * Judges a lease as every candidate must: by when its record was last seen to change, on our own monotonic clock.
- * A lease seen for the first time counts as changed just then.
+ * Decides whether a Lease is held, as every candidate must: by the time at which its record was last seen to change, on the own monotonic
+ * clock. A Lease seen for the first time counts as changed at that time.
  */
 export class LeaseObservation {
   #record: string | undefined;
@@ -42,12 +42,12 @@ export class LeaseObservation {
     return this.#lease;
   }
 
-  /** Empty where nobody holds it. */
+  /** Empty: no holder. */
   get holder(): string {
     return this.#lease?.spec?.holderIdentity ?? '';
   }
 
-  /** When the holder's right ends unless it renews; the past where nobody holds it. */
+  /** When the holder's right ends unless it renews; in the past if there is no holder. */
   get expiresAt(): number {
     if (this.holder === '') return -Infinity;
     return this.#changedAt + (this.#lease?.spec?.leaseDurationSeconds ?? 15) * 1000;

@@ -25,7 +25,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('refuses a line above its bound', () => {
+  it('rejects a line above its limit', () => {
     const splitter = new LineSplitter(10);
     splitter.push(Buffer.from('123456'));
     assert.throws(() => splitter.push(Buffer.from('123456')), RangeError);

@@ -1,7 +1,7 @@
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream at newlines. A byte is looked at once however the stream is chunked, and text is decoded
+ * Cuts a byte stream at newlines. Each byte is examined once, however the stream is chunked. Text is decoded
  * only when its line is complete, so a character split over two chunks stays whole.
  */
 export class LineSplitter {
@@ -9,7 +9,7 @@ export class LineSplitter {
   #pieces: Buffer[] = [];
   #held = 0;
 
-  /** @param maxBytes longest line taken; above it `push` throws RangeError */
+  /** @param maxBytes longest line accepted; above it `push` throws RangeError */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -31,7 +31,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Bytes of a line that was begun and not ended. */
+  /** Bytes of an unfinished line. */
   get pendingBytes(): number {
     return this.#held;
   }

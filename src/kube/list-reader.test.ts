@@ -13,7 +13,7 @@ function read(text: string, cuts: readonly number[], unread?: string): { readonl
   return { items, frame: reader.end() };
 }
 
-test('any list, cut anywhere, comes out item by item with its frame, wherever the frame stands', () => {
+test('any list, cut anywhere, comes out item by item with its frame, before or after the items', () => {
   const item = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
   const arbitrary = fc.tuple(fc.array(item, { maxLength: 5 }), fc.string({ unit: 'binary' }), fc.array(fc.nat(), { maxLength: 6 }));
   fc.assert(
@@ -27,7 +27,7 @@ test('any list, cut anywhere, comes out item by item with its frame, wherever th
   );
 });
 
-test('items that begin alike, as a server writes them, cut anywhere, come out without what nobody reads or with it', () => {
+test('items that begin alike, cut anywhere, come out with or without the unread array', () => {
   const unread = fc.array(fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary' })), { maxLength: 3 });
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('},{"metadata":{', ',"managedFields":[', '}]', '\\"'));
   // The same text between two objects in an item as between two items.
@@ -45,11 +45,11 @@ test('items that begin alike, as a server writes them, cut anywhere, come out wi
   );
 });
 
-test('what nobody reads is left out', () => {
+test('the unread array is left out', () => {
   const metadata = (n: number): object => ({ name: `a${n}`, managedFields: [{ of: 'x]"\\', more: [[], {}] }], uid: `${n}` });
   const items = [1, 2, 3].map((n) => ({ metadata: metadata(n), spec: { n } }));
   const read3 = read(JSON.stringify({ items }), [], 'managedFields').items as { readonly metadata: object }[];
-  // Of the last nobody knows that it is over before all bytes of it were looked at.
+  // The end of the last item is certain only after all its bytes.
   assert.deepEqual(
     read3.map((one) => Object.keys(one.metadata)),
     [
@@ -64,7 +64,7 @@ function stripped(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, of: unknown) => (key === 'managedFields' ? undefined : of)));
 }
 
-test('what is not whole is an error', () => {
+test('an incomplete list is an error', () => {
   for (const text of ['{"items":[{"a":1},', '{"items":[{"a":', '', '{"items":[{"a":1}']) assert.throws(() => read(text, []), SyntaxError);
 });
 

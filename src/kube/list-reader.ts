@@ -9,20 +9,20 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 const METADATA = '"metadata":{';
-/** Where the metadata of an item begins at the latest: behind its apiVersion and kind. */
+/** The metadata of an item begins within so many bytes, after its apiVersion and kind. */
 const NEAR = 512;
 
-/** All that stands around the items, white space included. */
+/** The list without its items, white space included. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** The largest object an API server stores is some 3 MB. */
 const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a list of the API server while it comes, so that neither its text nor its whole graph is ever in memory, and no turn is longer than
- * a chunk takes. The items are what is in the only array of the outermost object; all around them is its frame.
+ * Parses a list of the API server while it arrives: neither its text nor its whole object graph is ever in memory, and the event loop is
+ * blocked for at most one chunk. The items are the only array of the outermost object; the rest is its frame.
  *
- * Each byte is looked at, but where items begin alike, as a server writes them: then all that a chunk has of whole items is parsed at once, in a
- * third of the time.
+ * Every byte is examined, unless all items begin alike, as servers write them: then all whole items of a chunk are parsed at once, in a third
+ * of the time.
  */
 export class ListReader {
   #frame = '';
@@ -31,21 +31,21 @@ export class ListReader {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** The array of items was opened last, rather than an object beside it. */
+  /** Whether the position is in the array of items, not in an object beside it. */
   #inItems = false;
-  /** What stands between two items; undefined before one was seen, empty where they do not begin with what all have. */
+  /** The bytes between two items; undefined before the first item, empty if the items do not begin alike. */
   #between: Buffer | undefined;
   readonly #unread: Buffer | undefined;
 
-  /** @param unread name of an array in items that nobody reads: it is left out where it stands, as far as that saves work */
+  /** @param unread name of an array in the items that the caller does not read: it is left out where that saves work */
   constructor(unread?: string) {
     this.#unread = unread === undefined ? undefined : Buffer.from(`,"${unread}":[`);
   }
 
-  /** The items that this chunk completes. @throws SyntaxError; RangeError where an item, or what is around the items, is too large to be true */
+  /** The items that this chunk completes. @throws SyntaxError; RangeError if an item or the frame is too large */
   push(chunk: Buffer): unknown[] {
     const items: unknown[] = [];
-    /** Where what is not handed on yet begins. */
+    /** Start of the bytes that were not handed over yet. */
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at];
@@ -85,15 +85,15 @@ export class ListReader {
     return items;
   }
 
-  /** The list without its items. @throws SyntaxError where it is not complete */
+  /** The list without its items. @throws SyntaxError if it is not complete */
   end(): unknown {
     return parseJson(Buffer.from(this.#frame, 'latin1').toString('utf8'));
   }
 
   /**
-   * Takes the items from this one to the last that surely ends in the chunk. What is taken for the end of one may be inside of it: then what
-   * comes before has brackets that are open, and is not JSON.
-   * @returns where the last of them ends; undefined where none was taken
+   * Takes the items from this one to the last that certainly ends in the chunk. An apparent end may be inside of an item: then the text before
+   * it has open brackets and is not JSON.
+   * @returns the end of the last one; undefined if none was taken
    */
   #takeWhole(chunk: Buffer, at: number, items: unknown[]): number | undefined {
     this.#between ??= betweenItems(chunk, at);
@@ -118,13 +118,13 @@ export class ListReader {
   }
 }
 
-/** The end of an item and the beginning of another that begins like the one at `at`. */
+/** The bytes from the end of one item to the beginning of the next, which begins like the one at `at`. */
 function betweenItems(chunk: Buffer, at: number): Buffer {
   const metadata = chunk.subarray(at, at + NEAR).indexOf(METADATA);
   return metadata < 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from('},'), chunk.subarray(at, at + metadata + METADATA.length)]);
 }
 
-/** @param name a comma, a name and the beginning of an array, as they cannot stand in a string: quotes are escaped there */
+/** @param name a comma, a name and the beginning of an array; a string cannot contain them, since its quotes are escaped */
 function without(name: Buffer, items: Buffer): Buffer {
   const kept: Buffer[] = [];
   let from = 0;
@@ -135,7 +135,7 @@ function without(name: Buffer, items: Buffer): Buffer {
   return kept.length === 0 ? items : Buffer.concat([...kept, items.subarray(from)]);
 }
 
-/** @param at in an array, outside of strings @returns where it is over */
+/** @param at a position in an array, outside of strings @returns the end of the array */
 function endOfArray(bytes: Buffer, at: number): number {
   for (let depth = 1; depth > 0 && at < bytes.length; at++) {
     const byte = bytes[at];

@@ -102,8 +102,8 @@ describe('ListWatchCache', () => {
 
   for (const { title, cached, used } of [
     { title: "takes a long list from the server's cache", cached: '11', used: true },
-    { title: "takes a long list from the server's cache that may be behind, and knows it", cached: '9', used: true },
-    { title: "goes on with pages where the server's cache shows to be behind", cached: 'less', used: false },
+    { title: "takes a long list from the server's cache and is marked as maybe behind", cached: '9', used: true },
+    { title: "continues with pages if the server's cache is behind", cached: 'less', used: false },
     { title: "goes on with pages where the server's cache cannot be read", cached: undefined, used: false },
   ]) {
     it(title, async () => {
@@ -138,10 +138,14 @@ describe('ListWatchCache', () => {
   }
 
   for (const { title, versions, end } of [
-    { title: 'reads a long list in parts, each taken in as it comes', versions: ['11', '11'], end: { watch: '11', behind: false } },
-    { title: 'follows from the oldest of parts that show several states', versions: ['13', '12'], end: { watch: '12', behind: true } },
-    { title: 'goes on with pages where parts do not show all there is', versions: ['9', 'less'], end: { watch: '10', behind: false } },
-    { title: 'goes on with pages where a part cannot be read', versions: ['11', 'none'], end: { watch: '10', behind: false } },
+    { title: 'reads a long list in parts, and takes each in as it arrives', versions: ['11', '11'], end: { watch: '11', behind: false } },
+    {
+      title: 'watches from the oldest version of parts with different versions',
+      versions: ['13', '12'],
+      end: { watch: '12', behind: true },
+    },
+    { title: 'continues with pages if the parts lack objects', versions: ['9', 'less'], end: { watch: '10', behind: false } },
+    { title: 'continues with pages if a part cannot be read', versions: ['11', 'none'], end: { watch: '10', behind: false } },
   ]) {
     it(title, async () => {
       open({
@@ -184,7 +188,7 @@ describe('ListWatchCache', () => {
     });
   }
 
-  it('asks for few objects at first where the rest may come from the cache', async () => {
+  it('requests a small first page if the rest may come from the cache', async () => {
     open({ pageSize: 250, cachedAbove: 200 });
     const first = await nextList();
     assert.equal(first.query.get('limit'), '100');
@@ -216,7 +220,7 @@ describe('ListWatchCache', () => {
     assert.deepEqual(batches, [['upsert ü@11', 'upsert a@12', 'delete b@2']]);
   });
 
-  it('hands over what was held before', async () => {
+  it('passes the object before with each delta', async () => {
     const watch = await synced();
     const before = cache.get('ns/a');
     let delta: Delta<Pod> | undefined;
@@ -242,7 +246,7 @@ describe('ListWatchCache', () => {
     );
   });
 
-  it('lists anew after 410 in the middle of a watch and reports what it missed, deletions included', async () => {
+  it('relists after 410 during a watch and reports missed changes, deletions included', async () => {
     const watch = await synced();
     watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' });
     (await nextList()).list([pod('a', 1), pod('c', 15)], '20');
@@ -252,7 +256,7 @@ describe('ListWatchCache', () => {
     assert.equal(cache.counters.lists.gone, 1);
   });
 
-  it('lists anew after 410 in answer to a watch', async () => {
+  it('relists after 410 in answer to a watch', async () => {
     const watch = await synced();
     clock.advance(5_000);
     watch.end();
@@ -274,7 +278,7 @@ describe('ListWatchCache', () => {
     assert.deepEqual(batches, [['upsert a@1'], ['upsert b@12'], ['delete a@1']]);
   });
 
-  it('does not lose a deletion when 410 comes again and again, and does not ask in a tight loop', async () => {
+  it('does not lose a deletion after repeated 410s, and does not retry in a tight loop', async () => {
     const watch = await synced();
     watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'x' });
     (await nextList()).list([pod('a', 1)], '20');
@@ -288,7 +292,7 @@ describe('ListWatchCache', () => {
     assert.deepEqual(batches, [['delete b@2']]);
   });
 
-  it('counts a line that is no event and lists anew', async () => {
+  it('counts a line that is no event and relists', async () => {
     const watch = await synced();
     watch.event('MODIFIED', pod('a', 11)).write('{"type":"MODIFIED","object":{"metad\n');
     await until('the bad line', () => cache.counters.undecodable === 1);
@@ -305,7 +309,7 @@ describe('ListWatchCache', () => {
     ['no version', { type: 'ADDED', object: { metadata: { name: 'x' } } }],
     ['null', null],
   ] as const) {
-    it(`lists anew after an event with ${what}`, async () => {
+    it(`relists after an event with ${what}`, async () => {
       const watch = await synced();
       watch.write(`${JSON.stringify(line)}\n`);
       await until('the bad event', () => cache.counters.undecodable === 1);
@@ -315,7 +319,7 @@ describe('ListWatchCache', () => {
     });
   }
 
-  it('leaves out repeated and old events', async () => {
+  it('ignores repeated and old events', async () => {
     const watch = await synced();
     watch
       .event('MODIFIED', pod('a', 12))
@@ -342,7 +346,7 @@ describe('ListWatchCache', () => {
     await until('the new watch', () => cache.state === 'synced');
   });
 
-  it('cuts sooner where the server had begun to send bookmarks', async () => {
+  it('cuts sooner once the server has sent bookmarks', async () => {
     const watch = await synced({ bookmarkSilenceMs: 80_000 });
     watch.bookmark('11');
     await until('the bookmark', () => cache.counters.bookmarks === 1);
@@ -356,7 +360,7 @@ describe('ListWatchCache', () => {
     await until('the cut', () => cache.counters.silences === 1);
   });
 
-  it('cuts as soon in the next watches, until the server was silent: that alone is no trouble', async () => {
+  it('cuts later watches as soon, until the server was silent: one silence alone is no failure', async () => {
     const first = await synced({ bookmarkSilenceMs: 100_000, watchSeconds: [300, 600], graceMs: 30_000 });
     first.bookmark('11');
     await until('the bookmark', () => cache.counters.bookmarks === 1);
@@ -379,7 +383,7 @@ describe('ListWatchCache', () => {
     assert.equal(cache.counters.failures, 1);
   });
 
-  it('looks at the reply to a write before it is trimmed: an object goes with the last finalizer, a Namespace with that of its spec', async () => {
+  it('reads the reply to a write before trimming it: an object goes with the last finalizer, a Namespace with that of its spec', async () => {
     await synced({ trim: ({ metadata }) => ({ metadata }) });
     const leaving = (version: number, metadata: object, finalizers: readonly string[]): Pod => {
       const before = pod('a', version, { spec: { finalizers } });
@@ -396,7 +400,7 @@ describe('ListWatchCache', () => {
     assert.equal(version(), undefined);
   });
 
-  it('opens a watch again that says nothing while an own write has been answered', async () => {
+  it('reopens a watch that is silent after an own write was answered', async () => {
     const watch = await synced({ ownSilenceMs: 15_000 });
     cache.applyOwn(pod('c', 12));
     clock.advance(14_900);
@@ -407,10 +411,10 @@ describe('ListWatchCache', () => {
     await passBackoff();
     (await nextWatch('10')).event('ADDED', pod('c', 12)).event('ADDED', pod('d', 13));
     await until('what it had missed', () => cache.get('ns/d') !== undefined);
-    assert.match(notices.map((notice) => (notice.kind === 'failure' ? notice.error.message : '')).join(' '), /nothing heard for 15 s/);
+    assert.match(notices.map((notice) => (notice.kind === 'failure' ? notice.error.message : '')).join(' '), /nothing received for 15 s/);
   });
 
-  it('keeps a watch that is late and not silent, and one whose event came before the reply', async () => {
+  it('keeps a watch that is late and not silent, and one that delivered the event before the reply', async () => {
     const watch = await synced({ ownSilenceMs: 15_000 });
     cache.applyOwn(pod('c', 20));
     clock.advance(10_000);
@@ -424,7 +428,7 @@ describe('ListWatchCache', () => {
     assert.deepEqual([cache.counters.silences, cache.counters.watches, cache.state], [0, 1, 'synced']);
   });
 
-  it('tries soon after a failure when the server has answered somebody else, not where it said how long to wait', async () => {
+  it('retries soon after a failure when the server has answered another request, but not before its Retry-After', async () => {
     const watch = await synced({ backoffMs: [30_000, 30_000] });
     cache.retrySoon();
     watch.reset();
@@ -477,7 +481,7 @@ describe('ListWatchCache', () => {
     await nextWatch('10');
   });
 
-  it('says that an optional resource is not served, goes on without it, and takes it when it appears', async () => {
+  it('reports that an optional resource is not served, is ready without it, and reads it when it appears', async () => {
     open({ optional: true });
     (await nextList()).text('404 page not found\n', 404);
     await cache.untilSynced();
@@ -496,7 +500,7 @@ describe('ListWatchCache', () => {
     assert.equal(cache.ready, false);
   });
 
-  it('takes objects as gone only when their resource stays unknown', async () => {
+  it('removes objects only when their resource stays unknown', async () => {
     const watch = await synced({ notServedGraceMs: 120_000 });
     clock.advance(5_000);
     watch.end();
@@ -512,7 +516,7 @@ describe('ListWatchCache', () => {
     assert.equal(cache.size, 0);
   });
 
-  it('never takes the objects of a required resource as gone because it is not served', async () => {
+  it('never removes the objects of a required resource because it is not served', async () => {
     const watch = await synced();
     clock.advance(5_000);
     watch.end();
@@ -540,7 +544,7 @@ describe('ListWatchCache', () => {
     await until('the end of the old watch', () => watch.closed);
   });
 
-  it('applies replies to own writes at once, but not over a deletion that was seen', async () => {
+  it('applies replies to own writes at once, but does not undo a deletion already seen', async () => {
     const watch = await synced();
     cache.applyOwn(pod('c', 11));
     assert.deepEqual(batches, [['upsert c@11']]);

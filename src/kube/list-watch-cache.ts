@@ -1,5 +1,5 @@
 /** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
-import { DOUBT_MS, listDoubted, proveAbsent, secondListAfter } from './absence.ts';
+import { SHRUNK_LIST_MS, listDoubted, confirmAbsent, secondListAfter } from './absence.ts';
 import { AnswerLimit } from './answer-limit.ts';
 import { backoffDelay } from './backoff.ts';
 import { rangeOf, readCachedList } from './cached-list.ts';
@@ -8,11 +8,11 @@ import { type Clock, type Random, sleep, systemClock, type TimerHandle } from '.
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
-import { HeldObjects } from './held-objects.ts';
+import { CacheContents } from './cache-contents.ts';
 import { isGone, keyOf, type KubeObject, type ObjectKey, type Resource } from './resource.ts';
 import { isAtMost } from './resource-version.ts';
 import { RetryDelay } from './retry-delay.ts';
-import { shielded } from './shielded.ts';
+import { callIsolated } from './isolated-call.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
 export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
@@ -54,7 +54,7 @@ export class ListWatchCache<T extends KubeObject> {
   readonly #options: ListWatchOptions<T>;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #held = new HeldObjects<T>();
+  readonly #held = new CacheContents<T>();
   readonly #retry: RetryDelay;
   readonly #listeners = new Set<DeltaListener<T>>();
   readonly #stateListeners = new Set<(state: CacheState) => void>();
@@ -182,7 +182,7 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /** Ends the watch and lists anew, from the server's database. */
-  listAgain(): void {
+  relist(): void {
     this.#again.abort();
   }
 
@@ -284,19 +284,19 @@ export class ListWatchCache<T extends KubeObject> {
    * list lacks it as well. @throws KubeError KUBE_LIST_DOUBTED where the server has it
    */
   async #confirmAbsences(reason: ListReason): Promise<void> {
-    const { client, doubtMs = DOUBT_MS } = this.#options;
+    const { client, shrunkListMs = SHRUNK_LIST_MS } = this.#options;
     const suspected = new Set<string>();
     for (let lists = 1; ; lists++) {
-      const unseen = this.#held.unseen(this.#shownFrom);
-      const fresh = unseen.filter(({ metadata: { uid = '' } }) => !suspected.has(uid));
+      const unlisted = this.#held.unlisted(this.#shownFrom);
+      const fresh = unlisted.filter(({ metadata: { uid = '' } }) => !suspected.has(uid));
       if (fresh.length === 0) return;
-      const absence = await proveAbsent(
+      const absence = await confirmAbsent(
         client,
         this.resource,
         fresh.map(({ metadata: { name, namespace, uid } }) => ({ name, namespace, uid })),
         this.#stop.signal,
       );
-      const againInMs = secondListAfter(fresh.length, this.size, absence, doubtMs);
+      const againInMs = secondListAfter(fresh.length, this.size, absence, shrunkListMs);
       if (againInMs === undefined) return;
       if (lists > MOST_SECOND_LISTS) throw listDoubted(this.resource, fresh.length, 'each list lacks others');
       for (const { metadata } of fresh) suspected.add(metadata.uid ?? '');
@@ -341,7 +341,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   /** A long list is read from the server's cache, unless that shows to be behind. @returns whether it was */
   async #takeCached(first: ListPage<T>, options: CachedListOptions): Promise<boolean> {
-    const { client, resource, cachedAbove = Infinity, cachedTurn, unread } = this.#options;
+    const { client, resource, cachedAbove = Infinity, cachedLock, unread } = this.#options;
     const count = first.items.length + (first.remaining ?? 0);
     if (count <= cachedAbove) return false;
     const take = (item: KubeObject): T => {
@@ -352,7 +352,7 @@ export class ListWatchCache<T extends KubeObject> {
     const ended = new AbortController();
     const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
     const coming = selectors.map((labelSelector) =>
-      readCachedList(client, resource, { ...options, labelSelector, signal, unread }, take, cachedTurn),
+      readCachedList(client, resource, { ...options, labelSelector, signal, unread }, take, cachedLock),
     );
     const versions: string[] = [];
     let taken = 0;
@@ -510,7 +510,7 @@ export class ListWatchCache<T extends KubeObject> {
     this.#notServedSince ??= now;
     const grace = this.#options.notServedGraceMs ?? (this.#options.optional === true ? 120_000 : Infinity);
     const { definitions } = this.#options;
-    const over = now - this.#notServedSince >= grace && definitions?.promises(this.resource) !== true;
+    const over = now - this.#notServedSince >= grace && definitions?.isDeclared(this.resource) !== true;
     if (this.size > 0 && over) this.#deliver(this.#held.clear());
     this.#setState('not-served');
     const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());
@@ -535,7 +535,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   #deliver(deltas: readonly Delta<T>[]): void {
     if (deltas.length === 0) return;
-    for (const listener of this.#listeners) shielded(() => listener(deltas));
+    for (const listener of this.#listeners) callIsolated(() => listener(deltas));
   }
 
   #setState(state: CacheState): void {
@@ -543,7 +543,7 @@ export class ListWatchCache<T extends KubeObject> {
     if (before === 'closed' || before === state) return;
     this.#state = state;
     this.#notice({ kind: 'state', state, before });
-    for (const listener of [...this.#stateListeners]) shielded(() => listener(state));
+    for (const listener of [...this.#stateListeners]) callIsolated(() => listener(state));
   }
 
   #trim(object: T): T {
@@ -552,7 +552,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   #notice(notice: CacheNotice): void {
     const { onNotice } = this.#options;
-    if (onNotice !== undefined) shielded(() => onNotice(notice));
+    if (onNotice !== undefined) callIsolated(() => onNotice(notice));
   }
 
   #subject(verb: string): ReturnType<typeof subjectOf> {

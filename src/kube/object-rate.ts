@@ -1,11 +1,11 @@
 import { TokenBucket } from './token-bucket.ts';
 
-/** Writes of one object: so many at once, and so many a second. */
+/** Limit of writes of one object: burst, and rate a second. */
 export type WriteRate = readonly [burst: number, perSecond: number];
 
 /**
- * How often each object may be written: a bucket of tokens for each, kept only until it would be full again. What nothing else
- * bounds is two programs that undo each other's writes.
+ * Limits how often each object is written: a token bucket for each, kept until it would be full again. Nothing else limits two programs
+ * that undo each other's writes.
  */
 export class ObjectRate {
   readonly #burst: number;
@@ -18,12 +18,12 @@ export class ObjectRate {
     this.#perSecond = perSecond;
   }
 
-  /** Objects that were written lately. */
+  /** Number of objects written lately. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Milliseconds until the object may be written; 0 for now. */
+  /** Milliseconds until the object may be written; 0: now. */
   waitMs(object: string, now: number): number {
     return this.#buckets.get(object)?.bucket.waitMs(now) ?? 0;
   }

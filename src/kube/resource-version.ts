@@ -1,8 +1,8 @@
 const DECIMAL = /^[0-9]+$/;
 
 /**
- * Order of two resource versions: negative, zero or positive; undefined where they are not both decimal numbers
- * and so cannot be ordered. Decimal ones are compared as text: they may exceed 2^53.
+ * Order of two resource versions: negative, zero or positive; undefined if one is no decimal number. They are compared as text: they may
+ * exceed 2^53.
  */
 export function compareVersions(a: string, b: string): number | undefined {
   if (a === b) return 0;
@@ -13,13 +13,13 @@ export function compareVersions(a: string, b: string): number | undefined {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** `a` is surely older than `b` or the same. */
+/** `a` is certainly older than `b` or the same. */
 export function isAtMost(a: string, b: string): boolean {
   const order = compareVersions(a, b);
   return order !== undefined && order <= 0;
 }
 
-/** `a` is surely newer than `b`. */
+/** `a` is certainly newer than `b`. */
 export function isAfter(a: string, b: string): boolean {
   const order = compareVersions(a, b);
   return order !== undefined && order > 0;

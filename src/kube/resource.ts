@@ -19,7 +19,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** The least that this folder asks of an object; the kinds of `api/` and all of Kubernetes fit it. */
+/** The fields that this folder needs of an object; the kinds of `api/` and all of Kubernetes have them. */
 export interface KubeObject {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -27,8 +27,8 @@ export interface KubeObject {
 }
 
 /**
- * Whether the object of a reply is not there any more: the server answers a write that took the last finalizer off a deleted object with that
- * object. A Namespace has finalizers in its spec as well, and is there until these are off, too.
+ * Whether the object of a reply no longer exists: the server answers a write that removed the last finalizer of a deleted object with that
+ * object. A Namespace has finalizers in its spec as well, and exists until these are removed too.
  */
 export function isGone(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
@@ -38,7 +38,7 @@ export function isGone(object: KubeObject): boolean {
 }
 
 export interface ObjectName {
-  /** Left out or empty for cluster scope. */
+  /** Undefined or empty for cluster scope. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
@@ -59,7 +59,7 @@ export function resourceName(resource: Resource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** URL path of a collection; of all namespaces where none is given. */
+/** URL path of a collection; default: in all namespaces. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   return resource.namespaced && namespace !== undefined && namespace !== ''
@@ -83,7 +83,7 @@ export const LEASES: Resource = {
 export const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
-/** Endpoint slices by preference; an API server before 1.21 has only the second. */
+/** EndpointSlices by preference; an API server before 1.21 has only the second. */
 export const ENDPOINT_SLICES: readonly Resource[] = ['v1', 'v1beta1'].map((version) => ({
   group: 'discovery.k8s.io',
   version,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RetryDelay } from './retry-delay.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 
-/** After how many milliseconds a wait ends that is cut short at these times. */
+/** @returns milliseconds until the end of a wait that is cut short at these times */
 async function endOf(shortenedAt: readonly number[], ms = 30_000): Promise<number> {
   const clock = new ManualClock();
   const delay = new RetryDelay(clock, () => 0.5);
@@ -20,7 +20,7 @@ async function endOf(shortenedAt: readonly number[], ms = 30_000): Promise<numbe
   return ended ?? Infinity;
 }
 
-test('a wait ends early when others were answered, at the soonest after 5 s, and spread', async () => {
+test('a shortened wait ends early, after 5 s at the soonest, at a random time', async () => {
   assert.equal(await endOf([]), 30_000);
   assert.equal(await endOf([1_000]), 6_500);
   assert.equal(await endOf([1_000, 1_500, 4_000]), 6_500);
@@ -29,7 +29,7 @@ test('a wait ends early when others were answered, at the soonest after 5 s, and
   assert.equal(await endOf([0], 2_000), 2_000);
 });
 
-test('it ends with its signal, and what comes late finds nothing to shorten', async () => {
+test('a wait ends with its signal, and a later shorten has no effect', async () => {
   const clock = new ManualClock();
   const delay = new RetryDelay(clock, () => 0.5);
   const stop = new AbortController();

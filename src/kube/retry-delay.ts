@@ -1,11 +1,11 @@
 import { type Clock, type Random, sleep, type TimerHandle } from './clock.ts';
 
-/** However often others are answered, attempts are this far apart. */
+/** Least time between two attempts, however often `shorten` is called. */
 const LEAST_MS = 5_000;
-/** Within which those that waited together come back. */
+/** Shortened waits end spread over this time. */
 const SPREAD_MS = 3_000;
 
-/** The wait between two attempts, which is cut short when the server has answered somebody else. */
+/** The wait between two attempts. `shorten` cuts it short when the server has answered another request. */
 export class RetryDelay {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -16,10 +16,10 @@ export class RetryDelay {
     this.#random = random;
   }
 
-  /** Waits so many milliseconds, or until the signal is aborted; never rejects. One at a time. */
+  /** Waits so many milliseconds, or until the signal is aborted; never rejects. One wait at a time. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const least = this.#clock.now() + LEAST_MS;
-    // Not `AbortSignal.any`: one that is listened to is kept for good, with all that waits, where neither signal nor time ever ends it.
+    // Not `AbortSignal.any`: Node keeps a combined signal with listeners in memory for good if it is never aborted.
     const over = new AbortController();
     const end = (): void => over.abort();
     signal.addEventListener('abort', end, { once: true });

@@ -1,4 +1,4 @@
-/** Holds up to `burst` tokens and gains `perSecond` of them; the caller brings the time. */
+/** Holds up to `burst` tokens and gains `perSecond` of them; the caller passes the time. */
 export class TokenBucket {
   readonly #burst: number;
   readonly #perSecond: number;

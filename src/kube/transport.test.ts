@@ -55,7 +55,7 @@ describe('requests', () => {
     });
   }
 
-  it('tells the date of the server with each answer, refusals among them, and none where the server says none', async () => {
+  it("reports the server's date with each answer, failures included, and none without a date", async () => {
     const told: number[] = [];
     const dated = api.client({ onDate: (date) => told.push(date) });
     const date = 'Mon, 23 Nov 2026 12:00:00 GMT';
@@ -68,7 +68,7 @@ describe('requests', () => {
     assert.deepEqual(told, [Date.parse(date), Date.parse(date)]);
   });
 
-  it('tells what is special about a failure', async () => {
+  it('distinguishes failures by status, reason and message', async () => {
     for (const [code, status, body] of [
       ['KUBE_NOT_SERVED', 404, '404 page not found\n'],
       ['KUBE_PRECONDITION', 409, { reason: 'Conflict', message: 'Precondition failed: UID in precondition: x, UID in object meta: y' }],
@@ -84,7 +84,7 @@ describe('requests', () => {
     }
   });
 
-  it('reads once more over a new connection when one breaks, but does not write again', async () => {
+  it('repeats a read over a new connection when one breaks, but not a write', async () => {
     const reading = client.get(PODS, NAME);
     (await api.next()).reset();
     (await api.next()).json(A);
@@ -96,7 +96,7 @@ describe('requests', () => {
     assert.equal(api.untaken, 0);
   });
 
-  it('does not take half an answer for one', async () => {
+  it('rejects an incomplete answer', async () => {
     const writing = failing(client.mergePatch(PODS, NAME, {}));
     const exchange = await api.next();
     exchange.open().write('{"metadata":');
@@ -105,7 +105,7 @@ describe('requests', () => {
     assert.equal((await writing).code, 'KUBE_DISCONNECTED');
   });
 
-  it('knows a request that surely was not sent', async () => {
+  it('recognizes a request that was certainly not sent', async () => {
     const { port } = api;
     const other = await ScriptedApi.start();
     const closed = other.port;
@@ -117,12 +117,12 @@ describe('requests', () => {
     await transport.close();
   });
 
-  it('does not wait for ever', async () => {
+  it('times out', async () => {
     client = api.client({ timeoutMs: 100 });
     assert.equal((await failing(client.get(PODS, NAME))).code, 'KUBE_TIMEOUT');
   });
 
-  it('sends no more at once than it may', async () => {
+  it('limits concurrent requests', async () => {
     client = api.client({ connections: 2 });
     const requests = [1, 2, 3].map(() => client.get(PODS, NAME));
     const first = await api.next();
@@ -135,7 +135,7 @@ describe('requests', () => {
     await Promise.all(requests);
   });
 
-  it('keeps its connection over requests of all kinds, failures included', async () => {
+  it('reuses its connection for requests of all kinds, failures included', async () => {
     client = api.client({ connections: 1 });
     api.handler = (exchange) => {
       if (exchange.method === 'GET') exchange.status(404, 'NotFound', 'x');
@@ -150,7 +150,7 @@ describe('requests', () => {
     assert.equal(api.connections, 1);
   });
 
-  it('keeps a path prefix of the server and refuses after close', async () => {
+  it('keeps a path prefix of the server, and fails after close', async () => {
     const transport = new KubeTransport(connectionTo({ server: `http://127.0.0.1:${api.port}/k8s/clusters/c-1/`, token: 't' }));
     const asked = transport.request({ subject: { verb: 'get', resource: 'x' }, method: 'GET', path: '/version' });
     const exchange = await api.next();

@@ -16,36 +16,36 @@ export interface KubeRequest {
   readonly path: string;
   /** Written as JSON, with integers beyond 2^53 as bigint. */
   readonly body?: object;
-  /** Of the body; `application/json` where left out. */
+  /** Of the body. Default `application/json`. */
   readonly contentType?: string;
-  /** Silence of the server after which the request fails with KUBE_TIMEOUT. */
+  /** After this long without an answer the request fails with KUBE_TIMEOUT. */
   readonly timeoutMs?: number;
-  /** Of a stream: silence after its first byte after which it fails with KUBE_TIMEOUT; left out: none is too long. */
+  /** For a stream: after this long without a byte it fails with KUBE_TIMEOUT. Default: no limit. */
   readonly silenceMs?: number;
-  /** Told of the bytes of an answer as they come; what it throws ends the request. */
+  /** Called with the number of bytes as they arrive. An exception ends the request. */
   readonly onBytes?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 
 export interface TransportOptions {
-  /** Connections for requests, and so requests in flight at once; watches have their own. Default 32. */
+  /** Connections for requests, which limits the requests in flight; watches have their own connections. Default 32. */
   readonly connections?: number;
   /** Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
-  /** Told with each answer what the server's own clock says, in milliseconds since the epoch, to the second. */
+  /** Called at each answer with the server's own time, in milliseconds since the epoch, to the second. */
   readonly onDate?: (date: number) => void;
 }
 
-/** How long credentials are used before they are asked for again. */
+/** Credentials are read again after this time. */
 const CREDENTIALS_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** An answer that comes a byte at a time, so that silence never ends it, is given up after so long. */
+/** Longest time for an answer: one that trickles byte by byte never falls silent. */
 const LONGEST_ANSWER_MS = 120_000;
-/** What a failed answer is read of: its `Status`. */
+/** Most bytes read of a failed answer: its `Status`. */
 const MAX_FAILURE_BYTES = 1024 * 1024;
-/** Below the idle timeout of API servers (90 s) and of common load balancers (60 s), so that we close first. */
+/** Below the idle timeout of API servers (90 s) and of common load balancers (60 s), so that the client closes first. */
 const KEEP_ALIVE_MS = 30_000;
 
 interface Channels {
@@ -53,9 +53,9 @@ interface Channels {
   readonly watches: Dispatcher;
 }
 
-/** Whoever follows a watch. Told nothing any more after its end. */
+/** The reader of a watch. Gets no call after its end. */
 export interface WatchReader {
-  /** Bytes as they came; of a server in the same process its lines, one by one, each parsed, which nobody may change. */
+  /** A chunk of bytes. From a server in the same process: one parsed line, which the reader must not change. */
   take(chunk: unknown): void;
   ended(): void;
   failed(error: KubeError): void;
@@ -63,25 +63,25 @@ export interface WatchReader {
 
 /** A watch that is open. */
 export interface OpenWatch {
-  /** Once, and at once: what comes before is lost. */
+  /** To be called once, synchronously: earlier bytes are lost. */
   read(reader: WatchReader): void;
   close(): void;
 }
 
-/** How requests reach an API server. Every failure is a KubeError. */
+/** Sends requests to an API server. Every failure is a KubeError. */
 export interface Transport {
   /**
-   * @returns the body of a 2xx answer, parsed, with integers beyond 2^53 as bigint. Nobody may change it: a server in the same process
-   * hands over what it holds
+   * @returns the parsed body of a 2xx answer, with integers beyond 2^53 as bigint. The caller must not change it: a server in the same
+   * process hands over its own objects
    */
   request(request: KubeRequest): Promise<unknown>;
-  /** The same as it came, of what is not JSON. */
+  /** The body as text, for answers that are not JSON. */
   text(request: KubeRequest): Promise<string>;
-  /** Opens a watch; the request's signal ends it. It has no timeout of its own: its reader judges silence. */
+  /** Opens a watch; the request's signal ends it. It has no timeout of its own: its reader limits silence. */
   watch(request: KubeRequest): Promise<OpenWatch>;
   /** Opens a stream of bytes (a long list); the request's signal ends it. */
   stream(request: KubeRequest): Promise<Readable>;
-  /** A stream's later failure, in the same terms as a request's. */
+  /** A later failure of a stream, as a KubeError. */
   streamFailure(subject: KubeSubject, error: unknown): KubeError;
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ export class KubeTransport implements Transport {
     return this.#connection.server;
   }
 
-  /** @throws KubeError KUBE_PROTOCOL where it is not JSON */
+  /** @throws KubeError KUBE_PROTOCOL if it is not JSON */
   async request(request: KubeRequest): Promise<unknown> {
     const text = await this.text(request);
     try {
@@ -138,7 +138,7 @@ export class KubeTransport implements Transport {
     }
   }
 
-  /** @throws KubeError until the first byte */
+  /** @throws KubeError for failures before the first byte */
   async watch(request: KubeRequest): Promise<OpenWatch> {
     const stream = await this.stream(request);
     return {
@@ -152,13 +152,13 @@ export class KubeTransport implements Transport {
     };
   }
 
-  /** @throws KubeError until the first byte */
+  /** @throws KubeError for failures before the first byte */
   async stream(request: KubeRequest): Promise<Readable> {
     const answer = await this.#exchange(request, 'watches', request.timeoutMs ?? 30_000, request.silenceMs ?? 0);
     return answer.body;
   }
 
-  /** A stream's later failure, in the same terms as a request's. */
+  /** A later failure of a stream, as a KubeError. */
   streamFailure(subject: KubeSubject, error: unknown): KubeError {
     return failureOf(subject, error);
   }
@@ -187,7 +187,7 @@ export class KubeTransport implements Transport {
     throw errorFromStatus(request.subject, answer.statusCode, statusBody(text), Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
   }
 
-  /** @throws KubeError KUBE_ANSWER_TOO_LARGE, KUBE_TIMEOUT; the connection is given up with it */
+  /** @throws KubeError KUBE_ANSWER_TOO_LARGE, KUBE_TIMEOUT; both close the connection */
   async #whole(body: Readable, { subject, onBytes }: KubeRequest, most: number): Promise<string> {
     const began = this.#clock.now();
     const chunks: Buffer[] = [];
@@ -229,7 +229,7 @@ export class KubeTransport implements Transport {
         signal: request.signal ?? null,
         headersTimeout,
         bodyTimeout,
-        // Else undici ends the connection after each DELETE with a body, and every one pays a TLS handshake.
+        // Otherwise undici closes the connection after each DELETE with a body, and each one needs a TLS handshake.
         reset: false,
       });
       const date = Date.parse(String(answer.headers['date'] ?? ''));
@@ -244,7 +244,7 @@ export class KubeTransport implements Transport {
     return renew || this.#clock.now() - this.#loadedAt >= CREDENTIALS_MS ? undefined : this.#credentials;
   }
 
-  /** Many requests that find the credentials old wait for one reading of them. */
+  /** Concurrent requests with old credentials share one load. */
   #load(renew: boolean): Promise<Credentials> {
     this.#loading ??= this.#connection
       .credentials(renew)
@@ -271,7 +271,7 @@ export class KubeTransport implements Transport {
       requests: this.#dispatcher(tls, context, this.#options.connections ?? 32),
       watches: this.#dispatcher(tls, context, null),
     };
-    // Watches on the old certificate run to their own end.
+    // Watches with the old certificate run to their own end.
     if (old !== undefined) for (const channel of [old.requests, old.watches]) channel.close().catch(() => undefined);
   }
 
@@ -355,7 +355,7 @@ function sameTls(a: TlsMaterial, b: TlsMaterial): boolean {
   );
 }
 
-/** Certificates and key read once for all connections: each watch has one of its own. Undefined where they cannot be read: a connection says why. */
+/** Certificates and key, parsed once for all connections. Undefined if they cannot be parsed: the first connection then gives the reason. */
 function contextOf({ ca, cert, key }: TlsMaterial): SecureContext | undefined {
   try {
     return createSecureContext({ ca, cert, key });

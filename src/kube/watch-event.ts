@@ -2,19 +2,19 @@ import { validateEventObject } from './answer-validation.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import type { KubeObject, Resource } from './resource.ts';
-import type { WatchEventType } from './held-objects.ts';
+import type { WatchEventType } from './cache-contents.ts';
 
 export type WatchEvent<T> =
   | { readonly type: WatchEventType; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly version: string }
   | { readonly type: 'ERROR'; readonly error: KubeError };
 
-/** One line of a watch. @throws KubeError KUBE_PROTOCOL where it is not an event with a named, versioned object of the resource */
+/** One line of a watch. @throws KubeError KUBE_PROTOCOL if it is not an event with a named, versioned object of the resource */
 export function decodeWatchEvent<T extends KubeObject>(line: string, resource: Resource, subject: KubeSubject): WatchEvent<T> {
   return readWatchEvent(parsed(line, subject), resource, subject);
 }
 
-/** The same, parsed already. */
+/** The same for a parsed line. */
 export function readWatchEvent<T extends KubeObject>(line: unknown, resource: Resource, subject: KubeSubject): WatchEvent<T> {
   const event: RawEvent = typeof line === 'object' && line !== null ? line : {};
   const { type, object } = event;

@@ -1,13 +1,13 @@
 import type { Clock, TimerHandle } from './clock.ts';
 import { KubeError, type KubeSubject } from './errors.ts';
-import type { WatchEventType } from './held-objects.ts';
+import type { WatchEventType } from './cache-contents.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import type { OpenWatch } from './transport.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { decodeWatchEvent, readWatchEvent } from './watch-event.ts';
 
-/** How a watch ended. All but `ended` and `limit` are the server's or the network's fault. */
+/** How a watch ended. All but `ended` and `limit` are faults of the server or the network. */
 export type WatchEnd =
   /** The server closed it, as it does at its timeout. */
   | { readonly kind: 'ended' }
@@ -19,7 +19,7 @@ export type WatchEnd =
   | {
       readonly kind: 'silent';
       readonly error: KubeError;
-      /** Nothing was heard since it was opened. */
+      /** Nothing was received since it was opened. */
       readonly fromTheStart: boolean;
     }
   | { readonly kind: 'failed'; readonly error: KubeError };
@@ -35,12 +35,12 @@ export interface WatchRun<T> {
   open(signal: AbortSignal): Promise<OpenWatch>;
   readonly limitMs: number;
   readonly silenceMs: number;
-  /** Silence allowed once the server showed that it sends bookmarks. */
+  /** Silence allowed once a bookmark was received. */
   readonly bookmarkSilenceMs: number;
-  /** Ends it as silent: the server has answered for an event that does not come. */
+  /** Ends the watch as silent: the server has answered a write, and the event does not arrive. */
   readonly overdue: AbortSignal;
   opened(): void;
-  /** The events that a chunk of the stream completed; also those before a line that cannot be decoded. */
+  /** The events that a chunk of the stream completed, also those before an undecodable line. */
   events(events: readonly FollowedEvent<T>[]): void;
 }
 
@@ -49,10 +49,10 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 /** Timers of the platform hold 2^31 - 1 ms at most. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** An error of its own for each end would be made with its stack, and nobody sees it. */
+/** Shared by all ends: a new error each time would compute a stack that is never read. */
 const OVER = new Error('the watch is over');
 
-/** Follows one watch to its end. Never throws but for a failure to open. */
+/** Follows one watch to its end. Throws only if it cannot be opened. */
 export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<WatchEnd> {
   const stop = new AbortController();
   const abort = (): void => stop.abort(OVER);
@@ -91,12 +91,12 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
       const silenceIn = receivedAt + silenceMs - now;
       if (limitIn <= 0) end({ kind: 'limit' });
       else if (silenceIn <= 0) {
-        const text = `nothing heard for ${Math.round((now - receivedAt) / 1000)} s`;
+        const text = `nothing received for ${Math.round((now - receivedAt) / 1000)} s`;
         end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: receivedAt === started });
       } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
     };
     const overdue = (): void => {
-      const text = `nothing heard for ${Math.round((clock.now() - receivedAt) / 1000)} s, though something of it was written`;
+      const text = `nothing received for ${Math.round((clock.now() - receivedAt) / 1000)} s, although the server answered a write of this kind`;
       end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: false });
     };
     run.overdue.addEventListener('abort', overdue, { once: true });
@@ -119,7 +119,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
   });
 }
 
-/** Whole lines are events; those of a server in the same process come parsed, one by one. */
+/** Whole lines are events; from a server in the same process they arrive parsed, one by one. */
 function* eventsIn<T extends KubeObject>(
   lines: LineSplitter,
   chunk: unknown,
@@ -129,7 +129,7 @@ function* eventsIn<T extends KubeObject>(
   else for (const line of lines.push(chunk)) yield decodeWatchEvent<T>(line, resource, subject);
 }
 
-/** Fills `events`; returns how the watch ends where the chunk ends it. */
+/** Fills `events`. @returns how the watch ends, if the chunk ends it */
 function decodeChunk<T extends KubeObject>(
   lines: LineSplitter,
   chunk: unknown,

@@ -7,7 +7,7 @@ export type WriteOperation =
   | { readonly kind: 'create'; readonly object: KubeObject }
   | { readonly kind: 'update'; readonly object: KubeObject; readonly subresource?: string }
   | { readonly kind: 'merge-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
-  /** Of built-in kinds, whose lists merge by key. */
+  /** For built-in kinds, whose lists merge by key. */
   | { readonly kind: 'strategic-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
   | { readonly kind: 'json-patch'; readonly patch: readonly JsonPatchOperation[]; readonly subresource?: string }
   | {
@@ -15,29 +15,29 @@ export type WriteOperation =
       readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
       readonly gracePeriodSeconds?: number;
     }
-  /** Of a pod. */
+  /** For a pod. */
   | { readonly kind: 'evict'; readonly gracePeriodSeconds?: number };
 
-/** One write that is wanted. A newer one of the same resource, object and lane takes its place until it is sent. */
+/** A requested write. Until it is sent, a newer one of the same resource, object and lane replaces it. */
 export interface WriteIntent {
   readonly resource: Resource;
-  /** Left out for cluster scope. */
+  /** Undefined for cluster scope. */
   readonly namespace?: string | undefined;
   readonly name: string;
-  /** Writes that are not to replace one another are in different lanes: `object`, `status`, `finalizer`, … */
+  /** Writes that must not replace one another have different lanes: `object`, `status`, `finalizer`, … */
   readonly lane: string;
-  /** Write only to the object with this uid. Not meant for `create`. */
+  /** Write only to the object with this uid. Not for `create`. */
   readonly uid?: string | undefined;
-  /** Write only to this version of it. */
+  /** Write only to this version of the object. */
   readonly resourceVersion?: string | undefined;
-  /** Somebody waits for it: it goes before others. */
+  /** A pod or another write waits for it: it goes before others. */
   readonly urgent?: boolean | undefined;
-  /** Shares take turns: the namespace that it is for. Default the object's; objects of the cluster are a share of their own. */
+  /** The namespace that the write counts for; shares take turns. Default: the object's; cluster-scoped objects are a share of their own. */
   readonly share?: string | undefined;
   readonly operation: WriteOperation;
 }
 
-/** `object` is the server's reply; undefined where there is none (evictions, deletions that were final). */
+/** `object` is the server's reply; undefined for evictions and final deletions. */
 export type WriteResult =
   { readonly ok: true; readonly object: KubeObject | undefined } | { readonly ok: false; readonly error: KubeError };
 
@@ -57,7 +57,7 @@ export function intentError(intent: WriteIntent, code: KubeErrorCode, detail: st
 
 /**
  * Sends an intent once.
- * @param doubtful an earlier attempt may have been carried out: what it would have left behind counts as success
+ * @param doubtful an earlier attempt may have taken effect: its expected result counts as success
  * @throws KubeError
  */
 export async function sendIntent(
@@ -68,14 +68,14 @@ export async function sendIntent(
 ): Promise<KubeObject | undefined> {
   try {
     const object = await request(client, intent, signal);
-    // Not every server and subresource checks the uid in a merge patch; an answer about another object is a miss.
+    // Not every server and subresource checks the uid in a merge patch: the uid of the answer is checked here.
     if (intent.uid !== undefined && object?.metadata.uid !== undefined && object.metadata.uid !== intent.uid) {
       throw intentError(intent, 'KUBE_PRECONDITION', `the object has uid ${object.metadata.uid}, not ${intent.uid}`);
     }
     return object;
   } catch (error) {
     const { operation, uid } = intent;
-    // A failed test of a JSON patch is no more than "invalid" to some servers: look whose fault it was.
+    // Some servers report a failed test of a JSON patch only as "invalid": read the object to find out whether the uid differed.
     if (operation.kind === 'json-patch' && uid !== undefined && isKubeError(error, 'KUBE_INVALID') && error.causes.length === 0) {
       const live = await client.find(intent.resource, intent, signal);
       if (live?.metadata.uid !== uid) throw intentError(intent, 'KUBE_PRECONDITION', `the object with uid ${uid} is gone`);
@@ -85,7 +85,7 @@ export async function sendIntent(
       const live = await client.find(intent.resource, intent, signal);
       if (live !== undefined && contains(live, { ...operation.object, ...typeOf(intent.resource) })) return live;
     }
-    // A patch of one version that was carried out meets the version that it made.
+    // After a patch with a version has taken effect, its repetition conflicts with the version that it made.
     if (operation.kind === 'merge-patch' && isKubeError(error, 'KUBE_CONFLICT')) {
       const live = await client.find(intent.resource, intent, signal);
       if (live !== undefined && live.metadata.uid === (uid ?? live.metadata.uid) && contains(live, operation.patch)) return live;
@@ -130,7 +130,7 @@ async function request(client: KubeClient, intent: WriteIntent, signal: AbortSig
     case 'json-patch': {
       const guards: JsonPatchOperation[] = [];
       if (uid !== undefined) guards.push({ op: 'test', path: '/metadata/uid', value: uid });
-      // Set, not tested: the server then reports a conflict as for any other write.
+      // Set instead of tested: then the server reports a conflict, as for any other write.
       if (resourceVersion !== undefined) {
         guards.push({ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion });
       }
@@ -154,7 +154,7 @@ function typeOf(resource: Resource): { readonly apiVersion: string; readonly kin
   return { apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
-/** Whether all that `wanted` says holds in `live`, which may say more. Null says that there is nothing, as in a merge patch. */
+/** Whether `live` has all fields of `wanted`; it may have more. Null means absent, as in a merge patch. */
 export function contains(live: unknown, wanted: unknown): boolean {
   if (wanted === undefined || Object.is(live, wanted) || (wanted === null && live === undefined)) return true;
   if (Array.isArray(wanted)) {

@@ -16,7 +16,7 @@ describe('WriteQueue', () => {
     return sent;
   };
 
-  it('sends urgent ones first, whenever they came', () => {
+  it('sends urgent ones first, whenever they were added', () => {
     const queue = new WriteQueue<string>(64);
     queue.add(other, 'other 1');
     queue.add(urgent, 'urgent 1');
@@ -25,13 +25,13 @@ describe('WriteQueue', () => {
     assert.deepEqual(send(queue, 0), ['urgent 1', 'urgent 2', 'other 1', 'other 2']);
   });
 
-  it('keeps the server free of others while there are urgent ones, and a step longer', () => {
+  it('limits other writes while there are urgent ones, and a step longer', () => {
     const queue = new WriteQueue<string>(64);
     for (let n = 0; n < 100; n++) queue.add(other, `other ${n}`);
     queue.add(urgent, 'urgent');
     assert.equal(send(queue, 0).length, 9);
     assert.deepEqual(send(queue, 30_000), []);
-    assert.equal(queue.heldUntil, undefined, 'nobody looks again and again while an urgent one is not answered');
+    assert.equal(queue.heldUntil, undefined, 'no polling while an urgent one is in flight');
     queue.ended(urgent, 50);
     assert.deepEqual(send(queue, 100), []);
     assert.equal(queue.heldUntil, 250);
@@ -41,7 +41,7 @@ describe('WriteQueue', () => {
     assert.equal(queue.heldUntil, undefined);
   });
 
-  it('never has more in flight than it may, urgent or not', () => {
+  it('never exceeds the concurrency, urgent or not', () => {
     const queue = new WriteQueue<string>(3);
     for (let n = 0; n < 5; n++) queue.add(urgent, `urgent ${n}`);
     queue.add(other, 'other');
@@ -50,7 +50,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(send(queue, 1), ['urgent 3']);
   });
 
-  it('forgets what is taken back', () => {
+  it('forgets removed entries', () => {
     const queue = new WriteQueue<string>(3);
     queue.add(urgent, 'urgent');
     queue.add(other, 'other');
@@ -59,7 +59,7 @@ describe('WriteQueue', () => {
     assert.deepEqual(send(queue, 0), []);
   });
 
-  it('lets shares take turns among the urgent and among the others, however many writes one of them brings', () => {
+  it('lets shares take turns among urgent and among other writes, however many one of them adds', () => {
     const queue = new WriteQueue<string>(64);
     for (const turn of [urgent, other]) {
       const name = turn.urgent ? 'urgent' : 'other';
@@ -81,7 +81,7 @@ describe('WriteQueue', () => {
     assert.deepEqual([one(1_000), one(1_000)], ['other flood 0', 'other quiet 0']);
   });
 
-  it('has room for a further share where the writes of four hang, and gives each its turn at what comes free', () => {
+  it('has room for a fifth share while the writes of four hang, and shares what becomes free', () => {
     const queue = new WriteQueue<string>(64);
     const inFlight: number[] = [];
     for (let share = 0; share < 4; share++) {

@@ -1,30 +1,30 @@
 import { LaneQueue } from './lane-queue.ts';
 
 /**
- * So many writes that are not urgent may be in flight while there are urgent ones. A server works on all requests at the same time, so an
- * urgent write competes with everything that is in flight already.
+ * Most writes in flight that are not urgent, while there are urgent ones. A server handles all requests concurrently, so an urgent write
+ * competes with everything in flight.
  */
 const BESIDE_URGENT = 8;
-/** Urgent writes come in steps: the next one for the same object follows within about this time. */
+/** Urgent writes come in steps: the next one of the same object usually follows within this time. */
 const STEP_MS = 200;
 
 /**
- * A share may have so many times as much in flight as is left free. Alone it has three quarters of all; where its writes hang it leaves room
- * for another one, and that one for the next.
+ * A share may use so many times the number of free requests. Alone it uses three quarters of all. If its writes hang, it leaves room for a
+ * second share, and that one for a third.
  */
 const OF_WHAT_IS_FREE = 3;
 
-/** What is known of a write that waits its turn. */
+/** What the queue knows of a waiting write. */
 export interface Turn {
   readonly lane: string;
-  /** The namespace that it is for; empty for the cluster. */
+  /** The namespace that it counts for; empty for the cluster. */
   readonly share: string;
   readonly urgent: boolean;
 }
 
 /**
- * Which write goes next: urgent ones before all others, of which only a few are in flight meanwhile. Among each of the two, shares take turns.
- * Pure: the time is given.
+ * The order of writes: urgent ones before all others, of which only a few are in flight meanwhile. Within both groups shares take turns.
+ * Pure: the caller passes the time.
  */
 export class WriteQueue<E> {
   readonly #concurrency: number;
@@ -36,7 +36,7 @@ export class WriteQueue<E> {
   #urgentUntil = -Infinity;
   #heldBack = false;
 
-  /** @param concurrency in flight at once, of all kinds */
+  /** @param concurrency most writes in flight, urgent or not */
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
   }
@@ -49,7 +49,7 @@ export class WriteQueue<E> {
     this.#of(turn).remove(turn.lane, turn.share, entry);
   }
 
-  /** The next that may be sent; undefined where there is none, or none yet. */
+  /** The next entry that may be sent; undefined: there is none, or none yet. */
   take(now: number): E | undefined {
     this.#heldBack = false;
     const free = this.#concurrency - this.#urgentInFlight - this.#othersInFlight;
@@ -64,8 +64,8 @@ export class WriteQueue<E> {
   }
 
   /**
-   * When those that `take` holds back may all go, if nothing urgent comes before; undefined where it holds none back, and where the end of
-   * an urgent one comes before.
+   * When the entries that `take` holds back may go if no urgent one is added; undefined if it holds none back, or if the end of an urgent
+   * one comes first.
    */
   get heldUntil(): number | undefined {
     return this.#heldBack && this.#urgentInFlight === 0 ? this.#urgentUntil : undefined;

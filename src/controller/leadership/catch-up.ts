@@ -72,7 +72,7 @@ export class CatchUp {
   }
 
   #listAnew(cache: ListWatchCache<KubeObject>): void {
-    if (!this.#listed.has(cache)) cache.listAgain();
+    if (!this.#listed.has(cache)) cache.relist();
     this.#listed.add(cache);
   }
 
@@ -91,7 +91,7 @@ export class CatchUp {
     const { client, identity, clock, log, later, wake } = this.#options;
     const object = this.#fit(cache);
     this.#touching = true;
-    if (object === undefined) return this.#listAgain(cache);
+    if (object === undefined) return this.#relist(cache);
     const { name, uid } = object.metadata;
     try {
       // The value is new each time: a write that changes nothing causes no event.
@@ -118,7 +118,7 @@ export class CatchUp {
   }
 
   /** Every IP object in the cache is gone or was made again, so none can be written to. */
-  #listAgain(cache: ListWatchCache<KubeObject>): void {
+  #relist(cache: ListWatchCache<KubeObject>): void {
     this.#listAnew(cache);
     this.#options.later(RETRY_MS, () => {
       this.#touching = false;

@@ -9,7 +9,7 @@ test('a kind is listed again when no event shows what a refusal told of, and not
   const versions = new Map<string, string>();
   const ahead = new AnswersAhead({
     seen: (resource, key) => versions.get(`${resource}/${key}`),
-    listAgain: (resource) => listed.push(`${resource} at ${clock.now()}`),
+    relist: (resource) => listed.push(`${resource} at ${clock.now()}`),
     clock,
     later: (ms, run) => void clock.setTimeout(run, ms),
   });

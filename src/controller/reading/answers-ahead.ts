@@ -9,7 +9,7 @@ import type { ResourceName } from '../../world/resources.ts';
 export interface AnswersAheadOptions {
   /** Version of an object as the cache has it; undefined where it has none. */
   readonly seen: (resource: ResourceName, key: string) => string | undefined;
-  readonly listAgain: (resource: ResourceName) => void;
+  readonly relist: (resource: ResourceName) => void;
   readonly clock: Clock;
   readonly later: (ms: number, run: () => void) => void;
 }
@@ -43,7 +43,7 @@ export class AnswersAhead {
   }
 
   #look(resource: ResourceName): void {
-    const { clock, later, seen, listAgain } = this.#options;
+    const { clock, later, seen, relist } = this.#options;
     const keys = this.#awaited.get(resource) ?? new Map<string, string | undefined>();
     const stuck = [...keys].some(([key, version]) => seen(resource, key) === version);
     const wait = (this.#listedAt.get(resource) ?? -Infinity) + APART_MS - clock.now();
@@ -51,6 +51,6 @@ export class AnswersAhead {
     this.#awaited.delete(resource);
     if (!stuck) return;
     this.#listedAt.set(resource, clock.now());
-    listAgain(resource);
+    relist(resource);
   }
 }

@@ -25,7 +25,7 @@ import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import type { CacheCounters, CacheNotice } from '../../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { Turnstile } from '../../kube/turnstile.ts';
+import { Mutex } from '../../kube/mutex.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 import { isNatRule } from '../../world/nat-rules.ts';
@@ -66,8 +66,8 @@ export interface CachesOptions {
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
   /** Left out where nothing is written. */
   readonly later?: (ms: number, run: () => void) => void;
-  /** As of a cache's list: see `ListWatchOptions.doubtMs`. */
-  readonly doubtMs?: number;
+  /** As of a cache's list: see `ListWatchOptions.shrunkListMs`. */
+  readonly shrunkListMs?: number;
   /** Left out: kinds that are not served are asked for now and then. */
   readonly definitions?: DefinitionWatch;
   /** Pods, or IP objects, above which the first list takes them from the server's cache. */
@@ -108,7 +108,7 @@ export class Caches implements ObjectSource {
   /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
   readonly #deleted = new Set<string>();
   readonly #late = new LateChanges();
-  readonly #cachedTurn = new Turnstile();
+  readonly #cachedLock = new Mutex();
   /** Why a resource could not be read when that was last tried. */
   readonly #troubles = new Map<ResourceName, KubeError>();
   readonly #ahead: AnswersAhead;
@@ -118,7 +118,7 @@ export class Caches implements ObjectSource {
     const { world, clock, later = () => undefined } = options;
     this.#ahead = new AnswersAhead({
       seen: (resource, key) => this.get(resource, key)?.metadata.resourceVersion,
-      listAgain: (resource) => this.listAgain(resource),
+      relist: (resource) => this.relist(resource),
       clock,
       later,
     });
@@ -205,8 +205,8 @@ export class Caches implements ObjectSource {
     return this.#caches.get(resource)?.cache.size ?? 0;
   }
 
-  listAgain(resource: ResourceName): void {
-    this.#caches.get(resource)?.cache.listAgain();
+  relist(resource: ResourceName): void {
+    this.#caches.get(resource)?.cache.relist();
   }
 
   /** The server refused a write because of what a cache does not show: it lists again where no event shows it soon. */
@@ -346,7 +346,7 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, clock, random, onNotice, definitions, cachedAbove, doubtMs } = this.#options;
+    const { client, clock, random, onNotice, definitions, cachedAbove, shrunkListMs } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -355,9 +355,9 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn, unread: 'managedFields' } : {}),
+      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedLock: this.#cachedLock, unread: 'managedFields' } : {}),
       ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
-      ...(doubtMs === undefined ? {} : { doubtMs }),
+      ...(shrunkListMs === undefined ? {} : { shrunkListMs }),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       onNotice: (notice) => {

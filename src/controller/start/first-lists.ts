@@ -3,7 +3,7 @@
  * or Subnets name an object that a list lacks, the server is asked for that one by name, and nothing is written before it is known to be gone.
  * Mostly nothing is named that is not there, and no time is lost.
  */
-import { DOUBT_MS, proveAbsent, secondListAfter } from '../../kube/absence.ts';
+import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/absence.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
@@ -17,11 +17,11 @@ import { resourceOfOwner } from '../reading/row-owners.ts';
 export interface FirstListsOptions {
   readonly client: KubeClient;
   readonly world: World;
-  readonly caches: Pick<Caches, 'get' | 'explains' | 'listAgain' | 'sizeOf'>;
+  readonly caches: Pick<Caches, 'get' | 'explains' | 'relist' | 'sizeOf'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** As of a cache's list: see `ListWatchOptions.doubtMs`. */
-  readonly doubtMs?: number;
+  /** As of a cache's list: see `ListWatchOptions.shrunkListMs`. */
+  readonly shrunkListMs?: number;
   readonly later: (ms: number, run: () => void) => void;
   /** Called when the lists are believed. */
   readonly wake: () => void;
@@ -90,7 +90,7 @@ export class FirstLists {
             error: error instanceof Error ? error.message : String(error),
           });
         }
-        caches.listAgain(resource);
+        caches.relist(resource);
       }
     }
     this.#doubted = doubted;
@@ -102,11 +102,11 @@ export class FirstLists {
 
   /** @throws where one of them is there, or the server cannot be asked */
   async #prove(resource: ResourceName, keys: readonly string[]): Promise<void> {
-    const { client, caches, clock, log, doubtMs = DOUBT_MS } = this.#options;
+    const { client, caches, clock, log, shrunkListMs = SHRUNK_LIST_MS } = this.#options;
     const traits = traitsOf(resource);
-    const absence = await proveAbsent(client, traits, keys.map(splitKey));
+    const absence = await confirmAbsent(client, traits, keys.map(splitKey));
     const left = caches.sizeOf(resource);
-    const againInMs = secondListAfter(keys.length, keys.length + left, absence, doubtMs);
+    const againInMs = secondListAfter(keys.length, keys.length + left, absence, shrunkListMs);
     if (againInMs === undefined) return;
     log.warn('a first list lacks much that the database or other objects name: a second one has to agree', {
       resource,

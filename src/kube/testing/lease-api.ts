@@ -1,12 +1,12 @@
 import type { Lease } from '../lease.ts';
 import type { Exchange, ScriptedApi } from './scripted-api.ts';
 
-/** Answers requests for one Lease as an API server does, and can be made to fail. */
+/** Answers requests for one Lease as an API server does, with faults on demand. */
 export class LeaseApi {
   lease: Lease | undefined;
-  /** Answers an exchange instead, where it returns true. */
+  /** If it returns true, it has answered the exchange instead. */
   fault: ((exchange: Exchange) => boolean) | undefined;
-  /** Writes of the Lease that were carried out. */
+  /** Number of successful writes of the Lease. */
   writes = 0;
   #version = 1;
   readonly #faulty: Exchange[] = [];
@@ -18,7 +18,7 @@ export class LeaseApi {
     };
   }
 
-  /** Requests that a fault left without an answer, and that still wait. */
+  /** Requests that a fault left without an answer. */
   get hanging(): number {
     return this.#faulty.filter(({ answered, closed }) => !answered && !closed).length;
   }

@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only by `advance`. */
 export class ManualClock implements Clock {
   #now = 1_000;
   readonly #timers = new Set<Timer>();
@@ -33,7 +33,7 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Moves time on, running what falls due in its order; a callback sees the time it was due at. */
+  /** Advances the time and runs due timers in order; a callback sees the time at which it was due. */
   advance(ms: number): void {
     const target = this.#now + ms;
     for (;;) {

@@ -7,7 +7,7 @@ import { connectionTo } from '../connection.ts';
 import { KubeTransport, type TransportOptions } from '../transport.ts';
 import { PATIENCE_MS } from '../../testing/patience.ts';
 
-/** One request that the script answers, as slowly and as badly as it likes. */
+/** One request, answered by the test. */
 export class Exchange {
   readonly method: string;
   readonly path: string;
@@ -54,7 +54,7 @@ export class Exchange {
     this.json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details }, code, headers);
   }
 
-  /** The object that was asked for or written, as little of it as an API server ever sends. */
+  /** The requested or written object, with the fewest fields that an API server sends. */
   object(resourceVersion = '5', uid?: string): void {
     const { metadata } = (this.body ?? {}) as { readonly metadata?: { readonly name?: string } };
     const named = /\/([^/]+?)(?:\/(?:status|scale))?$/.exec(this.path)?.[1] ?? '';
@@ -63,7 +63,7 @@ export class Exchange {
     this.json({ metadata: { name, namespace, uid: uid ?? `uid-${name}`, resourceVersion } });
   }
 
-  /** A list of the resource that was asked for, as an API server writes it. */
+  /** A list of the requested resource, in the form of an API server. */
   list(items: readonly unknown[], resourceVersion: string, token?: string, remainingItemCount?: number): void {
     this.json({ ...listTypeOf(this.path), metadata: { resourceVersion, continue: token, remainingItemCount }, items });
   }
@@ -98,7 +98,7 @@ export class Exchange {
   }
 }
 
-/** Kinds by their plural, where that is not their name in small letters with an s. A test adds its own. */
+/** Kinds by their plural, if it is not the lower-case kind with an s. A test adds its own. */
 export const KINDS = new Map([['customresourcedefinitions', 'CustomResourceDefinition']]);
 
 function listTypeOf(path: string): { readonly apiVersion: string; readonly kind: string } {
@@ -108,7 +108,7 @@ function listTypeOf(path: string): { readonly apiVersion: string; readonly kind:
   return { apiVersion, kind: `${KINDS.get(plural) ?? `${plural.charAt(0).toUpperCase()}${plural.slice(1, -1)}`}List` };
 }
 
-/** An HTTP server whose answers a test writes one by one. */
+/** An HTTP server; a test writes its answers one by one. */
 export class ScriptedApi {
   readonly #server: Server;
   readonly #arrived: Exchange[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Delta } from './delta.ts';
-import { HeldObjects, type WatchEventType } from './held-objects.ts';
+import { CacheContents, type WatchEventType } from './cache-contents.ts';
 import type { KubeObject } from './resource.ts';
 
 const object = (name: string, version: number | string, uid = `${name}-1`, more: object = {}): KubeObject => ({
@@ -12,21 +12,21 @@ const object = (name: string, version: number | string, uid = `${name}-1`, more:
 const brief = (deltas: readonly Delta<KubeObject>[]): string[] =>
   deltas.map((delta) => `${delta.type} ${delta.object.metadata.name}@${delta.object.metadata.resourceVersion}`);
 
-function listed(items: readonly KubeObject[], version: string): HeldObjects<KubeObject> {
-  const held = new HeldObjects<KubeObject>();
+function listed(items: readonly KubeObject[], version: string): CacheContents<KubeObject> {
+  const held = new CacheContents<KubeObject>();
   held.beginList();
   held.page(items, version);
   held.endList();
   return held;
 }
 
-function event(held: HeldObjects<KubeObject>, type: WatchEventType, item: KubeObject): string[] {
+function event(held: CacheContents<KubeObject>, type: WatchEventType, item: KubeObject): string[] {
   const deltas: Delta<KubeObject>[] = [];
   held.event(type, item, deltas);
   return brief(deltas);
 }
 
-describe('HeldObjects', () => {
+describe('CacheContents', () => {
   it('shows a relist only as its true differences', () => {
     const held = listed([object('a', 1), object('b', 2), object('c', 3)], '10');
     held.beginList();
@@ -36,7 +36,7 @@ describe('HeldObjects', () => {
     assert.equal(held.version, '20');
   });
 
-  it('tells what a list does not show any more from what an event said', () => {
+  it('marks deletions as inferred if a list lacks the object and no event reported it', () => {
     const held = listed([object('a', 1), object('b', 2), object('c', 3)], '10');
     const deltas: Delta<KubeObject>[] = [];
     held.event('DELETED', object('a', 11), deltas);
@@ -59,14 +59,14 @@ describe('HeldObjects', () => {
     assert.deepEqual(brief(held.page([object('a', 15, 'new')], '20')), ['delete a@1', 'upsert a@15']);
   });
 
-  it('takes in an own write at once and its echo not again', () => {
+  it('applies an own write at once and ignores its later event', () => {
     const held = listed([object('a', 5)], '10');
     assert.deepEqual(brief(held.own(object('a', 11))), ['upsert a@11']);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 11)), []);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 12)), ['upsert a@12']);
   });
 
-  it('leaves out a watch event older than an own write', () => {
+  it('ignores a watch event older than an own write', () => {
     const held = listed([object('a', 5)], '10');
     held.own(object('a', 14));
     assert.deepEqual(event(held, 'MODIFIED', object('a', 13)), []);
@@ -81,14 +81,14 @@ describe('HeldObjects', () => {
     assert.equal(held.objects.size, 0);
   });
 
-  it('leaves out repeated old events of an object that is gone', () => {
+  it('ignores repeated old events of an object that is gone', () => {
     const held = listed([object('a', 5)], '10');
     event(held, 'DELETED', object('a', 12));
     assert.deepEqual(event(held, 'ADDED', object('a', 5)), []);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 11)), []);
   });
 
-  it('keeps an own write that is newer than a list under way, and drops one that the list knows to be gone', () => {
+  it('keeps an own write that is newer than a running list, and drops one that the list shows as gone', () => {
     const held = listed([], '10');
     held.beginList();
     held.page([], '20');
@@ -107,7 +107,7 @@ describe('HeldObjects', () => {
     assert.equal(held.objects.get('ns/a')?.metadata.resourceVersion, '25');
   });
 
-  it('takes a list of a server that was restored to an older state as it is', () => {
+  it('accepts the list of a server that was restored to an older state', () => {
     const held = listed([object('a', 500), object('b', 600)], '1000');
     held.beginList();
     assert.deepEqual(brief(held.page([object('a', 50)], '100')), ['upsert a@50']);
@@ -115,7 +115,7 @@ describe('HeldObjects', () => {
     assert.deepEqual(event(held, 'ADDED', object('c', 101)), ['upsert c@101']);
   });
 
-  it('removes an object whose last finalizer an own write took off, and ignores its late events', () => {
+  it('removes an object when an own write removed its last finalizer, and ignores its late events', () => {
     const held = listed([object('a', 5)], '10');
     assert.deepEqual(brief(held.ownDelete('ns/a', 'a-1')), ['delete a@5']);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 11)), []);
@@ -129,7 +129,7 @@ describe('HeldObjects', () => {
     assert.deepEqual(brief(held.own(ending)), ['upsert a@11']);
   });
 
-  it('corrects a wrong belief of a deletion with the next list', () => {
+  it('corrects a wrongly assumed deletion with the next list', () => {
     const held = listed([object('a', 5)], '10');
     held.ownDelete('ns/a', 'a-1');
     held.beginList();
@@ -146,14 +146,14 @@ describe('HeldObjects', () => {
     assert.equal(held.objects.size, 0);
   });
 
-  it('always takes the watch where versions have no order', () => {
+  it('always applies watch events if versions have no order', () => {
     const held = listed([object('a', 'x1')], 'x9');
     assert.deepEqual(brief(held.own(object('a', 'x2'))), []);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 'x3')), ['upsert a@x3']);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 'x0')), ['upsert a@x0']);
   });
 
-  it('ends equal to the server from any history, with deltas that replay to the same', () => {
+  it('equals the server after any history, and so does a replay of the deltas', () => {
     // A server's history; the cache hears its watch with lag, replies to any write early or late, and lists at will.
     const step = fc.record({
       kind: fc.constantFrom('write', 'write', 'delete', 'hear', 'hear', 'reply', 'begin', 'end'),
@@ -161,7 +161,7 @@ describe('HeldObjects', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
-        const held = new HeldObjects<KubeObject>();
+        const held = new CacheContents<KubeObject>();
         const server = new Map<string, KubeObject>();
         const log: { type: WatchEventType; object: KubeObject }[] = [];
         const replies: KubeObject[] = [];
@@ -174,7 +174,7 @@ describe('HeldObjects', () => {
             const { name, uid, resourceVersion } = delta.object.metadata;
             const before = replayed.get(name);
             if (delta.type === 'delete') {
-              assert.equal(before, `${uid}@${resourceVersion}`, 'a deletion of what is not held');
+              assert.equal(before, `${uid}@${resourceVersion}`, 'a deletion of an object that is not in the cache');
               replayed.delete(name);
             } else {
               const was = delta.before?.metadata;

@@ -6,26 +6,25 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** A full list that is being read. */
 interface Listing {
-  /** The server's state that it shows; known with the first page. */
+  /** The version of the state that it shows; known from the first page on. */
   version: string | undefined;
   readonly seen: Set<ObjectKey>;
-  /** Objects of our own writes whose reply came while the list was read. */
+  /** Objects of own writes whose reply arrived while the list was read. */
   readonly own: Set<ObjectKey>;
-  /** Uids whose deletion we learnt of from a reply while the list was read. */
+  /** Uids whose deletion a reply showed while the list was read. */
   readonly ownDeleted: Set<string>;
 }
 
 /**
- * What a cache holds, and the one place that decides whether a list, the watch or a reply to an own write is newer.
- * Pure: no I/O, no clock. Every method returns the true changes it made.
+ * The contents of a cache, and the one place that decides whether a list, the watch or a reply to an own write is newer.
+ * Pure: no I/O, no clock. Every method returns the changes it made.
  *
- * The order of events on a watch is the order of their resource versions, so whatever is not newer than the newest
- * version delivered (`version`) is known already, deletions included. Where versions are not numbers, the watch is
- * always taken.
+ * Events arrive on a watch in the order of their resource versions. So everything up to the newest delivered version (`version`) is known
+ * already, deletions included. If versions are not numbers, watch events always win.
  */
-export class HeldObjects<T extends KubeObject> {
+export class CacheContents<T extends KubeObject> {
   readonly #objects = new Map<ObjectKey, T>();
-  /** Uids that a reply of ours showed to be gone, until the watch or a list says the same. */
+  /** Uids whose deletion a reply showed, until the watch or a list shows it too. */
   readonly #goneUids = new Set<string>();
   #version: string | undefined;
   #listing: Listing | undefined;
@@ -34,12 +33,12 @@ export class HeldObjects<T extends KubeObject> {
     return this.#objects;
   }
 
-  /** Everything up to here was delivered by list or watch; a watch resumes from it. */
+  /** List or watch have delivered everything up to this version; a watch resumes from it. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** Starts a full list, given up the one before. Its pages follow, then `endList`. */
+  /** Starts a full list and drops an unfinished one. Its pages follow, then `endList`. */
   beginList(): void {
     this.#listing = { version: undefined, seen: new Set(), own: new Set(), ownDeleted: new Set() };
   }
@@ -69,28 +68,28 @@ export class HeldObjects<T extends KubeObject> {
     return deltas;
   }
 
-  /** What the list did not show, and `endList` would remove: nothing has told of its deletion. */
-  unseen(version = this.#listing?.version): T[] {
+  /** The objects that the list lacks and `endList` would remove: no event has delivered their deletion. */
+  unlisted(version = this.#listing?.version): T[] {
     const listing = this.#listing;
     if (listing === undefined || version === undefined) return [];
-    const unseen: T[] = [];
+    const unlisted: T[] = [];
     for (const [key, object] of this.#objects) {
       if (listing.seen.has(key)) continue;
       if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', version)) continue;
-      unseen.push(object);
+      unlisted.push(object);
     }
-    return unseen;
+    return unlisted;
   }
 
   /**
-   * Removes what the list did not show, but for objects that we wrote while it was read.
-   * @param version up to which it shows everything, where that is less than its first page
+   * Removes the objects that the list lacks, except those that were written while it was read.
+   * @param version up to which the list shows everything, if less than its first page
    */
   endList(version = this.#listing?.version): Delta<T>[] {
     const listing = this.#listing;
     if (listing === undefined || version === undefined) throw new Error('endList without a page');
     const deltas: Delta<T>[] = [];
-    for (const object of this.unseen(version)) {
+    for (const object of this.unlisted(version)) {
       this.#objects.delete(keyOf(object.metadata));
       deltas.push({ type: 'delete', object, inferred: true });
     }
@@ -104,7 +103,7 @@ export class HeldObjects<T extends KubeObject> {
     this.#listing = undefined;
   }
 
-  /** @returns false where the event is older than what is held, and was left out */
+  /** @returns false if the event is older than the contents, and was ignored */
   event(type: WatchEventType, object: T, deltas: Delta<T>[]): boolean {
     const key = keyOf(object.metadata);
     const held = this.#objects.get(key);
@@ -128,14 +127,14 @@ export class HeldObjects<T extends KubeObject> {
     return true;
   }
 
-  /** Everything up to this version was delivered. */
+  /** The watch has delivered everything up to this version. */
   bookmark(version: string): void {
     this.#advance(version);
   }
 
   /**
-   * The object of a reply to a write of our own, which is there. Ignored where list or watch have been past it, so that a deletion
-   * already seen is not undone.
+   * Takes the object from the reply to an own write. Ignored if list or watch are past its version, so that a deletion already seen is not
+   * undone.
    */
   own(object: T): Delta<T>[] {
     const { uid, resourceVersion: version = '' } = object.metadata;
@@ -143,7 +142,7 @@ export class HeldObjects<T extends KubeObject> {
     const key = keyOf(object.metadata);
     const held = this.#objects.get(key);
     const newest = this.#version;
-    // Versions without an order: only the watch can tell, and it will.
+    // Versions without an order: the watch will deliver the newest.
     if (newest !== undefined && !isAfter(version, newest)) return [];
     if (held !== undefined && !isAfter(version, held.metadata.resourceVersion ?? '')) return [];
     const deltas: Delta<T>[] = [];
@@ -152,11 +151,11 @@ export class HeldObjects<T extends KubeObject> {
     return deltas;
   }
 
-  /** A reply of ours showed that this object is gone. */
+  /** A reply to an own write showed that this object is gone. */
   ownDelete(key: ObjectKey, uid: string): Delta<T>[] {
     const held = this.#objects.get(key);
     if (held === undefined || held.metadata.uid !== uid) {
-      // Its creation may still be on its way to us, unless nothing of it can be.
+      // The event of its creation may still arrive, unless the watch is past it.
       this.#listing?.ownDeleted.add(uid);
       if (this.#listing !== undefined) this.#goneUids.add(uid);
       return [];

@@ -1,4 +1,4 @@
-/** Answers with status 200 that are not what was asked for, lists that have no end, lists that lack what is there. */
+/** Answers with status 200 that do not fit the request, lists without an end, lists that lack existing objects. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { AnswerLimit } from './answer-limit.ts';
@@ -14,7 +14,7 @@ const THINGS: Resource = { group: 'example.com', version: 'v1', plural: 'things'
 const pod = (name: string): KubeObject => ({ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '1' } });
 const NAMES = (count: number): string[] => Array.from({ length: count }, (_, at) => `p${at}`);
 
-describe('answers that are not what was asked for', () => {
+describe('answers that do not fit the request', () => {
   let api: ScriptedApi;
   let client: KubeClient;
 
@@ -66,7 +66,7 @@ describe('answers that are not what was asked for', () => {
     assert.deepEqual((await client.list(PODS, { limit: 5 })).items, []);
   });
 
-  it('are not taken for the object that was asked for, or written, nor for a deletion', async () => {
+  it('are not accepted as the requested or written object, nor as a deletion', async () => {
     for (const answer of [{ kind: 'Status', apiVersion: 'v1', status: 'Failure' }, pod('b'), { ...pod('a'), kind: 'Node' }, null, []]) {
       api.handler = (exchange) => exchange.json(answer);
       const name = { namespace: 'ns', name: 'a' };
@@ -76,7 +76,7 @@ describe('answers that are not what was asked for', () => {
     }
   });
 
-  it('have an end: a page, a list, an item, what is around them, and what a failure says', async () => {
+  it('are limited: a page, a list, an item, the frame, and the text of a failure', async () => {
     const mebi = 'x'.repeat(1024 * 1024);
     const endless = (begin: string, again: string, status = 200): void => {
       api.handler = (exchange: Exchange) => {
@@ -105,7 +105,7 @@ describe('answers that are not what was asked for', () => {
     await fails('KUBE_ANSWER_TOO_LARGE', client.list(PODS, { whole: new AnswerLimit(Infinity, 5_000) }), 'a list by its objects');
   });
 
-  it('page after page have an end as well', async () => {
+  it('are limited over all pages', async () => {
     let pages = 0;
     api.handler = (exchange) =>
       exchange.list(
@@ -118,13 +118,13 @@ describe('answers that are not what was asked for', () => {
   });
 });
 
-describe('a list that lacks what was there', () => {
+describe('a list that lacks known objects', () => {
   let api: ScriptedApi;
   let clock: ManualClock;
   let cache: ListWatchCache<KubeObject>;
   let notices: CacheNotice[];
   let deleted: string[];
-  /** Names that a list shows, and that the server has. */
+  /** Names in the list, and names that the server has. */
   let listed: readonly string[];
   let there: ReadonlySet<string>;
   let asked: string[];
@@ -176,28 +176,28 @@ describe('a list that lacks what was there', () => {
     await api.close();
   });
 
-  it('is not believed while the server has one of them by name, and is when it shows them again', async () => {
+  it('is not accepted while the server has one of them by name; a list with all objects is', async () => {
     await open(['a', 'b', 'c']);
     listed = ['a'];
-    cache.listAgain();
+    cache.relist();
     await passing('doubts', () => cache.counters.doubted >= 2);
     assert.deepEqual([deleted, cache.size, cache.state], [[], 3, 'stale']);
     assert.ok(notices.some((notice) => notice.kind === 'failure' && notice.error.code === 'KUBE_LIST_DOUBTED'));
     listed = ['a', 'b', 'c'];
-    await passing('the end of the doubt', () => cache.state === 'synced');
+    await passing('an accepted list', () => cache.state === 'synced');
     assert.deepEqual(deleted, []);
   });
 
-  it('is believed at once of a few that the server denies by name', async () => {
+  it('is accepted at once if the server answers 404 to the names of a few objects', async () => {
     await open(['a', 'b', 'c']);
     listed = ['a', 'b'];
     there = new Set(listed);
-    cache.listAgain();
+    cache.relist();
     await until('the deletion', () => deleted.length === 1);
     assert.deepEqual([deleted, asked, cache.counters.doubted], [['c'], ['c'], 0]);
   });
 
-  it('of a name that another object has now, the old one is gone', async () => {
+  it('removes an object if another one has its name now', async () => {
     await open(['a', 'b', 'c']);
     const answer = api.handler;
     listed = ['a', 'b'];
@@ -205,16 +205,16 @@ describe('a list that lacks what was there', () => {
       if (exchange.path.endsWith('/c')) exchange.json({ metadata: { ...pod('c').metadata, uid: 'another' } });
       else answer?.(exchange);
     };
-    cache.listAgain();
+    cache.relist();
     await until('the deletion', () => deleted.length === 1);
     assert.deepEqual(deleted, ['c']);
   });
 
-  it('is doubted for ten seconds where it lost everything, though each name is denied; a second one that agrees is believed', async () => {
+  it('without any object needs a second list after ten seconds, although the server answers 404 to each name', async () => {
     await open(['a', 'b', 'c']);
     listed = [];
     there = new Set();
-    cache.listAgain();
+    cache.relist();
     await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
     clock.advance(9_900);
     assert.deepEqual(deleted, []);
@@ -222,11 +222,11 @@ describe('a list that lacks what was there', () => {
     await until('the deletions', () => deleted.length === 3);
   });
 
-  it('keeps what a second list shows again', async () => {
+  it('keeps objects that the second list has', async () => {
     await open(['a', 'b', 'c']);
     listed = [];
     there = new Set();
-    cache.listAgain();
+    cache.relist();
     await until('the doubt', () => notices.some(({ kind }) => kind === 'shrunk'));
     listed = ['a', 'b', 'c'];
     clock.advance(10_000);
@@ -234,12 +234,12 @@ describe('a list that lacks what was there', () => {
     assert.deepEqual([deleted, cache.size], [[], 3]);
   });
 
-  it('of very many, some are asked for and a second list tells of the others', async () => {
+  it('without very many objects: some are asked for by name, and a second list decides on the others', async () => {
     const names = NAMES(200);
     await open(names);
     listed = names.slice(0, 150);
     there = new Set(listed);
-    cache.listAgain();
+    cache.relist();
     await until('the doubt', () =>
       notices.some((notice) => notice.kind === 'shrunk' && notice.absent === 50 && notice.againInMs === 1_000),
     );
@@ -249,7 +249,7 @@ describe('a list that lacks what was there', () => {
     await until('the deletions', () => deleted.length === 50);
   });
 
-  it('loses no object of a kind that is said not to be served while its definition says that it is', async () => {
+  it('keeps the objects of a kind that is not served while its definition declares it', async () => {
     let served = true;
     let promised = true;
     api.handler = (exchange) => {
@@ -257,10 +257,10 @@ describe('a list that lacks what was there', () => {
       else if (exchange.isWatch) exchange.open();
       else exchange.list([pod('a')], '10');
     };
-    const definitions = { untilServed: () => Promise.resolve(), promises: () => promised };
+    const definitions = { untilServed: () => Promise.resolve(), isDeclared: () => promised };
     await open(['a'], { resource: THINGS, optional: true, notServedGraceMs: 1_000, definitions });
     served = false;
-    cache.listAgain();
+    cache.relist();
     await until('the refusal', () => cache.state === 'not-served');
     for (let at = 0; at < 50; at++) {
       clock.advance(1_000);

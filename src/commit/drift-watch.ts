@@ -15,22 +15,22 @@ const PEACE_MS = 10_000;
 
 export class DriftWatch {
   /** Rows that differ for another reason: changes of these are no drift. */
-  readonly #unsettled = new Set<RowId>();
+  readonly #pending = new Set<RowId>();
   readonly #rows = new Set<RowId>();
   readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
   /** What was told already, and is not repaired yet. */
-  readonly #told = new Map<string, Drift>();
+  readonly #reported = new Map<string, Drift>();
   readonly #repairs = new Map<RowId, { count: number; at: number }>();
 
   /** A row changed that nothing of this process was to change. @param shared it has columns of members */
   rowChanged(id: RowId, shared: boolean): void {
-    if (this.#unsettled.has(id)) return;
+    if (this.#pending.has(id)) return;
     this.#rows.add(id);
     if (shared) this.#members.set(id, 'all');
   }
 
   memberChanged(id: RowId, key: MemberKey): void {
-    if (this.#unsettled.has(id)) return;
+    if (this.#pending.has(id)) return;
     const keys = this.#members.get(id);
     if (keys === 'all') return;
     if (keys === undefined) this.#members.set(id, new Set([key]));
@@ -38,12 +38,12 @@ export class DriftWatch {
   }
 
   /** The rules want something else of it now. */
-  wanted(id: RowId): void {
+  emitted(id: RowId): void {
     this.#rows.delete(id);
     this.#members.delete(id);
   }
 
-  memberWanted(id: RowId, keys: ReadonlySet<MemberKey>): void {
+  memberEmitted(id: RowId, keys: ReadonlySet<MemberKey>): void {
     const suspected = this.#members.get(id);
     if (suspected === undefined || suspected === 'all') return;
     for (const key of keys) suspected.delete(key);
@@ -55,15 +55,15 @@ export class DriftWatch {
    * @param proven by what is written in the row: another program made the difference, whenever that was
    * @returns true when what it found is drift
    */
-  rowJudged(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
-    if (verdict.kind === 'converged') this.#unsettled.delete(id);
-    else this.#unsettled.add(id);
+  rowCompared(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
+    if (verdict.kind === 'converged') this.#pending.delete(id);
+    else this.#pending.add(id);
     if (verdict.kind === 'converged' || verdict.kind === 'conflict') this.#rows.delete(id);
     return verdict.kind === 'change' && (this.#rows.has(id) || proven(verdict));
   }
 
-  /** As `rowJudged`, for some members of a row. */
-  membersJudged(id: RowId, keys: ReadonlySet<MemberKey> | 'all', verdict: Verdict): boolean {
+  /** As `rowCompared`, for some members of a row. */
+  membersCompared(id: RowId, keys: ReadonlySet<MemberKey> | 'all', verdict: Verdict): boolean {
     const suspected = this.#members.get(id);
     if (suspected === undefined) return false;
     const hit = suspected === 'all' || keys === 'all' || [...suspected].some((key) => keys.has(key));
@@ -72,16 +72,16 @@ export class DriftWatch {
   }
 
   /** @returns false when it was told before, as of a transaction that failed */
-  tell(part: string, drift: Drift): boolean {
-    const known = this.#told.has(part);
-    this.#told.set(part, drift);
+  report(part: string, drift: Drift): boolean {
+    const known = this.#reported.has(part);
+    this.#reported.set(part, drift);
     return !known;
   }
 
   /** A transaction has put it right. @returns what was told of it */
   repaired(part: string): Drift | undefined {
-    const drift = this.#told.get(part);
-    this.#told.delete(part);
+    const drift = this.#reported.get(part);
+    this.#reported.delete(part);
     return drift;
   }
 
@@ -89,7 +89,7 @@ export class DriftWatch {
    * Counts a repair. @param now monotonic milliseconds
    * @returns true when another program undoes every one: the next is to wait
    */
-  isFought(id: RowId, now: number): boolean {
+  isContested(id: RowId, now: number): boolean {
     for (const [other, { at }] of this.#repairs) {
       if (now - at < PEACE_MS) break;
       this.#repairs.delete(other);
@@ -105,6 +105,6 @@ export class DriftWatch {
   forget(): void {
     this.#rows.clear();
     this.#members.clear();
-    this.#told.clear();
+    this.#reported.clear();
   }
 }

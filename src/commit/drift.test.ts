@@ -5,7 +5,7 @@ import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { driftSentence, repairSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { northboundOfFile, rowsOf } from './testing/northbound-of-file.ts';
+import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
@@ -21,7 +21,7 @@ const port = (address: string): RowOutput =>
   row(rowId('Logical_Switch_Port', 'p1'), { name: 'p1', addresses: [address], type: '' }, { id: ls, column: 'ports' });
 const inGroup: MemberOutput = { kind: 'member', row: group, column: 'ports', member: { ref: rowId('Logical_Switch_Port', 'p1') } };
 
-const { writer, nbctl } = northboundOfFile();
+const { writer, nbctl } = sharedNorthbound();
 
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
   const kiln = await writer().start(true);

@@ -15,7 +15,7 @@ test('five pods of a namespace leave at a time; a place is free when a pod is go
   assert.deepEqual([take('f'), take('g')], ['now', 'later']);
   there.set('pods/shop/b', 'another uid');
   assert.deepEqual([take('g'), take('h')], ['now', 'later']);
-  limit.refused('pods/shop/c');
+  limit.rejected('pods/shop/c');
   assert.deepEqual([take('h'), take('i')], ['now', 'later']);
   assert.equal(take('i', EVICTION_RETRY_MS), 'now');
 });

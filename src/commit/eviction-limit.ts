@@ -57,7 +57,7 @@ export class EvictionLimit {
   }
 
   /** The server did not take it. */
-  refused(key: string): void {
+  rejected(key: string): void {
     this.#left(key);
   }
 

@@ -18,17 +18,17 @@ const MOST_CONTRADICTIONS = 3;
 
 export class Fence {
   readonly #session: OvsdbSession;
-  readonly #refused: (error: OvsdbError) => void;
+  readonly #onFailed: (error: OvsdbError) => void;
   #term: number | undefined;
   /** The highest that this process has seen: another program may wipe the key. */
   #highest = 0;
   /** The row of a term that could not be written since it is not as the replica has it, and how often in a row. */
   #contradicted: { readonly row: Row; readonly times: number } | undefined;
 
-  /** @param refused told why the server did not take a term, where nobody was faster */
-  constructor(session: OvsdbSession, refused: (error: OvsdbError) => void = () => undefined) {
+  /** @param onFailed called with the reason when the server rejects a new term; not when another program wrote first */
+  constructor(session: OvsdbSession, onFailed: (error: OvsdbError) => void = () => undefined) {
     this.#session = session;
-    this.#refused = refused;
+    this.#onFailed = onFailed;
     session.onChanges((changes) => {
       for (const { table, kind, row } of changes)
         if (table === 'NB_Global' && kind !== 'delete') this.#highest = Math.max(this.#highest, termOf(row) ?? 0);
@@ -117,7 +117,7 @@ export class Fence {
 
   #concluded(outcome: TransactOutcome, term: number): boolean {
     if (outcome.ok) this.#take(term);
-    else if (outcome.error.outcome === 'rejected' && outcome.error.operation?.op !== 'wait') this.#refused(outcome.error);
+    else if (outcome.error.outcome === 'rejected' && outcome.error.operation?.op !== 'wait') this.#onFailed(outcome.error);
     return outcome.ok;
   }
 

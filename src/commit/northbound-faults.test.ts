@@ -5,7 +5,7 @@ import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { northboundOfFile } from './testing/northbound-of-file.ts';
+import { sharedNorthbound } from './testing/shared-northbound.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
@@ -22,7 +22,7 @@ const routerPort: RowOutput = {
   columns: { name: 'r1-s1', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] },
 };
 
-const { writer, nbctl } = northboundOfFile();
+const { writer, nbctl } = sharedNorthbound();
 
 function policy(priority: number): RowOutput {
   return {

@@ -21,7 +21,7 @@ export interface NorthboundWriterOptions {
    * Whether a write that takes an object's last finalizer of Kiln's is not answered yet: no row is made for it meanwhile, or the object would
    * go while the row is there. `wake` is called when it is answered.
    */
-  readonly beingLetGo?: (object: ObjectId) => boolean;
+  readonly isBeingReleased?: (object: ObjectId) => boolean;
   /** Asked before each transaction: leader, caches complete, nobody else in charge. */
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */

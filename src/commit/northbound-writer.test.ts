@@ -5,12 +5,12 @@ import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { northboundOfFile } from './testing/northbound-of-file.ts';
+import { sharedNorthbound } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 
-const { writer, nbctl, kill, restart } = northboundOfFile();
+const { writer, nbctl, kill, restart } = sharedNorthbound();
 const start = (leads = true): Promise<WriterProcess> => writer().start(leads);
 
 const ls = rowId('Logical_Switch', 's1');
@@ -58,7 +58,7 @@ test('rows, children and members are made in one transaction, changed one by one
 test('no row is made of an object that is being let go, nor a port whose IP object is, until it is known what became of that', async () => {
   const kiln = await start();
   try {
-    kiln.lettingGo.add(objectId('ips', 'p1')).add(objectId('subnets', 's2'));
+    kiln.releasing.add(objectId('ips', 'p1')).add(objectId('subnets', 's2'));
     const [other, next] = [rowId('Logical_Switch', 's2'), { ...owner, name: 's2' }];
     const otherRow: RowOutput = { ...switchRow, id: other, owner: next, columns: { name: 's2' } };
     const made = kiln.want([switchRow, otherRow, port('p1'), port('p2'), port('p3', '00:00:00:00:00:01 10.0.1.2', other)]);
@@ -69,13 +69,13 @@ test('no row is made of an object that is being let go, nor a port whose IP obje
     const before = kiln.wakes;
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.ok(kiln.wakes - before < 10, `it waits for the answer, and does not ask ${kiln.wakes - before} times whether it has come`);
-    kiln.lettingGo.clear();
+    kiln.releasing.clear();
     kiln.writer.flush();
     await made;
     assert.match(await nbctl('show', 's1'), /port p1/);
     assert.match(await nbctl('show', 's2'), /port p3/);
     // What is there already is kept as it is wanted, and goes.
-    kiln.lettingGo.add(objectId('ips', 'p1'));
+    kiln.releasing.add(objectId('ips', 'p1'));
     await kiln.want([switchRow, port('p1', '00:00:00:00:00:01 10.0.0.9')]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.9/);
     await kiln.want([]);

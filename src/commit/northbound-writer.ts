@@ -28,7 +28,7 @@ import { RowDependents } from './row-dependents.ts';
 import { RowDifferences } from './row-differences.ts';
 import { RowWaits } from './row-waits.ts';
 import { shareOfRow } from './row-share.ts';
-import { supportsOf } from './row-supports.ts';
+import { requiredObjects } from './required-objects.ts';
 import type { Lane } from './transaction-lanes.ts';
 import { TransactionLanes } from './transaction-lanes.ts';
 import type { Part, Transaction } from './transaction.ts';
@@ -170,7 +170,7 @@ export class NorthboundWriter {
     const { lane, parts, more } = this.#nextBatch();
     // What waits for the answer to a write of an object is looked at when that has come.
     if (parts.length === 0) return this.#lookOn(more || this.#pending.additions > before);
-    if (this.#options.upToDate?.() === false) return parts.forEach((part) => this.#lookAgain(part));
+    if (this.#options.upToDate?.() === false) return parts.forEach((part) => this.#reexamine(part));
     const sentAt = this.#options.now();
     this.#sentAt = sentAt;
     this.#lanes.sent(lane);
@@ -183,16 +183,16 @@ export class NorthboundWriter {
     void this.#options.session.transact(operations, { comment }).then((outcome) => {
       this.#sentAt = undefined;
       this.#sent = new Map();
-      for (const part of parts) this.#lookAgain(part);
+      for (const part of parts) this.#reexamine(part);
       if (outcome.ok) {
         this.#refusals = 0;
-        this.#lanes.carriedOut(lane);
+        this.#lanes.committed(lane);
         for (const id of ids) this.#failures.delete(id);
         const repaired = parts.flatMap(
           ({ id, members }) => this.#drift.repaired(`${members === undefined ? 'row' : 'members'} ${id}`) ?? [],
         );
         if (repaired.length > 0) this.#options.onDrift(repaired, true);
-        for (const { id } of repaired) if (this.#drift.isFought(id, this.#options.now())) this.#calm(id);
+        for (const { id } of repaired) if (this.#drift.isContested(id, this.#options.now())) this.#calm(id);
         this.#rest(PACE_MS);
       } else this.#failed(outcome.error, lane, ids, { operations, blame }, fence.length);
       this.#options.onTransaction({
@@ -284,7 +284,7 @@ export class NorthboundWriter {
         if (this.#aside.has(id) || this.#calming.has(id)) continue;
         this.#proven.note(id, context);
         const verdict = diffRow(id, context);
-        if (this.#drift.rowJudged(id, verdict, (change) => differsFromItsSeal(id, change, context)))
+        if (this.#drift.rowCompared(id, verdict, (change) => differsFromItsSeal(id, change, context)))
           this.#tell(id, verdict, context, drifts);
         this.#conclude(id, verdict, parts, planned);
       }
@@ -299,7 +299,7 @@ export class NorthboundWriter {
       this.#pending.members.delete(id);
       if (this.#aside.has(id) || this.#calming.has(id)) continue;
       const verdict = diffMembers(id, keys, context);
-      if (this.#drift.membersJudged(id, keys, verdict)) this.#tell(id, verdict, context, drifts, 'members');
+      if (this.#drift.membersCompared(id, keys, verdict)) this.#tell(id, verdict, context, drifts, 'members');
       this.#conclude(id, verdict, parts, planned, keys);
     }
     // Where another process leads by now, the fence refuses all this, and what is found is that process's work.
@@ -310,7 +310,7 @@ export class NorthboundWriter {
   #tell(id: RowId, verdict: Verdict, context: DiffContext, drifts: Drift[], part = 'row'): void {
     if (verdict.kind !== 'change') return;
     const drift = describeDrift(id, verdict, context);
-    if (this.#drift.tell(`${part} ${id}`, drift)) drifts.push(drift);
+    if (this.#drift.report(`${part} ${id}`, drift)) drifts.push(drift);
   }
 
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
@@ -345,10 +345,10 @@ export class NorthboundWriter {
    * know what is there, and the row is looked at again.
    */
   #losesSupport(id: RowId): boolean {
-    const { beingLetGo, desired } = this.#options;
-    if (beingLetGo === undefined) return false;
+    const { isBeingReleased, desired } = this.#options;
+    if (isBeingReleased === undefined) return false;
     const owners = (desired.row(id)?.rows ?? []).map(({ owner }) => owner);
-    return supportsOf(id, owners).some(beingLetGo);
+    return requiredObjects(id, owners).some(isBeingReleased);
   }
 
   /** Keeps the conflicts that rules and people see in step with what the diff found. */
@@ -436,7 +436,7 @@ export class NorthboundWriter {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     // At once: who edits faster than a transaction takes has another row by then.
-    if (!raced || failures >= MOST_RACES) this.#lanes.refused(this.#shareOf(id), this.#options.now());
+    if (!raced || failures >= MOST_RACES) this.#lanes.failed(this.#shareOf(id), this.#options.now());
     if (failures < 2) return;
     if (raced && failures < MOST_RACES) return this.#calm(id);
     this.#aside.add(id);
@@ -453,7 +453,7 @@ export class NorthboundWriter {
   }
 
   /** What was sent is compared again: it is settled, or it was refused and is planned anew. */
-  #lookAgain({ id, members }: Part): void {
+  #reexamine({ id, members }: Part): void {
     if (members === undefined) this.#mark(id, 'row');
     else if (members === 'all') this.#pending.members.set(id, 'all');
     else this.#pending.markMembers(id, new Set(members));
@@ -488,7 +488,7 @@ export class NorthboundWriter {
     for (const id of desired.dirtyRows) {
       if (taken++ >= MOST_TAKEN) return false;
       desired.dirtyRows.delete(id);
-      this.#drift.wanted(id);
+      this.#drift.emitted(id);
       if (this.#aside.delete(id)) this.#failures.delete(id);
       this.#mark(id);
     }
@@ -499,7 +499,7 @@ export class NorthboundWriter {
     }
     for (const [id, keys] of desired.dirtyMembers) {
       desired.dirtyMembers.delete(id);
-      this.#drift.memberWanted(id, keys);
+      this.#drift.memberEmitted(id, keys);
       this.#pending.markMembers(id, keys);
     }
     return true;

@@ -57,11 +57,11 @@ class Bench {
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => this.now,
     date: () => this.now,
-    refused: new RejectedWrites({
+    rejected: new RejectedWrites({
       table: this.world.rejectedWrites,
       date: () => this.now,
       later: (ms, run) => this.timers.push({ ms, run }),
-      due: (one) => this.writer.lookAgain(one),
+      due: (one) => this.writer.reexamine(one),
     }),
     onWritten: () => undefined,
     onEvent: () => undefined,
@@ -235,7 +235,7 @@ test('the first status of a Subnet is written at once, the next not within a sec
   assert.deepEqual(await server.turns(), ['status 1']);
   server.want(counted(8));
   assert.deepEqual(await server.turns(), []);
-  assert.deepEqual([[...bench.writer.held], bench.writer.quiet], [[['paced', 1]], false]);
+  assert.deepEqual([[...bench.writer.delayed], bench.writer.quiet], [[['paced', 1]], false]);
   server.touch();
   server.want(counted(7));
   assert.deepEqual(await server.turns(), []);
@@ -355,25 +355,25 @@ test('an object is being let go from the moment that the write is submitted unti
   const kept: PatchOutput = { ...left, annotations: { a: '1' }, finalizer: true };
   bench.desired.replace([], [kept]);
   bench.writer.flush();
-  assert.equal(bench.writer.letsGo(id), false, 'a write that says nothing of finalizers');
+  assert.equal(bench.writer.releasesObject(id), false, 'a write that says nothing of finalizers');
   await bench.refuse('KUBE_CONFLICT');
   bench.wait();
 
   bench.desired.replace([kept], [left]);
   bench.writer.mark(id);
   bench.writer.flush();
-  assert.equal(bench.writer.letsGo(id), true);
+  assert.equal(bench.writer.releasesObject(id), true);
   await bench.refuse('KUBE_PRECONDITION');
-  assert.equal(bench.writer.letsGo(id), false);
+  assert.equal(bench.writer.releasesObject(id), false);
 
   bench.queues = true;
   bench.wait();
   bench.writer.flush();
-  assert.equal(bench.writer.letsGo(id), true);
+  assert.equal(bench.writer.releasesObject(id), true);
   bench.desired.replace([left], [kept]);
   bench.writer.flush();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(bench.writer.letsGo(id), false);
+  assert.equal(bench.writer.releasesObject(id), false);
 });
 
 test('an object without a finalizer of Kiln goes when it is deleted: that waits for the transaction under way, and counts as letting go', () => {
@@ -385,7 +385,7 @@ test('an object without a finalizer of Kiln goes when it is deleted: that waits 
   bench.transactionSentAt = undefined;
   bench.writer.flush();
   assert.equal(bench.sent.length, 1);
-  assert.equal(bench.writer.letsGo(id), true);
+  assert.equal(bench.writer.releasesObject(id), true);
 });
 
 test('what waits to be sent and is not wanted any more is taken back: its object may be in use again', async () => {
@@ -427,7 +427,7 @@ test('a write that the server refuses is tried ever more rarely, whatever become
     bench.writer.mark(id);
     bench.writer.flush();
     assert.equal(bench.sent.length, 0, 'somebody changed the object');
-    assert.deepEqual([...bench.writer.held], [['refused', 1]]);
+    assert.deepEqual([...bench.writer.delayed], [['refused', 1]]);
     assert.equal(bench.writer.quiet, false);
     const until = bench.world.rejectedWrites.peek('object namespaces/shop')?.until ?? NaN;
     rests.push(until - bench.now);

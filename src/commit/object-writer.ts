@@ -35,7 +35,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
-  readonly refused?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
   readonly upToDate?: () => boolean;
@@ -69,7 +69,7 @@ export class ObjectWriter {
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
   /** Objects with a write that lets them go and is not answered yet. */
-  readonly #lettingGo = new Map<ObjectId, ObjectWrite>();
+  readonly #releasing = new Map<ObjectId, ObjectWrite>();
   readonly #delays: WriteDelays;
   /** What is left of all objects that are to be looked at again. */
   #all: Iterator<ObjectId> | undefined;
@@ -83,7 +83,7 @@ export class ObjectWriter {
       ...options,
       observed: (id) => source.get(...apart(id)),
       unanswered: (id) => this.#underWay.has(id),
-      look: (id) => this.lookAgain(id),
+      look: (id) => this.reexamine(id),
     });
   }
 
@@ -93,14 +93,14 @@ export class ObjectWriter {
   }
 
   /** Objects with writes that are not sent now, by what keeps them. */
-  get held(): ReadonlyMap<WriteDelay, number> {
+  get delayed(): ReadonlyMap<WriteDelay, number> {
     const delay = this.#delays.onAll();
     return delay === undefined ? this.#delays.counts : new Map([[delay, this.#pending.size]]);
   }
 
   /** Whether a write is under way after which nothing of Kiln's keeps the object: it may be gone at any moment. */
-  letsGo(id: ObjectId): boolean {
-    return this.#lettingGo.has(id);
+  releasesObject(id: ObjectId): boolean {
+    return this.#releasing.has(id);
   }
 
   /** An object changed outside, or a reply came in. */
@@ -111,7 +111,7 @@ export class ObjectWriter {
   }
 
   /** What kept an object from being written is over. */
-  lookAgain(id: ObjectId): void {
+  reexamine(id: ObjectId): void {
     this.#pending.add(id);
     this.#options.wake();
   }
@@ -222,11 +222,11 @@ export class ObjectWriter {
     const seen = this.#options.source.get(resource, key)?.metadata.resourceVersion;
     const writes = this.#underWay.get(id) ?? new Map<ObjectWrite, WriteIntent>();
     this.#underWay.set(id, writes.set(write, intent));
-    if (this.#delays.letsGo(id, write)) this.#lettingGo.set(id, write);
+    if (this.#delays.releasesObject(id, write)) this.#releasing.set(id, write);
     void this.#options.writer.submit(intent).then((result) => {
       writes.delete(write);
       if (writes.size === 0) this.#underWay.delete(id);
-      if (this.#lettingGo.get(id) === write) this.#lettingGo.delete(id);
+      if (this.#releasing.get(id) === write) this.#releasing.delete(id);
       this.#finished(id, write, result, seen);
       this.#options.wake();
     });

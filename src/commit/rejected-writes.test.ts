@@ -19,7 +19,7 @@ class Bench {
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
   now = 0;
   readonly due: string[] = [];
-  readonly refused = new RejectedWrites({
+  readonly rejected = new RejectedWrites({
     table: this.table,
     date: () => this.now,
     later: (ms, run) => this.timers.push({ ms, run }),
@@ -29,7 +29,7 @@ class Bench {
   answer(code: KubeErrorCode | 'ok', uid = 'uid-1', text = 'no'): boolean {
     const metadata = { name: 'web.shop', annotations: { [kilnAnnotation.podUid]: uid } };
     const write: ObjectWrite = { resource: 'ips', namespace: '', name: 'web.shop', events: [], verb: 'create', object: { metadata } };
-    return this.refused.answered(ID, write, code === 'ok' ? undefined : new KubeError(code, { verb: 'create', resource: 'ips' }, text));
+    return this.rejected.answered(ID, write, code === 'ok' ? undefined : new KubeError(code, { verb: 'create', resource: 'ips' }, text));
   }
 
   /** Ends the timers that run now. */
@@ -88,11 +88,11 @@ test('a failure of which nobody knows whether it made the object counts when it 
 
 test('it is not quiet while one rests', () => {
   const bench = new Bench();
-  assert.equal(bench.refused.quiet, true);
+  assert.equal(bench.rejected.quiet, true);
   bench.answer('KUBE_FORBIDDEN');
-  assert.equal(bench.refused.quiet, false);
+  assert.equal(bench.rejected.quiet, false);
   bench.now = 10_000;
-  assert.equal(bench.refused.quiet, true);
+  assert.equal(bench.rejected.quiet, true);
 });
 
 test('a timer that ends a millisecond before the date says so ends the rest: there is no other', () => {
@@ -101,7 +101,7 @@ test('a timer that ends a millisecond before the date says so ends the rest: the
   bench.now = (bench.table.peek(KEY)?.until ?? NaN) - 1;
   bench.sweep();
   assert.deepEqual(bench.due, [ID]);
-  assert.equal(bench.refused.quiet, true);
+  assert.equal(bench.rejected.quiet, true);
 });
 
 test('who does not try again is forgotten, and a long answer is cut', () => {
@@ -117,23 +117,23 @@ test('who does not try again is forgotten, and a long answer is cut', () => {
   assert.equal(bench.timers.length, 0);
 });
 
-test('what of an object is refused rests alone, and asks for another look when its time has come', () => {
+test('what of an object is rejected rests alone, and asks for another look when its time has come', () => {
   const bench = new Bench();
   const patch = { resource: 'vips', namespace: '', name: 'v', events: [], verb: 'patch', style: 'merge', uid: 'uid-1' } as const;
   const object: ObjectWrite = { ...patch, subresource: undefined, patch: { spec: { v4ip: '10.0.0.2' } } };
   const status: ObjectWrite = { ...patch, subresource: 'status', patch: { status: { v4ip: '10.0.0.2' } } };
   const release: ObjectWrite = { ...patch, subresource: undefined, patch: { metadata: { finalizers: [] } } };
   const error = new KubeError('KUBE_FORBIDDEN', { verb: 'patch', resource: 'vips' }, 'no');
-  assert.equal(bench.refused.answered(objectId('vips', 'v'), object, error), true);
-  const rests = (): readonly boolean[] => [object, status, release].map((write) => bench.refused.rests(write));
+  assert.equal(bench.rejected.answered(objectId('vips', 'v'), object, error), true);
+  const rests = (): readonly boolean[] => [object, status, release].map((write) => bench.rejected.rests(write));
   assert.deepEqual(rests(), [true, false, false]);
-  assert.equal(bench.refused.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'whatever it says');
-  assert.equal(bench.refused.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
+  assert.equal(bench.rejected.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'whatever it says');
+  assert.equal(bench.rejected.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
   bench.now = bench.table.peek(rejectionKey('vips', 'v', 'object'))?.until ?? NaN;
   assert.deepEqual(rests(), [false, false, false]);
   bench.timers.shift()?.run();
   assert.deepEqual(bench.due, ['vips/v']);
-  bench.refused.answered(objectId('vips', 'v'), object, undefined);
+  bench.rejected.answered(objectId('vips', 'v'), object, undefined);
   assert.equal(bench.table.size, 0);
 });
 
@@ -151,7 +151,7 @@ test('failures of unknown outcome of very many objects of one namespace make it 
       patch: {},
       uid: 'u',
     };
-    return bench.refused.answered(
+    return bench.rejected.answered(
       objectId('pods', `${namespace}/${name}`),
       write,
       new KubeError('KUBE_INTERNAL', { verb: 'patch', resource: 'pods' }, 'no'),

@@ -66,8 +66,8 @@ export class RejectedWrites {
   /** Whether its time has not come yet. */
   rests(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
-    const refused = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
-    return refused?.uid === uidOf(write) && refused.until > this.#options.date();
+    const rejected = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
+    return rejected?.uid === uidOf(write) && rejected.until > this.#options.date();
   }
 
   /**
@@ -113,9 +113,9 @@ export class RejectedWrites {
   /** By the timer, whatever the date is then: it may end a millisecond before the date says so, and there is no other. */
   #end(key: string, id: ObjectId): void {
     const { table, date, due } = this.#options;
-    const refused = table.peek(key);
+    const rejected = table.peek(key);
     const now = date();
-    if (refused !== undefined && refused.until > now) table.set(key, { ...refused, until: now });
+    if (rejected !== undefined && rejected.until > now) table.set(key, { ...rejected, until: now });
     due(id);
   }
 

@@ -52,7 +52,7 @@ export class StatusPace {
   }
 
   /** It was not written: how long the next one waits is for who retries it. */
-  refused(id: ObjectId, write: ObjectWrite): void {
+  failed(id: ObjectId, write: ObjectWrite): void {
     if (isPaced(write)) this.#sent.delete(id);
   }
 }

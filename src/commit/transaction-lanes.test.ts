@@ -6,8 +6,8 @@ test('a share of which OVN refused a row goes into transactions of its own, in t
   const lanes = new TransactionLanes(2_000);
   assert.deepEqual(lanes.turns(0), ['']);
   assert.equal(lanes.isOne, true);
-  lanes.refused('flood', 0);
-  lanes.refused('other', 0);
+  lanes.failed('flood', 0);
+  lanes.failed('other', 0);
   assert.deepEqual(
     [lanes.has('', 'flood'), lanes.has('flood', 'flood'), lanes.has('flood', 'quiet'), lanes.has('', 'quiet')],
     [false, true, false, true],
@@ -26,12 +26,12 @@ test('a share of which OVN refused a row goes into transactions of its own, in t
 
 test('how many rows go into a transaction is known of each lane', () => {
   const lanes = new TransactionLanes(2_000);
-  lanes.refused('flood', 0);
+  lanes.failed('flood', 0);
   lanes.halve('flood', 1_000);
   assert.deepEqual([lanes.rows('flood'), lanes.rows('')], [500, 2_000]);
   for (let n = 0; n < 20; n++) lanes.halve('flood', 1_000);
   assert.equal(lanes.rows('flood'), 1);
-  lanes.carriedOut('flood');
+  lanes.committed('flood');
   assert.equal(lanes.rows('flood'), 2);
   lanes.halve('', 100);
   assert.deepEqual([lanes.rows('flood'), lanes.rows('')], [2, 50]);
@@ -39,11 +39,11 @@ test('how many rows go into a transaction is known of each lane', () => {
 
 test('a share of which very much is refused rests, and no other one does', () => {
   const lanes = new TransactionLanes(2_000);
-  lanes.refused('other', 0);
-  for (let n = 0; n < 80; n++) lanes.refused('flood', 0);
+  lanes.failed('other', 0);
+  for (let n = 0; n < 80; n++) lanes.failed('flood', 0);
   assert.deepEqual(lanes.turns(0), ['', 'other', 'flood']);
   assert.equal(lanes.restUntil(0), undefined);
-  lanes.refused('flood', 0);
+  lanes.failed('flood', 0);
   assert.deepEqual(lanes.turns(0), ['', 'other']);
   const until = lanes.restUntil(0) ?? 0;
   assert.ok(until > 0 && until <= 251, `${until}`);

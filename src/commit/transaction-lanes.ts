@@ -9,13 +9,13 @@ import { TokenBucket } from '../kube/token-bucket.ts';
 export type Lane = string;
 
 /** A share is trusted again when nothing of it was refused for so long. */
-const SUSPECTED_MS = 300_000;
+const FAILING_MS = 300_000;
 /** Refused transactions of one share: at once, and a second later on. */
-const REFUSALS = [80, 4] as const;
+const FAILURES = [80, 4] as const;
 
-interface Suspect {
-  lastRefused: number;
-  readonly refusals: TokenBucket;
+interface FailingShare {
+  lastFailed: number;
+  readonly failures: TokenBucket;
   /** Monotonic milliseconds. */
   restsUntil: number;
   /** Rows in its next transaction. */
@@ -25,7 +25,7 @@ interface Suspect {
 export class TransactionLanes {
   readonly #maxRows: number;
   /** In the order of their turns. */
-  readonly #suspects = new Map<string, Suspect>();
+  readonly #failing = new Map<string, FailingShare>();
   #rows: number;
   #lastWasCommon = false;
 
@@ -38,8 +38,8 @@ export class TransactionLanes {
   /** Lanes that may send something now, whose turn is next first. All others rest. */
   turns(now: number): readonly Lane[] {
     const ready: Lane[] = [];
-    for (const [share, { lastRefused, restsUntil }] of this.#suspects) {
-      if (now - lastRefused > SUSPECTED_MS) this.#suspects.delete(share);
+    for (const [share, { lastFailed, restsUntil }] of this.#failing) {
+      if (now - lastFailed > FAILING_MS) this.#failing.delete(share);
       else if (restsUntil <= now) ready.push(share);
     }
     return this.#lastWasCommon ? [...ready, ''] : ['', ...ready];
@@ -48,35 +48,35 @@ export class TransactionLanes {
   /** When the first of those that rest may send again, in monotonic milliseconds. */
   restUntil(now: number): number | undefined {
     let first: number | undefined;
-    for (const { restsUntil } of this.#suspects.values())
+    for (const { restsUntil } of this.#failing.values())
       if (restsUntil > now && (first === undefined || restsUntil < first)) first = restsUntil;
     return first;
   }
 
   /** Whether all that there is goes into one lane. */
   get isOne(): boolean {
-    return this.#suspects.size === 0;
+    return this.#failing.size === 0;
   }
 
   has(lane: Lane, share: string): boolean {
-    return lane === '' ? !this.#suspects.has(share) : lane === share;
+    return lane === '' ? !this.#failing.has(share) : lane === share;
   }
 
   /** Rows in its next transaction. */
   rows(lane: Lane): number {
-    return this.#suspects.get(lane)?.rows ?? this.#rows;
+    return this.#failing.get(lane)?.rows ?? this.#rows;
   }
 
   sent(lane: Lane): void {
     this.#lastWasCommon = lane === '';
-    const suspect = this.#suspects.get(lane);
-    if (suspect === undefined) return;
-    this.#suspects.delete(lane);
-    this.#suspects.set(lane, suspect);
+    const failing = this.#failing.get(lane);
+    if (failing === undefined) return;
+    this.#failing.delete(lane);
+    this.#failing.set(lane, failing);
   }
 
   /** The server took it. */
-  carriedOut(lane: Lane): void {
+  committed(lane: Lane): void {
     this.#setRows(lane, Math.min(this.rows(lane) * 2, this.#maxRows));
   }
 
@@ -86,20 +86,20 @@ export class TransactionLanes {
   }
 
   /** OVN refused a row of this share. @param share empty for nobody's */
-  refused(share: string, now: number): void {
+  failed(share: string, now: number): void {
     if (share === '') return;
-    let suspect = this.#suspects.get(share);
-    if (suspect === undefined) {
-      suspect = { lastRefused: now, refusals: new TokenBucket(...REFUSALS, now), restsUntil: 0, rows: this.#maxRows };
-      this.#suspects.set(share, suspect);
+    let failing = this.#failing.get(share);
+    if (failing === undefined) {
+      failing = { lastFailed: now, failures: new TokenBucket(...FAILURES, now), restsUntil: 0, rows: this.#maxRows };
+      this.#failing.set(share, failing);
     }
-    suspect.lastRefused = now;
-    if (!suspect.refusals.take(now)) suspect.restsUntil = now + suspect.refusals.waitMs(now);
+    failing.lastFailed = now;
+    if (!failing.failures.take(now)) failing.restsUntil = now + failing.failures.waitMs(now);
   }
 
   #setRows(lane: Lane, rows: number): void {
-    const suspect = this.#suspects.get(lane);
-    if (suspect === undefined) this.#rows = rows;
-    else suspect.rows = rows;
+    const failing = this.#failing.get(lane);
+    if (failing === undefined) this.#rows = rows;
+    else failing.rows = rows;
   }
 }

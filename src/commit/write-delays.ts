@@ -10,7 +10,7 @@ import type { EvictionTurn } from './eviction-limit.ts';
 import { EVICTION_RETRY_MS, EVICTION_TURN_MS, EvictionLimit } from './eviction-limit.ts';
 import type { RejectedWrites } from './rejected-writes.ts';
 import { StatusPace } from './status-pace.ts';
-import { letsGo } from './write-part.ts';
+import { removesFinalizer } from './write-part.ts';
 
 export const WRITE_DELAYS = {
   'not-leading': { means: 'this process does not lead, or has not seen everything yet', ends: 'turn' },
@@ -31,7 +31,7 @@ export interface WriteDelaysOptions {
   /** Whether a write of it is under way. */
   readonly unanswered: (id: ObjectId) => boolean;
   readonly mayWrite: () => boolean;
-  readonly refused?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly upToDate?: () => boolean;
   readonly transactionSentAt?: () => number | undefined;
   /** Milliseconds since the epoch; never goes back. */
@@ -85,7 +85,7 @@ export class WriteDelays {
   /** A pod that its disruption budget keeps does not count as work left to do: it may be kept for ever. */
   get quiet(): boolean {
     for (const { left } of this.#resting.values()) if (left === 'work') return false;
-    return this.#pace.quiet && (this.#options.refused?.quiet ?? true);
+    return this.#pace.quiet && (this.#options.rejected?.quiet ?? true);
   }
 
   /** Objects with writes that are due and held, by what held them when they were last looked at. */
@@ -119,7 +119,7 @@ export class WriteDelays {
   #onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
     // The one before it makes another version than this one is for: it would be refused, and wait for nothing.
     if (this.#options.unanswered(id) && write.verb === 'patch' && write.resourceVersion !== undefined) return 'unanswered';
-    if (this.#options.refused?.rests(write) === true) return 'refused';
+    if (this.#options.rejected?.rests(write) === true) return 'refused';
     if (this.#options.upToDate?.() === false) return 'catching-up';
     if (this.#awaitsRows(id, write)) return 'rows-under-way';
     if (this.#pace.waits(id, write)) return 'paced';
@@ -132,16 +132,16 @@ export class WriteDelays {
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
     if (writes.length === 0) this.#rests.delete(id);
     this.#pace.compared(id, writes);
-    if (!writes.some((write) => this.letsGo(id, write))) this.#awaiting.delete(id);
+    if (!writes.some((write) => this.releasesObject(id, write))) this.#awaiting.delete(id);
   }
 
   /** @param error undefined where the server took it */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): void {
-    const refused = this.#options.refused?.answered(id, write, error) ?? false;
+    const rejected = this.#options.rejected?.answered(id, write, error) ?? false;
     if (error === undefined) return;
-    this.#pace.refused(id, write);
-    if (write.verb === 'evict') this.#evictions.refused(id);
-    if (refused || UNSENT.has(error.code)) return;
+    this.#pace.failed(id, write);
+    if (write.verb === 'evict') this.#evictions.rejected(id);
+    if (rejected || UNSENT.has(error.code)) return;
     if (!OUTDATED.has(error.code)) return this.rest(id, 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
     const seen = this.#sentFor.get(write);
     // What it met may have been seen meanwhile.
@@ -175,7 +175,7 @@ export class WriteDelays {
    * is over: then its rows are observed, and the object keeps its finalizer until they are gone. Later transactions make no row for it.
    */
   #awaitsRows(id: ObjectId, write: ObjectWrite): boolean {
-    if (!this.letsGo(id, write)) return false;
+    if (!this.releasesObject(id, write)) return false;
     const sentAt = this.#options.transactionSentAt?.();
     const before = this.#awaiting.get(id);
     this.#awaiting.delete(id);
@@ -191,8 +191,8 @@ export class WriteDelays {
   }
 
   /** Whether nothing of Kiln's keeps the object any more once the write is carried out. */
-  letsGo(id: ObjectId, write: ObjectWrite): boolean {
-    if (write.verb !== 'delete' && !letsGo(write)) return false;
+  releasesObject(id: ObjectId, write: ObjectWrite): boolean {
+    if (write.verb !== 'delete' && !removesFinalizer(write)) return false;
     const { finalizers = [] } = this.#options.observed(id)?.metadata ?? {};
     const keeps = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
     return write.verb === 'delete' ? !keeps : keeps;

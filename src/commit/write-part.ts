@@ -6,12 +6,12 @@ import type { RejectedWrite, WritePart } from '../world/rejected-writes.ts';
 /** Evictions are asked of the server, which may say no: that is an answer, and nothing was refused. */
 export function partOf(write: Exclude<ObjectWrite, { readonly verb: 'evict' }>): WritePart {
   if (write.verb !== 'patch') return write.verb;
-  if (letsGo(write)) return 'release';
+  if (removesFinalizer(write)) return 'release';
   return write.subresource === 'status' || Object.keys(write.patch).every((field) => field === 'status') ? 'status' : 'object';
 }
 
 /** It says which finalizers an object is to have, and Kiln's is not among them. */
-export function letsGo(write: ObjectWrite): boolean {
+export function removesFinalizer(write: ObjectWrite): boolean {
   if (write.verb !== 'patch') return false;
   const { finalizers } = (write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] };
   return finalizers?.includes(FINALIZER) === false;

@@ -222,7 +222,7 @@ export class Controller {
       fence: this.#leadership.fence,
       limit: this.#collection.limit,
       undecided: (owner) => this.#compiler.failsFor(owner),
-      beingLetGo: (object) => this.#objects.letsGo(object),
+      isBeingReleased: (object) => this.#objects.releasesObject(object),
       mayWrite: () => this.#mayWrite(),
       upToDate,
       deposed: () => this.#leadership.depose(),
@@ -255,11 +255,11 @@ export class Controller {
       desired,
       source: this.#caches,
       writer: this.#writer,
-      refused: new RejectedWrites({
+      rejected: new RejectedWrites({
         table: this.world.rejectedWrites,
         date: this.#date.now,
         later,
-        due: (id) => this.#objects.lookAgain(id),
+        due: (id) => this.#objects.reexamine(id),
       }),
       mayWrite: () => this.#mayWrite(),
       upToDate,

@@ -69,13 +69,13 @@ export class MemoryObjects {
   mayEvict: (pod: string) => boolean = () => true;
   /** Why the API server refuses a write; undefined where it does not. */
   refuses: ((write: ObjectWrite) => string | undefined) | undefined;
-  readonly #refused: RejectedWrites;
+  readonly #rejected: RejectedWrites;
   readonly #world: World;
   #serial = 0;
 
   constructor(world: World) {
     this.#world = world;
-    this.#refused = new RejectedWrites({
+    this.#rejected = new RejectedWrites({
       table: world.rejectedWrites,
       date: () => this.clock,
       later: () => undefined,
@@ -230,11 +230,11 @@ export class MemoryObjects {
 
   #asked(write: ObjectWrite): 'taken' | 'refused' | 'rests' {
     if (this.refuses === undefined) return 'taken';
-    if (this.#refused.rests(write)) return 'rests';
+    if (this.#rejected.rests(write)) return 'rests';
     const { resource, namespace, name, verb } = write;
     const refusal = this.refuses(write);
     const error = refusal === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb, resource, name }, refusal);
-    this.#refused.answered(objectId(resource, namespace === '' ? name : `${namespace}/${name}`), write, error);
+    this.#rejected.answered(objectId(resource, namespace === '' ? name : `${namespace}/${name}`), write, error);
     return error === undefined ? 'taken' : 'refused';
   }
 

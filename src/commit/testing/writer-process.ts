@@ -29,7 +29,7 @@ export class WriterProcess {
   /** Owners for whom a rule fails. */
   readonly undecided = new Set<string>();
   /** Objects that a write under way lets go. */
-  readonly lettingGo = new Set<ObjectId>();
+  readonly releasing = new Set<ObjectId>();
   /** How often the writer asked to be called again. */
   wakes = 0;
   deposed = false;
@@ -42,9 +42,9 @@ export class WriterProcess {
 
   /**
    * @param server one, or the endpoints of a cluster
-   * @param refused told why the server did not take a term
+   * @param onFailed called with the reason when the server rejects a new term
    */
-  constructor(server: OvsdbServerProcess | readonly string[], refused?: (error: OvsdbError) => void) {
+  constructor(server: OvsdbServerProcess | readonly string[], onFailed?: (error: OvsdbError) => void) {
     const endpoints = 'unix' in server ? [server.unix] : server;
     this.session = new OvsdbSession({
       endpoints,
@@ -53,7 +53,7 @@ export class WriterProcess {
       leaderOnly: endpoints.length > 1,
       probeIntervalMs: endpoints.length > 1 ? 1_000 : 5_000,
     });
-    this.fence = new Fence(this.session, refused);
+    this.fence = new Fence(this.session, onFailed);
     const limit = new CollectionLimit({
       enabled: false,
       maxRows: 0,
@@ -69,7 +69,7 @@ export class WriterProcess {
       fence: this.fence,
       limit,
       undecided: (owner) => this.undecided.has(owner),
-      beingLetGo: (object) => this.lettingGo.has(object),
+      isBeingReleased: (object) => this.releasing.has(object),
       upToDate: () => this.upToDate,
       mayWrite: () => this.leads && this.session.state === 'synced',
       deposed: () => {

@@ -34,7 +34,7 @@ export interface MetricSources {
   readonly caches: Caches;
   readonly rows: NorthboundWriter;
   readonly limit: CollectionLimit;
-  readonly objects: Pick<ObjectWriter, 'held'>;
+  readonly objects: Pick<ObjectWriter, 'delayed'>;
   readonly writer: KubeWriter;
   readonly events: EventRecorder;
   readonly leadership: Leadership;
@@ -70,8 +70,8 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
   metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
   metrics.read('kiln_api_objects_held', (report) => {
-    const { held } = objects;
-    for (const why of Object.keys(WRITE_DELAYS) as (keyof typeof WRITE_DELAYS)[]) report({ why }, held.get(why) ?? 0);
+    const { delayed } = objects;
+    for (const why of Object.keys(WRITE_DELAYS) as (keyof typeof WRITE_DELAYS)[]) report({ why }, delayed.get(why) ?? 0);
   });
   metrics.read('kiln_events_total', (report) => {
     for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimant, Output, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { northboundOfFile } from './testing/northbound-of-file.ts';
+import { sharedNorthbound } from './testing/shared-northbound.ts';
 
-const { writer } = northboundOfFile();
+const { writer } = sharedNorthbound();
 
 const cluster: Claimant = { kind: 'vpc', namespace: '', name: 'r1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const lr = rowId('Logical_Router', 'r1');

@@ -4,7 +4,7 @@ import type { Claimant, RowOutput } from '../../compile/output.ts';
 import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './writer-process.ts';
 
-export interface NorthboundOfFile {
+export interface SharedNorthbound {
   /** A writer of its own, not started. */
   readonly writer: () => WriterProcess;
   readonly nbctl: (...args: string[]) => Promise<string>;
@@ -13,7 +13,7 @@ export interface NorthboundOfFile {
   readonly restart: () => Promise<void>;
 }
 
-export function northboundOfFile(): NorthboundOfFile {
+export function sharedNorthbound(): SharedNorthbound {
   let server: OvsdbServerProcess;
   before(async () => {
     server = await OvsdbServerProcess.start();

@@ -6,7 +6,7 @@ import { driftSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { dhcpOptionsId, policyId } from '../nb/tables.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { northboundOfFile, rowsOf } from './testing/northbound-of-file.ts';
+import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
@@ -49,7 +49,7 @@ const WANTED: readonly Output[] = [
   member(group, 'ports', port),
 ];
 
-const { writer, nbctl } = northboundOfFile();
+const { writer, nbctl } = sharedNorthbound();
 const uuidsOf = async (table: string): Promise<readonly string[]> =>
   (await nbctl('--bare', '--columns=_uuid', 'list', table)).split(/\s+/).filter((text) => text !== '');
 

@@ -10,7 +10,7 @@ import { identityOf, tableOf } from '../nb/row-id.ts';
 import { resourceOfKind } from '../world/resources.ts';
 
 /** @param owners of the row, as the rules want it */
-export function supportsOf(id: RowId, owners: readonly Owner[]): readonly ObjectId[] {
+export function requiredObjects(id: RowId, owners: readonly Owner[]): readonly ObjectId[] {
   const owning = owners.flatMap(({ kind, namespace, name }) => {
     const resource = resourceOfKind(kind);
     return resource === undefined ? [] : [objectId(resource, namespace === '' ? name : `${namespace}/${name}`)];

@@ -22,19 +22,19 @@ function limitOf(explained: (owner: string) => boolean, enabled = true, told: nu
   });
 }
 
-test('above the limit nothing that is unexplained goes, until the pause is ended', () => {
+test('above the limit no row without an explained owner is collected until the pause ends', () => {
   const told: number[] = [];
   const limit = limitOf((owner) => owner === 'pod/ns/gone0', true, told);
   const found = rows(20);
   limit.survey(found);
   assert.deepEqual(told, [19]);
   assert.equal(limit.allows(...(found[1] as (typeof found)[0])), false);
-  assert.equal(limit.allows(...(found[0] as (typeof found)[0])), true, 'a deletion that was seen is carried out');
+  assert.equal(limit.allows(...(found[0] as (typeof found)[0])), true, 'rows of an owner with an observed deletion are collected');
   limit.end();
   assert.equal(limit.allows(...(found[1] as (typeof found)[0])), true);
 });
 
-test('what users delete does not count, nor does a small number, nor anything in a laboratory', () => {
+test('deletions by users do not count, nor does a small number, nor anything in a laboratory', () => {
   for (const limit of [limitOf(() => true), limitOf(() => false, false)]) {
     const found = rows(40);
     limit.survey(found);
@@ -45,7 +45,7 @@ test('what users delete does not count, nor does a small number, nor anything in
   assert.equal(few.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
 });
 
-test('what vanishes later is counted as well; a pause under way is told once', () => {
+test('owners that disappear later count as well; a pause is reported once', () => {
   const told: number[] = [];
   const limit = limitOf(() => false, true, told);
   limit.survey([]);
@@ -55,7 +55,7 @@ test('what vanishes later is counted as well; a pause under way is told once', (
   assert.deepEqual(told, [20]);
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false);
   limit.survey(rows(5));
-  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false, 'nobody has confirmed what is there');
+  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false, 'no second list has confirmed the World');
   limit.end();
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
 });

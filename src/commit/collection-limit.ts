@@ -1,7 +1,7 @@
 /**
- * Guards collection against a World that lies: an API server that lost its data, a wrong cluster. Only rows count whose owner is
- * not there and was not seen to be deleted. Above the limit nothing of them is deleted until the grace is over and a second full
- * list has agreed.
+ * Guards collection against a wrong World: an API server that lost its data, or another cluster. It counts rows whose owner does not exist
+ * and was not observed to be deleted. Above the limit none of them is deleted until the grace period is over and a second full list has
+ * confirmed that the owners are gone.
  */
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -13,11 +13,11 @@ export interface CollectionLimitOptions {
   readonly maxShare: number;
   /** Number of rows that are ours. */
   readonly ownedRows: () => number;
-  /** Whether an object `<kind>/<namespace>/<name>` exists, or was seen to be deleted, since this process started. */
+  /** Whether the object `<kind>/<namespace>/<name>` exists, or its deletion was observed since this process started. */
   readonly ownerExplained: (owner: string) => boolean;
-  /** Whether the API server has not one object of the owner's kind: of a kind that no cluster is without. */
+  /** Whether the list of the owner's kind is empty, for kinds that no cluster lacks. */
   readonly kindIsEmpty?: (owner: string) => boolean;
-  /** Told once a pause: whoever is told calls `end` after the grace, when a second full list agrees. */
+  /** Called once for each pause. The caller calls `end` after the grace period, when a second full list confirms. */
   readonly paused: (rows: number, limit: number) => void;
 }
 
@@ -38,14 +38,14 @@ export class CollectionLimit {
     return this.#pausing;
   }
 
-  /** Rows whose deletion waits, or would if there were more of them. */
+  /** Rows without an explained owner: their deletion waits during a pause. */
   get held(): ReadonlySet<RowId> {
     return this.#unexplained;
   }
 
   /**
-   * Counts what would go: call when all is listed, and again when a list shows less than was known, each time before anything is
-   * written. A pause under way goes on until `end`, also where fewer rows would go now: half of a World that comes back is no proof.
+   * Counts the rows that would be collected. Call it when all kinds are listed, and again when a list lacks known objects, each time before
+   * any write. A pause lasts until `end`, even if fewer rows would be collected now: a half-restored World proves nothing.
    */
   survey(ids: Iterable<readonly [RowId, Ownership]>): void {
     const { enabled, maxRows, maxShare, ownedRows, ownerExplained, kindIsEmpty } = this.#options;
@@ -62,7 +62,7 @@ export class CollectionLimit {
     this.#options.paused(this.#unexplained.size, limit);
   }
 
-  /** The World was confirmed: collection goes on. */
+  /** A second full list confirmed the World: collection continues. */
   end(): void {
     this.#pausing = false;
     this.#unexplained.clear();

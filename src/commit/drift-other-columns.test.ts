@@ -1,4 +1,4 @@
-/** Drift by hand that is not in a column Kiln states: rows renamed, switched off, put into other rows, duplicated with what is in them. */
+/** Drift by hand outside of emitted columns: rows renamed, disabled, added to other rows, duplicated with their children. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
@@ -53,7 +53,7 @@ const { writer, nbctl } = sharedNorthbound();
 const uuidsOf = async (table: string): Promise<readonly string[]> =>
   (await nbctl('--bare', '--columns=_uuid', 'list', table)).split(/\s+/).filter((text) => text !== '');
 
-/** What Kiln wants is there; a writer that has just started finds nothing to do after `use`. */
+/** The desired rows exist; a new writer has nothing to do after `use`. */
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
   const kiln = await writer().start(true);
   try {
@@ -74,7 +74,7 @@ async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<
   }
 }
 
-test('a router, a router port and a port that were switched off work again, and a port is nested in no other', async () => {
+test('a disabled router, router port and port are enabled again, and a port is nested in no other', async () => {
   await withWriter(async (kiln) => {
     for (const [table, name, column, value, empty] of [
       ['Logical_Router', 'r1', 'enabled', 'false', '[]'],
@@ -103,7 +103,7 @@ test('a router, a router port and a port that were switched off work again, and 
   });
 });
 
-test('a balancer and a port that were renamed are made again, and come back into what referred to them', async () => {
+test('a renamed load balancer and port are made again, and their referrers get the new rows', async () => {
   await withWriter(async () => {
     const isAlone = async (
       table: string,
@@ -117,8 +117,8 @@ test('a balancer and a port that were renamed are made again, and come back into
     await until('it is back', () => isAlone('Load_Balancer', 'lb1', 'Logical_Switch', 's1', 'load_balancer'));
     await nbctl('set', 'Logical_Switch_Port', 'p1', 'name=x2');
     await until('it is back', () => isAlone('Logical_Switch_Port', 'p1', 'Port_Group', 'g1', 'ports'));
-    // Renamed and without its marks it is another program's from now on.
-    await nbctl('set', 'Load_Balancer', 'lb1', 'name=x3', 'external_ids={whose=mine}');
+    // Renamed and without ownership keys, it is a foreign row from now on.
+    await nbctl('set', 'Load_Balancer', 'lb1', 'name=x3', 'external_ids={owner=mine}');
     await until(
       'both are in the switch',
       async () => (await nbctl('get', 'Logical_Switch', 's1', 'load_balancer')).split(',').length === 2,
@@ -127,7 +127,7 @@ test('a balancer and a port that were renamed are made again, and come back into
   });
 });
 
-test('what is in a switch or a router that was renamed moves to the one that has the name now, also where a row of another program keeps the old one', async () => {
+test('the children of a renamed switch or router move to the new row of the name, also if a foreign row in it keeps the old one', async () => {
   await withWriter(async () => {
     await nbctl('lsp-add', 's1', 'guest');
     await nbctl('lr-route-add', 'r1', '10.77.0.0/16', '172.30.1.9');
@@ -149,7 +149,7 @@ test('what is in a switch or a router that was renamed moves to the one that has
   });
 });
 
-test('a duplicate of a router with all that is in it goes, and what is in it stays as it is', async () => {
+test('a duplicate of a router with all its children is collected, and the children stay unchanged', async () => {
   await withWriter(async (kiln) => {
     const inside = async (): Promise<unknown> => [await uuidsOf('Logical_Router_Port'), await uuidsOf('Logical_Router_Policy')];
     const was = await inside();
@@ -168,7 +168,7 @@ test('a duplicate of a router with all that is in it goes, and what is in it sta
   });
 });
 
-test('a port and a policy that were put into rows of another program as well are taken out of those', async () => {
+test('a port and a policy that were added to foreign rows as well are removed from those', async () => {
   await withWriter(async (kiln) => {
     const [[p1 = ''], [allow = '']] = [await uuidsOf('Logical_Switch_Port'), await uuidsOf('Logical_Router_Policy')];
     await nbctl('ls-add', 'foreign', '--', 'lr-add', 'others');
@@ -182,11 +182,11 @@ test('a port and a policy that were put into rows of another program as well are
   });
 });
 
-test('a port whose switch another program took stays there, and is taken out of one that it was put into as well', async () => {
+test('a port stays in a switch that another program took over, and is removed from a second one that it was added to', async () => {
   await withWriter(async (kiln) => {
     const [p1 = ''] = await uuidsOf('Logical_Switch_Port');
     const marks = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
-    await nbctl('set', 'Logical_Switch', 's1', 'external_ids={whose=mine}', '--', 'ls-add', 'another');
+    await nbctl('set', 'Logical_Switch', 's1', 'external_ids={owner=mine}', '--', 'ls-add', 'another');
     await kiln.quiet();
     await nbctl('add', 'Logical_Switch', 'another', 'ports', p1);
     await until('it is out', async () => (await nbctl('get', 'Logical_Switch', 'another', 'ports')) === '[]');
@@ -197,7 +197,7 @@ test('a port whose switch another program took stays there, and is taken out of 
   });
 });
 
-test('DHCP options without their marks, which name them, get those back', async () => {
+test('DHCP options get back the ownership keys by which they are found', async () => {
   await withWriter(async () => {
     const was = await uuidsOf('DHCP_Options');
     await nbctl('clear', 'DHCP_Options', was[0] ?? '', 'external_ids', '--', 'set', 'DHCP_Options', was[0] ?? '', 'options={lease_time=1}');

@@ -1,28 +1,28 @@
 /**
- * Tells a repair from an ordinary change: a row was as the rules want it, another program changed it, and the rules still want the same.
- * Changes from outside that this process saw while it led are remembered here until the diff has looked at them. For changes at other
- * times, the seal in the row tells what can be known.
+ * Distinguishes a repair from an ordinary change: the row was as emitted, another program changed it, and the rules emit the same as before.
+ * Changes by other programs during this process's leadership are remembered here until the diff has compared the row. For changes at other
+ * times the seal in the row is the only evidence.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 
-/** So many repairs of one row, one after the other, go out at once; after that another program is taken to fight over it. */
+/** So many repairs of one row are sent without a delay; after that another program counts as contesting it. */
 const MOST_REPAIRS = 5;
-/** After so long without drift, the fight is over. */
+/** After so long without drift the row is no longer contested. */
 const PEACE_MS = 10_000;
 
 export class DriftWatch {
-  /** Rows that differ for another reason: changes of these are no drift. */
+  /** Rows that differ for another reason: their changes are no drift. */
   readonly #pending = new Set<RowId>();
   readonly #rows = new Set<RowId>();
   readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
-  /** What was told already, and is not repaired yet. */
+  /** Drift that was reported, and is not repaired yet. */
   readonly #reported = new Map<string, Drift>();
   readonly #repairs = new Map<RowId, { count: number; at: number }>();
 
-  /** A row changed that nothing of this process was to change. @param shared it has columns of members */
+  /** Another program changed a row. @param shared the row has columns with members */
   rowChanged(id: RowId, shared: boolean): void {
     if (this.#pending.has(id)) return;
     this.#rows.add(id);
@@ -37,7 +37,7 @@ export class DriftWatch {
     else keys.add(key);
   }
 
-  /** The rules want something else of it now. */
+  /** The outputs about the row changed. */
   emitted(id: RowId): void {
     this.#rows.delete(id);
     this.#members.delete(id);
@@ -51,9 +51,9 @@ export class DriftWatch {
   }
 
   /**
-   * The diff looked at a row.
-   * @param proven by what is written in the row: another program made the difference, whenever that was
-   * @returns true when what it found is drift
+   * The diff has compared a row.
+   * @param proven whether the row's seal proves that another program made the difference, at any time
+   * @returns whether the difference is drift
    */
   rowCompared(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
     if (verdict.kind === 'converged') this.#pending.delete(id);
@@ -62,7 +62,7 @@ export class DriftWatch {
     return verdict.kind === 'change' && (this.#rows.has(id) || proven(verdict));
   }
 
-  /** As `rowCompared`, for some members of a row. */
+  /** The same for some members of a row. */
   membersCompared(id: RowId, keys: ReadonlySet<MemberKey> | 'all', verdict: Verdict): boolean {
     const suspected = this.#members.get(id);
     if (suspected === undefined) return false;
@@ -71,14 +71,14 @@ export class DriftWatch {
     return hit && verdict.kind === 'change';
   }
 
-  /** @returns false when it was told before, as of a transaction that failed */
+  /** @returns false if it was reported before, as after a failed transaction */
   report(part: string, drift: Drift): boolean {
     const known = this.#reported.has(part);
     this.#reported.set(part, drift);
     return !known;
   }
 
-  /** A transaction has put it right. @returns what was told of it */
+  /** A transaction has repaired it. @returns the drift as reported */
   repaired(part: string): Drift | undefined {
     const drift = this.#reported.get(part);
     this.#reported.delete(part);
@@ -87,7 +87,7 @@ export class DriftWatch {
 
   /**
    * Counts a repair. @param now monotonic milliseconds
-   * @returns true when another program undoes every one: the next is to wait
+   * @returns true if another program undoes every repair: the next one has to wait
    */
   isContested(id: RowId, now: number): boolean {
     for (const [other, { at }] of this.#repairs) {
@@ -95,13 +95,13 @@ export class DriftWatch {
       this.#repairs.delete(other);
     }
     const count = (this.#repairs.get(id)?.count ?? 0) + 1;
-    // The latest is last, so that the oldest are found at once.
+    // Keeps the order of time, so that the oldest come first.
     this.#repairs.delete(id);
     this.#repairs.set(id, { count, at: now });
     return count > MOST_REPAIRS;
   }
 
-  /** Another process writes now: what changes is its work. */
+  /** Another process leads now: further changes are its own. */
   forget(): void {
     this.#rows.clear();
     this.#members.clear();

@@ -1,4 +1,4 @@
-/** Drift by hand, with ovn-nbctl against a real ovsdb-server: told with both states, told from ordinary changes, put right. */
+/** Drift by hand, with ovn-nbctl against a real ovsdb-server: reported with both states, distinguished from ordinary changes, repaired. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
@@ -33,7 +33,7 @@ async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<
   }
 }
 
-test('what is wanted otherwise, and what comes and goes with it, is no drift', async () => {
+test('changed outputs, and the rows that come and go with them, are no drift', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, groupRow, setRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup]);
     await kiln.want([switchRow, groupRow, row(set, { name: 'a1', addresses: ['10.0.0.1'] }), port('00:00:00:00:00:01 10.0.0.3')]);
@@ -57,7 +57,7 @@ test('what is wanted otherwise, and what comes and goes with it, is no drift', a
   });
 });
 
-test('of a row that is kept as it is, what its seal says was last written is put back and told; anything else stays', async () => {
+test('in a frozen row, columns under its seal are repaired and reported; anything else stays', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, port('00:00:00:00:00:01 10.0.0.2')]);
     const kept = (sealed: RowOutput): RowOutput => ({ ...sealed, columns: {}, sealed: [{ ...sealed, columns: { name: 'no' } }, sealed] });
@@ -67,14 +67,14 @@ test('of a row that is kept as it is, what its seal says was last written is put
     await until('both are back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config')).includes('true'));
     await kiln.quiet();
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
-    const told = new Map(kiln.drifted.splice(0).map(({ id, owner: whose, before, after }) => [id, { whose, before, after }]));
+    const told = new Map(kiln.drifted.splice(0).map(({ id, owner, before, after }) => [id, { owner, before, after }]));
     assert.deepEqual(
       told,
       new Map([
-        [ls, { whose: 'subnet//s1', before: {}, after: { 'other_config:mcast_snoop': 'true' } }],
+        [ls, { owner: 'subnet//s1', before: {}, after: { 'other_config:mcast_snoop': 'true' } }],
         [
           rowId('Logical_Switch_Port', 'p1'),
-          { whose: 'subnet//s1', before: { addresses: '00:00:00:00:00:02 10.9.9.9' }, after: { addresses: '00:00:00:00:00:01 10.0.0.2' } },
+          { owner: 'subnet//s1', before: { addresses: '00:00:00:00:00:02 10.9.9.9' }, after: { addresses: '00:00:00:00:00:01 10.0.0.2' } },
         ],
       ]),
     );
@@ -83,13 +83,13 @@ test('of a row that is kept as it is, what its seal says was last written is put
     await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9');
     await kiln.seen();
     await kiln.quiet();
-    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.9\.9\.9/, 'nothing says that it had another one');
-    // When it is known again, the seal of what was last written is there still.
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.9\.9\.9/, 'no seal proves that it had another one');
+    // When the outputs are complete again, the seal of the last write still exists.
     await kiln.want([kept(switchRow), kept(port('00:00:00:00:00:01 10.0.0.2'))]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
     kiln.drifted.splice(0);
 
-    // Somebody edits the seal, alone or with the rest: this process has seen what it was.
+    // Another program edits the seal, alone or with columns: this process has observed the old one.
     const seal = async (): Promise<string> => (await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids:kiln.io/seal')).trim();
     const was = await seal();
     for (const change of [
@@ -107,7 +107,7 @@ test('of a row that is kept as it is, what its seal says was last written is put
   });
 });
 
-test('a port that is made anew in another switch is in its group at once, and nobody is told of drift', async () => {
+test('a port that is made again in another switch is in its group at once, and no drift is reported', async () => {
   await withWriter(async (kiln) => {
     const other = row(rowId('Logical_Switch', 's2'), { name: 's2' });
     const moved = { ...port('00:00:00:00:00:01 10.0.0.2'), parent: { id: other.id, column: 'ports' } };
@@ -121,7 +121,7 @@ test('a port that is made anew in another switch is in its group at once, and no
   });
 });
 
-test('a changed column, key and element: what was found and what is put back, by column', async () => {
+test('a changed column, key and element: the report has the old and the new value of each column', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);
     await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9');
@@ -169,7 +169,7 @@ test('a changed column, key and element: what was found and what is put back, by
   });
 });
 
-test('marks taken from rows of ours are put back into the same rows; a row of the name that is not ours stays a conflict', async () => {
+test('removed ownership keys are repaired in the same rows; a foreign row of the name stays a conflict', async () => {
   await withWriter(async (kiln) => {
     const wanted = [switchRow, groupRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup];
     await kiln.want(wanted);
@@ -189,9 +189,9 @@ test('marks taken from rows of ours are put back into the same rows; a row of th
       assert.deepEqual(await uuids(), rows);
       assert.match(kiln.drifted.splice(0).map(driftSentence).join('\n'), /changed by another program.*external_ids:/);
     }
-    await nbctl('clear', 'Logical_Switch_Port', 'p1', 'external_ids', '--', 'set', 'Logical_Switch_Port', 'p1', 'external_ids:whose=mine');
+    await nbctl('clear', 'Logical_Switch_Port', 'p1', 'external_ids', '--', 'set', 'Logical_Switch_Port', 'p1', 'external_ids:owner=mine');
     await kiln.quiet();
-    assert.equal(await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids'), '{whose=mine}');
+    assert.equal(await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids'), '{owner=mine}');
     await nbctl('lsp-del', 'p1');
     await kiln.want([]);
     kiln.drifted.splice(0);
@@ -205,7 +205,7 @@ test('marks taken from rows of ours are put back into the same rows; a row of th
   });
 });
 
-test('a deleted row, a duplicate, a row under our marks that nobody wants, a member taken out', async () => {
+test('a deleted row, a duplicate, a row with our ownership keys that no rule emits, a removed member', async () => {
   const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
   const routeRow = row(
     route,
@@ -279,14 +279,14 @@ test('a deleted row, a duplicate, a row under our marks that nobody wants, a mem
   });
 });
 
-test('what another program changed while nobody led is told by who leads next; what the rules want otherwise since then is not', async () => {
+test('the next leader reports changes of other programs during the time without a leader, not changed outputs', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);
     kiln.leads = false;
     kiln.writer.flush();
     await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false', '--', 'lsp-set-addresses', 'p1', 'unknown');
     await nbctl('remove', 'Address_Set', 'a1', 'addresses', '10.0.0.2');
-    // Both changes: one that came after the next term began would be told as made under it.
+    // Both changes: one that arrives after the next term began would be reported as made during it.
     await kiln.seen();
     await until('it is seen', () =>
       Promise.resolve((kiln.writer.differences.get('Logical_Switch')?.different ?? 0) === 1 || (kiln.writer.flush(), false)),
@@ -312,7 +312,7 @@ test('what another program changed while nobody led is told by who leads next; w
   });
 });
 
-test('a program that changes a row as often as it is put right gets one answer a second, not a hot loop', async () => {
+test('a row that another program changes after each repair is repaired once a second, not in a hot loop', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow]);
     const sent = kiln.reports.length;
@@ -320,7 +320,7 @@ test('a program that changes a row as often as it is put right gets one answer a
     kiln.slow = true;
     const began = performance.now();
     let changes = 0;
-    // A change that is made before the last one was seen has no answer of its own.
+    // A change that is made before the last one was observed has no repair of its own.
     await until('sixty changes, and five answers', async () => {
       await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
       return ++changes >= 60 && kiln.reports.length - sent >= 5;

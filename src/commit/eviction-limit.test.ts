@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
 
-test('five pods of a namespace leave at a time; a place is free when a pod is gone, was replaced, was refused or took too long', () => {
+test('five evictions of a namespace at a time; one ends when its pod is gone or replaced, was rejected, or took too long', () => {
   const limit = new EvictionLimit();
   const there = new Map(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((key) => [`pods/shop/${key}`, `uid-${key}`]));
   const take = (key: string, now = 0): string => limit.take(`pods/shop/${key}`, `uid-${key}`, now, (one) => there.get(one));
@@ -20,7 +20,7 @@ test('five pods of a namespace leave at a time; a place is free when a pod is go
   assert.equal(take('i', EVICTION_RETRY_MS), 'now');
 });
 
-test('pods of one namespace that do not go keep none of another; where those of many do not, namespaces take turns', () => {
+test('pods of one namespace that do not end block none of another; if those of many do not, namespaces take turns', () => {
   const limit = new EvictionLimit();
   const gone = new Set<string>();
   const take = (namespace: string, name: number, now: number): string =>
@@ -35,12 +35,12 @@ test('pods of one namespace that do not go keep none of another; where those of 
   gone.add('pods/quiet/1');
   assert.equal(all('stuck', 1_000), 5);
   assert.equal(take('quiet', 2, 1_000), 'later', 'ten leave at a time');
-  // The places of the first come free; it asks first, and the namespace that waits goes before it.
+  // The evictions of the first end; it calls first, and the waiting namespace gets the turn.
   assert.equal(take('quiet', 2, EVICTION_RETRY_MS - 1), 'later');
   assert.equal(take('hangs', 1, EVICTION_RETRY_MS), 'soon');
   assert.equal(take('quiet', 2, EVICTION_RETRY_MS), 'now');
   assert.equal(take('hangs', 1, EVICTION_RETRY_MS), 'now');
-  // One that waits for a place and asks no more holds up nobody for long.
+  // A waiting namespace that no longer calls `take` delays others only for a moment.
   assert.equal(all('hangs', EVICTION_RETRY_MS), 3);
   assert.equal(take('quiet', 3, EVICTION_RETRY_MS), 'later');
   for (const name of [0, 1, 2, 3, 4]) gone.add(`pods/stuck/${name}`);

@@ -1,24 +1,24 @@
 /**
- * Bounds on evictions, beside the disruption budgets that the API server keeps: so many pods are on their way out at a time, and one is
- * asked to leave once in a while only. Namespaces take turns: pods of one that do not go (a finalizer, hours of grace) keep none of another.
+ * Limits evictions, in addition to the disruption budgets of the API server: so many pods are being evicted at a time, and the eviction of
+ * one is repeated once a minute at most. Namespaces take turns: pods that do not end (a finalizer, hours of grace) block none of another one.
  */
 
-/** Pods on their way out at once, of one namespace and of all. */
+/** Most evictions under way, of one namespace and of all. */
 const MOST_OF_NAMESPACE = 5;
 const MOST = 10;
-/** A pod that is still there after so long gives up its place and is asked again. */
+/** After this time a pod that still exists no longer counts, and is evicted again. */
 const PATIENCE_MS = 60_000;
-/** A namespace that waits asks in each turn: one that did not ask for so long waits no more. */
+/** A waiting namespace calls `take` in each turn: one that did not for so long no longer waits. */
 const WAITS_MS = 2_000;
 
 export type EvictionTurn =
   /** Send it. */
   | 'now'
-  /** It was asked already. */
+  /** Its eviction is under way. */
   | 'asked'
-  /** As many as may leave at a time are leaving. */
+  /** The limit is reached. */
   | 'later'
-  /** There is a place, and it is another namespace's turn: to be asked again soon, also where nothing changes. */
+  /** The limit is not reached, and it is another namespace's turn: to be repeated soon, also without a change. */
   | 'soon';
 
 interface Leaving {
@@ -29,15 +29,15 @@ interface Leaving {
 
 export class EvictionLimit {
   readonly #leaving = new Map<string, Leaving>();
-  /** Pods on their way out by namespace. */
+  /** Number of evictions under way by namespace. */
   readonly #places = new Map<string, number>();
-  /** Namespaces that have room of their own and were told to wait: since when, and when they asked last. */
+  /** Namespaces below their own limit that wait: since when, and when they last called `take`. */
   readonly #waiting = new Map<string, { readonly since: number; readonly asked: number }>();
 
   /**
    * @param key namespace and name
    * @param now milliseconds since the epoch
-   * @param uidOf uid of the pod that is there now under a key
+   * @param uidOf uid of the pod that has the key now
    */
   take(key: string, uid: string, now: number, uidOf: (key: string) => string | undefined): EvictionTurn {
     for (const [one, { uid: leaving, until }] of this.#leaving) if (until <= now || uidOf(one) !== leaving) this.#left(one);
@@ -56,12 +56,12 @@ export class EvictionLimit {
     return 'now';
   }
 
-  /** The server did not take it. */
+  /** The API server rejected the eviction. */
   rejected(key: string): void {
     this.#left(key);
   }
 
-  /** Whether another namespace waits that has fewer on their way out, or as many and waits for longer. */
+  /** Whether another waiting namespace has fewer evictions under way, or as many and waits longer. */
   #othersGoFirst(namespace: string, places: number, now: number): boolean {
     const since = this.#waiting.get(namespace)?.since ?? now;
     for (const [other, waits] of this.#waiting) {
@@ -87,7 +87,7 @@ function namespaceOf(key: string): string {
   return key.slice(key.indexOf('/') + 1).split('/')[0] ?? '';
 }
 
-/** When one that was told `later` is worth another try although nothing changed. */
+/** When to repeat a `take` that returned `later`, although nothing changed. */
 export const EVICTION_RETRY_MS = PATIENCE_MS;
-/** When one that was told `soon` is. */
+/** The same for `soon`. */
 export const EVICTION_TURN_MS = 500;

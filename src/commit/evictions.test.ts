@@ -10,7 +10,7 @@ import { ObjectWriter } from './object-writer.ts';
 
 const evict = (name: string): EvictOutput => ({ kind: 'evict', resource: 'pods', key: `shop/${name}`, uid: `uid-${name}` });
 
-/** A writer for pods that are to be evicted, an API server whose answers a test gives, and a clock that is moved by hand. */
+/** A writer for pods to evict, an API server with the test's answers, and a manual clock. */
 class Bench {
   readonly pods = new Map<string, AnyObject>();
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
@@ -77,7 +77,7 @@ class Bench {
   }
 }
 
-test('five pods leave at a time, each is asked once, and the next follow as they go', async () => {
+test('five evictions at a time, one request for each pod, and the next follow as pods end', async () => {
   const bench = new Bench(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   assert.deepEqual(bench.turn(), ['a', 'b', 'c', 'd', 'e']);
   await bench.answer('a');
@@ -86,7 +86,7 @@ test('five pods leave at a time, each is asked once, and the next follow as they
   assert.deepEqual(bench.turn(), ['b', 'c', 'd', 'e', 'f']);
 });
 
-test('one that its budget keeps makes place for another, and is asked again later', async () => {
+test('a pod kept by its budget makes room for another, and is tried again later', async () => {
   const bench = new Bench(['a', 'b', 'c', 'd', 'e', 'f']);
   bench.turn();
   await bench.answer('a', true);
@@ -100,7 +100,7 @@ test('one that its budget keeps makes place for another, and is asked again late
   assert.deepEqual(bench.turn(), ['a']);
 });
 
-test('a pod that its budget keeps leaves nobody waiting for the writer to be done', async () => {
+test('the writer is quiet although a budget keeps a pod', async () => {
   const bench = new Bench(['a']);
   bench.turn();
   assert.equal(bench.quiet, false);
@@ -111,7 +111,7 @@ test('a pod that its budget keeps leaves nobody waiting for the writer to be don
   assert.deepEqual(bench.turn(), ['a'], 'it is asked again all the same');
 });
 
-test('a pod that does not go is asked again when its time is over; who does not lead evicts nobody', async () => {
+test('the eviction of a pod that does not end is repeated after its time; a process that does not lead evicts none', async () => {
   const bench = new Bench(['a']);
   bench.leads = false;
   assert.deepEqual(bench.turn(), []);

@@ -23,7 +23,7 @@ function policyOf(namespace: string, name: string, priority: number, match: stri
   };
 }
 
-test('rows of one namespace that OVN refuses, however often they are edited, keep none of another from being written', async () => {
+test('failing rows of one namespace, however often they are edited, delay no row of another', async () => {
   const kiln = await writer().start();
   kiln.slow = true;
   let edits = 0;
@@ -31,7 +31,7 @@ test('rows of one namespace that OVN refuses, however often they are edited, kee
   let quiet: RowOutput[] = [];
   const edit = (): void => {
     edits++;
-    // Each edit brings rows of other names: what is known of one row says nothing of the next.
+    // Each edit brings rows of new names: the failure of one row says nothing about the next.
     const flood = Array.from({ length: 50 }, (_, n) => policyOf('flood', `pod-${n}`, 99_999, `edit ${edits} ${n}`));
     const good = policyOf('flood', 'good', 100, 'flood good');
     const wanted = [router, ...flood, good, ...quiet];
@@ -59,7 +59,7 @@ test('rows of one namespace that OVN refuses, however often they are edited, kee
     const sent = kiln.reports.length;
     await until('the good row of the namespace itself is there when the edits end', () => kiln.world.rows.best(id) !== undefined, 30_000);
     const lasting = kiln.reports.length - sent;
-    assert.ok(lasting < 200, `what is refused goes slowly: ${lasting} transactions`);
+    assert.ok(lasting < 200, `failing rows are sent slowly: ${lasting} transactions`);
   } finally {
     clearInterval(timer);
     kiln.desired.replace(before, []);

@@ -1,5 +1,5 @@
 /**
- * The fence: the leader's term in NB_Global.external_ids. Every transaction waits on it, so a process that lost the lease and
+ * The fence: the leader's term in NB_Global.external_ids. Every transaction waits for it (`wait`), so a process that lost the Lease and
  * does not know it yet cannot change a row.
  */
 import { TERM_KEY } from '../nb/ownership.ts';
@@ -8,21 +8,21 @@ import { includes, insert, mapSet, waitFor, waitForRow } from '../ovsdb/index.ts
 
 export type FenceState =
   | { readonly kind: 'held'; readonly term: number }
-  /** The key is gone or older: another program rewrote the map. */
+  /** The key is missing or older: another program changed the map. */
   | { readonly kind: 'lost' }
   /** Another process has led since. */
   | { readonly kind: 'deposed'; readonly term: number };
 
-/** As often the server may say that the key is not as the replica has it, while no update comes: a moment of two writers is over by then. */
+/** So often in a row the guard of the key may fail although the replica fulfils it and no update arrives: a race with another writer is over by then. */
 const MOST_CONTRADICTIONS = 3;
 
 export class Fence {
   readonly #session: OvsdbSession;
   readonly #onFailed: (error: OvsdbError) => void;
   #term: number | undefined;
-  /** The highest that this process has seen: another program may wipe the key. */
+  /** The highest term that this process has seen: another program may remove the key. */
   #highest = 0;
-  /** The row of a term that could not be written since it is not as the replica has it, and how often in a row. */
+  /** The row whose guard failed although the replica fulfils it, and how often in a row. */
   #contradicted: { readonly row: Row; readonly times: number } | undefined;
 
   /** @param onFailed called with the reason when the server rejects a new term; not when another program wrote first */
@@ -45,9 +45,9 @@ export class Fence {
   }
 
   /**
-   * Takes the next term. Call only with the lease surely held and the replica synced.
-   * @param gains how often the Lease had changed hands when it was gained: there were as many terms, whatever became of the key
-   * @returns false when somebody else changed the key meanwhile or the server could not be asked: try again
+   * Takes the next term. Call it only while this process certainly holds the Lease and the replica is synced.
+   * @param gains the Lease's `leaseTransitions` when it was acquired: there were at least as many terms, even if the key was removed
+   * @returns false: another program changed the key meanwhile, or the server did not answer; try again
    */
   async raise(gains: number): Promise<boolean> {
     const row = this.#global();
@@ -62,14 +62,14 @@ export class Fence {
     return this.#write(row, before, next);
   }
 
-  /** Writes the own term again after another program dropped it. Not where a newer one was ever seen, dropped since or not. */
+  /** Writes the own term again after another program removed it; never if this process has ever seen a newer one. */
   async restore(): Promise<boolean> {
     const row = this.#global();
     if (row === undefined || this.#term === undefined || this.#highest > this.#term) return false;
     return this.#write(row, termOf(row), this.#term);
   }
 
-  /** What the replica says of the fence now, and has said: who took a newer term is the leader also when somebody takes that away. */
+  /** The state of the fence by all that the replica has shown: a newer term deposes this process also after another program removed it. */
   state(): FenceState {
     const row = this.#global();
     const seen = row === undefined ? undefined : termOf(row);
@@ -78,12 +78,12 @@ export class Fence {
     return seen === this.#term ? { kind: 'held', term: seen } : { kind: 'lost' };
   }
 
-  /** Whether there is a term, and a row that holds it. */
+  /** Whether this process has a term, and NB_Global a row. */
   get isRaised(): boolean {
     return this.#term !== undefined && this.#global() !== undefined;
   }
 
-  /** The operations that go first in every transaction; undefined when there is no term or no row to wait on. */
+  /** The first operations of every transaction; undefined: there is no term, or no row of NB_Global. */
   guards(): readonly Operation[] | undefined {
     const row = this.#global();
     if (row === undefined || this.#term === undefined) return undefined;
@@ -106,7 +106,7 @@ export class Fence {
     return this.#concluded(outcome, term);
   }
 
-  /** Another program was faster, and its update is on its way; or the server keeps updates back. */
+  /** The guard failed: another program wrote first and its update will arrive, or the server does not send updates. */
   #contradict(row: Row): void {
     const times = this.#contradicted?.row === row ? this.#contradicted.times + 1 : 1;
     this.#contradicted = { row, times };
@@ -132,7 +132,7 @@ export class Fence {
   }
 }
 
-/** A condition cannot say that a map lacks a key; the map as it was read does. */
+/** A condition cannot test that a map lacks a key: the guard compares the whole map. */
 function waitForAbsent(row: Row): Operation {
   return waitFor('NB_Global', row._uuid, [{ external_ids: new Map(row.external_ids as ReadonlyMap<string, string>) }]);
 }
@@ -141,6 +141,6 @@ function termOf(row: Row): number | undefined {
   const map = row.external_ids;
   const text: unknown = map instanceof Map ? map.get(TERM_KEY) : undefined;
   const term = Number(text);
-  // Only as it is written here: the guards compare the text.
+  // Only the exact text that Kiln writes counts: the guards compare it as text.
   return Number.isSafeInteger(term) && String(term) === text ? term : undefined;
 }

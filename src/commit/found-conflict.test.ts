@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { foundConflict } from './found-conflict.ts';
 
-test('who cannot have a row is told whose it is as a person types it, and what to do', () => {
+test('a conflict names the winning object as a user types it, and the next command', () => {
   const id = rowId('Logical_Router_Port', 'a-b-c');
   const converged = { kind: 'converged' } as const;
   assert.deepEqual(foundConflict(id, converged, ['subnet//c', 'subnet//b-c', 'subnet//c']), {

@@ -1,11 +1,11 @@
-/** What people and rules see of a row that an object wants and cannot have. */
+/** The conflict that users and rules see when the row of an object cannot be written. */
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { RowConflict } from '../world/world.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 
-/** @param owners of the objects that want the row, the one that is to have it first */
+/** @param owners of the outputs for the row, the winner first */
 export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: readonly string[]): RowConflict | undefined {
   if (verdict.kind === 'conflict') return { owners: verdict.owners, message: verdict.message };
   const losers = lost.filter((owner) => owner !== winner);

@@ -18,12 +18,12 @@ after(async () => {
   await server.stop();
 });
 
-test('a full disk under the database is no fault of a row: none is set aside, it is asked now and then, and all is written when there is room', async () => {
+test('on a full disk no row is set aside, transactions are tried now and then, and all is written when there is room', async () => {
   const kiln = await new WriterProcess(server).start();
   try {
     await server.fillDisk();
     const wanted = kiln.want(switches);
-    await until('three transactions were refused', () => kiln.reports.length >= 3);
+    await until('three transactions failed', () => kiln.reports.length >= 3);
     assert.equal(await server.nbctl('ls-list'), '');
     for (const { error, setAside } of kiln.reports) {
       assert.equal(setAside, undefined);
@@ -39,7 +39,7 @@ test('a full disk under the database is no fault of a row: none is set aside, it
   }
 });
 
-test('a term that cannot be written is told', async () => {
+test('a term that cannot be written is reported', async () => {
   const refused: string[] = [];
   const kiln = await new WriterProcess(server, (error) => refused.push(error.code)).start();
   try {

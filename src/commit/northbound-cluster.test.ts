@@ -1,4 +1,4 @@
-/** The Northbound writer on a cluster of three ovsdb-servers whose leader dies while a transaction is under way. */
+/** The Northbound writer on a cluster of three ovsdb-servers; the leader dies while a transaction is under way. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -39,24 +39,24 @@ function ports(count: number): readonly Output[] {
   ];
 }
 
-test('a leader killed in the middle of commits, again and again: nothing is doubled, nothing is lost, nobody else is touched', async (t) => {
+test('a leader killed during commits, again and again: no row is doubled or lost, no foreign row is touched', async (t) => {
   const cluster = await OvsdbCluster.start();
   t.after(() => cluster.stop());
   const kiln = await new WriterProcess(cluster.endpoints).start();
   t.after(() => kiln.close());
-  const foreign = await kiln.session.transact([insert('Logical_Switch', { name: 'of somebody else' }, newUuid())]);
+  const foreign = await kiln.session.transact([insert('Logical_Switch', { name: 'of another program' }, newUuid())]);
   assert.ok(foreign.ok);
   let wanted = 0;
   for (let round = 0; round < 4; round++) {
     wanted += 40;
     let leader = await cluster.leader();
-    // Where members are held up the office moves by itself; the session follows.
+    // On a loaded machine the leadership moves by itself, and the session follows.
     await until('the session is at the leader', async () => {
       leader = await cluster.leader();
       return kiln.session.state === 'synced' && kiln.session.endpoint === leader.unix;
     });
     const followers = cluster.members.filter((member) => member !== leader);
-    // Without a majority the leader can take a transaction and not commit it: what becomes of it nobody knows when it dies.
+    // Without a majority the leader accepts a transaction and cannot commit it: its outcome is unknown when the leader dies.
     for (const follower of followers) follower.pause();
     const done = kiln.want(ports(wanted));
     await until('a transaction is under way', () => kiln.writer.inFlight);
@@ -68,7 +68,7 @@ test('a leader killed in the middle of commits, again and again: nothing is doub
   }
   await kiln.want(ports((wanted -= 30)));
   const unknown = kiln.reports.filter(({ error }) => error?.outcome === 'unknown').length;
-  assert.ok(unknown >= 3, `${unknown} transactions ended without anybody knowing how`);
+  assert.ok(unknown >= 3, `${unknown} transactions had an unknown outcome`);
   assert.equal(kiln.deposed, false);
 
   const names = Array.from({ length: wanted }, (_, at) => `p${at}`).toSorted();
@@ -78,5 +78,5 @@ test('a leader killed in the middle of commits, again and again: nothing is doub
   assert.deepEqual((await nbctl('--columns=name', 'list', 'Logical_Switch_Port')).toSorted(), names);
   assert.equal((await nbctl('--columns=ports', 'list', 'Logical_Switch', 's1')).length, wanted);
   assert.equal((await nbctl('--columns=ports', 'list', 'Port_Group', 'g1')).length, wanted);
-  assert.deepEqual(await nbctl('--columns=name', 'find', 'Logical_Switch', 'name="of somebody else"'), ['of', 'somebody', 'else']);
+  assert.deepEqual(await nbctl('--columns=name', 'find', 'Logical_Switch', 'name="of another program"'), ['of', 'another', 'program']);
 });

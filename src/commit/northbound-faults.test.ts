@@ -35,7 +35,7 @@ function policy(priority: number): RowOutput {
   };
 }
 
-test('a switch that waits for a foreign port in it goes when that port goes, without another look at everything', async () => {
+test('a switch that waits for a foreign port in it is collected when that port is gone, without comparing everything again', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
@@ -52,7 +52,7 @@ test('a switch that waits for a foreign port in it goes when that port goes, wit
   }
 });
 
-test('of several foreign rows in a switch that is to go, the first by name is told, whichever came first', async () => {
+test('of several foreign rows in a switch to collect, the first by name is reported, in any order of arrival', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
@@ -70,7 +70,7 @@ test('of several foreign rows in a switch that is to go, the first by name is to
   }
 });
 
-test('of several switches of one name that are to go, each goes when nothing of another program is in it any more, whichever of them is told', async () => {
+test('of several switches of one name, each is collected when it has no foreign row any more, whichever is reported', async () => {
   const kiln = await writer().start();
   const [dup, guests] = [
     ['--id=@d', 'create', 'Logical_Switch', 'name=s1'],
@@ -98,7 +98,7 @@ test('of several switches of one name that are to go, each goes when nothing of 
   }
 });
 
-test("a switch that waits for a foreign port in it is in nobody's way any more when another program takes it", async () => {
+test('a switch that waits for a foreign port in it is no conflict any more when another program takes it over', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
@@ -115,7 +115,7 @@ test("a switch that waits for a foreign port in it is in nobody's way any more w
   }
 });
 
-test('a row that is kept from being collected counts as too many no longer when another program takes it or removes it', async () => {
+test('a row that cannot be collected no longer counts as extra when another program takes it over or removes it', async () => {
   const kiln = await writer().start();
   const extra = (): number | undefined => kiln.writer.differences.get('Logical_Switch')?.extra;
   try {
@@ -137,7 +137,7 @@ test('a row that is kept from being collected counts as too many no longer when 
   }
 });
 
-test('a port that another program put into two routers of its own is made again in its place', async () => {
+test('a port that another program moved into two routers of its own is made again in its router', async () => {
   const kiln = await writer().start();
   const portsOf = (name: string): Promise<string> => nbctl('get', 'Logical_Router', name, 'ports');
   try {
@@ -155,7 +155,7 @@ test('a port that another program put into two routers of its own is made again 
   }
 });
 
-test('what is in a router moves to the one that stands for its name when that one changes hands, what is kept as it is with all it has', async () => {
+test('the children of a router move to the row that has its name when the ownership changes, frozen rows included', async () => {
   const kiln = await writer().start();
   try {
     const allow = policy(7);
@@ -165,7 +165,7 @@ test('what is in a router moves to the one that stands for its name when that on
     const kept = await text();
     const [first] = (await nbctl('--columns=_uuid', '--bare', 'find', 'Logical_Router', 'name=r1')).split('\n');
     assert.ok(first);
-    // As a second controller would leave it, with a stranger's rule inside, so that it stays.
+    // As a second controller would leave it, with a foreign rule inside, so that it stays.
     const ids = 'external_ids:vendor=kube-ovn external_ids:kiln.io/owner=subnet//s1 external_ids:kiln.io/uid=uid-1';
     const guest = ['--id=@p', 'create', 'Logical_Router_Policy', 'priority=9', 'match=y', 'action=drop'];
     const made = await nbctl(...guest, '--', 'create', 'Logical_Router', 'name=r1', 'policies=@p', ...ids.split(' '));
@@ -189,7 +189,7 @@ test('what is in a router moves to the one that stands for its name when that on
   }
 });
 
-test('a value that cannot even be sent is set aside and the others go on', async () => {
+test('a row with a value that cannot be encoded is set aside, and the others are written', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow, routerRow, policy(1.5)]);
@@ -206,7 +206,7 @@ test('a value that cannot even be sent is set aside and the others go on', async
   }
 });
 
-test('a row that others change right before each of two transactions is not set aside as refused, and is written a moment later', async () => {
+test('a row that others change right before each of two transactions is not set aside, and is written a moment later', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
@@ -231,7 +231,7 @@ test('a row that others change right before each of two transactions is not set 
   }
 });
 
-test('a conflict about a row that is not to be written yet is told once, however often the row is looked at', async () => {
+test('a conflict about a row that cannot be written yet is reported once, however often the row is compared', async () => {
   const kiln = await writer().start();
   try {
     kiln.upToDate = false;
@@ -240,7 +240,7 @@ test('a conflict about a row that is not to be written yet is told once, however
     const both = [switchRow, { ...switchRow, owner: { ...switchRow.owner, name: 'younger', created: '2026-02-01T00:00:00Z' } }];
     kiln.desired.replace([], both);
     for (let i = 0; i < 4; i++) kiln.writer.flush();
-    // Rules run for each that is told, and after them the row is looked at again: it would go on for ever.
+    // Each report makes rules run, and after them the row is compared again: it would go on for ever.
     assert.equal(told, 1);
     assert.match(kiln.world.rowConflicts.peek(switchRow.id)?.message ?? '', /older subnet/);
     assert.equal(kiln.reports.length, 0);
@@ -255,7 +255,7 @@ test('a conflict about a row that is not to be written yet is told once, however
   }
 });
 
-test('what is set aside stays a conflict while it is tried again', async () => {
+test('a row that is set aside stays a conflict while it is tried again', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([routerRow, policy(99_999)]);
@@ -275,7 +275,7 @@ test('what is set aside stays a conflict while it is tried again', async () => {
   }
 });
 
-test('what an address set is made with and is wanted no more before it is there is taken out', async () => {
+test('an element that an address set is inserted with, and is no longer emitted when the row is observed, is removed', async () => {
   const kiln = await writer().start();
   const set = (addresses: readonly string[]): RowOutput => ({
     kind: 'row',
@@ -295,7 +295,7 @@ test('what an address set is made with and is wanted no more before it is there 
   }
 });
 
-test('an element of an address set that goes while a transaction is on its way is put back', async () => {
+test('an element of an address set that is removed while a transaction is under way is added again', async () => {
   const kiln = await writer().start();
   const set = rowId('Address_Set', 'as1');
   const setRow: RowOutput = { kind: 'row', id: set, owner, rule: 'test', columns: { name: 'as1', addresses: [] } };
@@ -303,7 +303,7 @@ test('an element of an address set that goes while a transaction is on its way i
   try {
     await kiln.want([setRow, element]);
     assert.match(await nbctl('get', 'Address_Set', 'as1', 'addresses'), /10\.0\.0\.1/);
-    // Transactions follow one another while somebody takes the element away.
+    // Transactions follow one another while another program removes the element.
     let taken = false;
     const removed = nbctl('remove', 'Address_Set', 'as1', 'addresses', '10.0.0.1').then(() => (taken = true));
     const isTaken = (): boolean => taken;
@@ -323,7 +323,7 @@ test('an element of an address set that goes while a transaction is on its way i
   }
 });
 
-test('rows whose marks or names were taken away by hand are made again, though the row that was them is still there', async () => {
+test('rows without their ownership keys or names are made again, although the old row still exists', async () => {
   const kiln = await writer().start();
   const dhcp = dhcpOptionsId('s1', 'IPv4');
   const options: RowOutput = {
@@ -351,7 +351,7 @@ test('rows whose marks or names were taken away by hand are made again, though t
   }
 });
 
-test("a port of another program is told as that while its switch is Kiln's, and the switch alone once that is another program's too", async () => {
+test('a foreign port is reported while its switch is ours, and only the switch once that is foreign too', async () => {
   const kiln = await writer().start();
   const id = rowId('Logical_Switch_Port', 'web.shop');
   const port: RowOutput = { kind: 'row', id, owner, rule: 'test', parent: { id: ls, column: 'ports' }, columns: { name: 'web.shop' } };
@@ -372,7 +372,7 @@ test("a port of another program is told as that while its switch is Kiln's, and 
   }
 });
 
-test('what is owned by an object that a rule fails for is not collected', async () => {
+test('rows of an owner for which a rule throws are not collected', async () => {
   const first = await writer().start();
   await first.want([switchRow]);
   await first.close();
@@ -391,7 +391,7 @@ test('what is owned by an object that a rule fails for is not collected', async 
   }
 });
 
-test('nothing is put into, or taken out of, a row of somebody else that has a wanted name', async () => {
+test('a foreign row with a desired name gets no member and loses none', async () => {
   const kiln = await writer().start();
   const group = rowId('Port_Group', 'g1');
   const set = rowId('Address_Set', 'as1');
@@ -432,7 +432,7 @@ test('nothing is put into, or taken out of, a row of somebody else that has a wa
   }
 });
 
-test('a port refers to the DHCP options that are made again where another program took those that were there', async () => {
+test('a port refers to the new DHCP options after another program took over the old ones', async () => {
   const kiln = await writer().start();
   try {
     const id = dhcpOptionsId('s1', 'IPv4');

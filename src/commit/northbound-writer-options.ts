@@ -1,4 +1,4 @@
-/** What the Northbound writer is given, and what it tells. */
+/** Options and callbacks of the Northbound writer. */
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { Drift } from '../diff/drift.ts';
@@ -15,30 +15,30 @@ export interface NorthboundWriterOptions {
   readonly desired: Desired;
   readonly fence: Fence;
   readonly limit: CollectionLimit;
-  /** Whether it is not known what is wanted for the owner: then nothing of it is collected. */
+  /** Whether the outputs about the owner are incomplete (a rule threw): then none of its rows is collected. */
   readonly undecided: (owner: string) => boolean;
   /**
-   * Whether a write that takes an object's last finalizer of Kiln's is not answered yet: no row is made for it meanwhile, or the object would
-   * go while the row is there. `wake` is called when it is answered.
+   * Whether a write that removes Kiln's last finalizer of the object has no answer yet: meanwhile no row of it is made, or the object could be
+   * gone while the row exists. `wake` is called when it is answered.
    */
   readonly isBeingReleased?: (object: ObjectId) => boolean;
-  /** Asked before each transaction: leader, caches complete, nobody else in charge. */
+  /** Called before each transaction: whether this process leads, its caches are complete, and Kube-OVN's controller does not run. */
   readonly mayWrite: () => boolean;
-  /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
+  /** Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes true. */
   readonly upToDate?: () => boolean;
-  /** Another process leads. */
+  /** Called when another process has taken a newer term. */
   readonly deposed: () => void;
-  /** Told after each transaction, for metrics and the log. */
+  /** Called after each transaction, for metrics and the log. */
   readonly onTransaction: (report: TransactionReport) => void;
-  /** Told of what another program changed: as it is found, and again when it is put right. */
+  /** Called with drift when it is found, and again when it is repaired. */
   readonly onDrift: (drifts: readonly Drift[], repaired: boolean) => void;
-  /** What this server's schema cannot hold (`ACL.tier`); told once each. */
+  /** Called once for each column or value that this server's schema lacks (`ACL.tier`). */
   readonly onLeftOut: (what: string) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Calls back after a while: a clock of the caller's. */
+  /** A timer of the caller's clock. */
   readonly later: (ms: number, run: () => void) => void;
-  /** Something is to be done: the caller schedules a turn. */
+  /** Called when there is something to do: the caller schedules a turn. */
   readonly wake: () => void;
   readonly maxRows?: number;
 }
@@ -47,16 +47,16 @@ export interface TransactionReport {
   readonly ok: boolean;
   readonly rows: number;
   readonly operations: number;
-  /** From sending it to its reply, in milliseconds; absent where the report is of an identity that is set aside. */
+  /** From sending to the reply, in milliseconds; absent if the report is about an identity that is set aside. */
   readonly durationMs?: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly error?: OvsdbError;
   readonly setAside?: RowId;
-  /** Whose rows were refused, where that is known: a namespace, or an object of the cluster. */
+  /** The share of the failed rows, if known: a namespace, or a cluster-scoped object. */
   readonly share?: string;
 }
 
-/** What the writer would do now, for dry runs, audits and "a fresh controller plans nothing". */
+/** What the writer would write now: for dry runs, audits, and the check that a fresh controller plans nothing. */
 export interface PlannedRow {
   readonly id: RowId;
   readonly verdict: Verdict;

@@ -55,7 +55,7 @@ test('rows, children and members are made in one transaction, changed one by one
   }
 });
 
-test('no row is made of an object that is being let go, nor a port whose IP object is, until it is known what became of that', async () => {
+test('no row is made of an object that is being released, nor a port of such an IP object, before the release is answered', async () => {
   const kiln = await start();
   try {
     kiln.releasing.add(objectId('ips', 'p1')).add(objectId('subnets', 's2'));
@@ -74,7 +74,7 @@ test('no row is made of an object that is being let go, nor a port whose IP obje
     await made;
     assert.match(await nbctl('show', 's1'), /port p1/);
     assert.match(await nbctl('show', 's2'), /port p3/);
-    // What is there already is kept as it is wanted, and goes.
+    // Existing rows are updated, and collected.
     kiln.releasing.add(objectId('ips', 'p1'));
     await kiln.want([switchRow, port('p1', '00:00:00:00:00:01 10.0.0.9')]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.9/);
@@ -85,7 +85,7 @@ test('no row is made of an object that is being let go, nor a port whose IP obje
   }
 });
 
-test('a port whose switch is another one is made again there in one transaction', async () => {
+test('a port with another switch is made again there in one transaction', async () => {
   const kiln = await start();
   const other = rowId('Logical_Switch', 's2');
   const otherRow: RowOutput = { ...switchRow, id: other, columns: { name: 's2' } };
@@ -102,7 +102,7 @@ test('a port whose switch is another one is made again there in one transaction'
   }
 });
 
-test('a group refers to no port that is gone: not to one made again elsewhere, and after a start not to what the server left of a foreign one', async () => {
+test('a group refers to no missing port: not after one was made again elsewhere, nor to the rest of a foreign one after a start', async () => {
   let kiln = await start();
   const other = rowId('Logical_Switch', 's2');
   const otherRow: RowOutput = { ...switchRow, id: other, columns: { name: 's2' } };
@@ -133,7 +133,7 @@ test('a group refers to no port that is gone: not to one made again elsewhere, a
   }
 });
 
-test('drift is put back: a changed column, a deleted row, a removed member; foreign members and keys stay', async () => {
+test('drift is repaired: a changed column, a deleted row, a removed member; foreign members and keys stay', async () => {
   const kiln = await start();
   try {
     await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
@@ -171,7 +171,7 @@ test('drift is put back: a changed column, a deleted row, a removed member; fore
   }
 });
 
-test('a name that a foreign row holds is a conflict and nothing is sent; it is carried out when the name is free', async () => {
+test('a name of a foreign row is a conflict and nothing is sent; the row is made when the name is free', async () => {
   const kiln = await start();
   try {
     await nbctl('ls-add', 's1', '--', 'set', 'Logical_Switch', 's1', 'external_ids:neutron\\:network_name=theirs');
@@ -220,7 +220,7 @@ for (const [what, add, remove] of [
     ['clear', 'Logical_Switch', 's1', 'forwarding_groups'],
   ],
 ] as const) {
-  test(`a ${what} row that another program put into a switch of Kiln's keeps it, and is named`, async () => {
+  test(`a foreign ${what} row in a switch of ours keeps the switch, and is named`, async () => {
     const kiln = await start();
     try {
       await kiln.want([switchRow, port('web')]);
@@ -253,11 +253,11 @@ test('a second switch of its name with a foreign port in it stays until the port
   }
 });
 
-test('a row that changed hands meanwhile is not touched', async () => {
+test('a row that became foreign meanwhile is not touched', async () => {
   const kiln = await start();
   try {
     await kiln.want([switchRow]);
-    // The plan is made from a replica that lags: the row's marks go while the update is on its way.
+    // The plan is from a replica that lags: the ownership keys are removed, and the update has not arrived.
     kiln.leads = false;
     await nbctl('remove', 'Logical_Switch', 's1', 'external_ids', 'vendor');
     await until('the replica has seen it', () => kiln.world.rows.best(ls)?.ownership.kind === 'foreign');
@@ -270,7 +270,7 @@ test('a row that changed hands meanwhile is not touched', async () => {
   }
 });
 
-test('a deposed process cannot change a row, and one whose term was wiped writes it again', async () => {
+test('a deposed process cannot change a row, and the leader writes its term again after it was removed', async () => {
   const first = await start();
   await first.want([switchRow]);
   const second = await start(false);
@@ -292,7 +292,7 @@ test('a deposed process cannot change a row, and one whose term was wiped writes
   }
 });
 
-test('a term that somebody changes or takes away while nothing is to be written is there again at once; a newer one deposes', async () => {
+test('a changed or removed term is written again at once, also with nothing else to write; a newer one deposes', async () => {
   const kiln = await start();
   const term = async (): Promise<string> =>
     (await nbctl('--if-exists', 'get', 'NB_Global', '.', 'external_ids:kiln.io/term')).replaceAll('"', '');
@@ -314,10 +314,10 @@ test('a term that somebody changes or takes away while nothing is to be written 
     await sleep(20);
     const { wakes } = kiln;
     await sleep(150);
-    assert.equal(kiln.wakes, wakes, 'a second later nobody is woken for nothing');
+    assert.equal(kiln.wakes, wakes, 'no wake a second later');
     await nbctl('set', 'NB_Global', '.', `external_ids:kiln.io/term=${Number(own) + 7}`);
     await until('it knows', () => kiln.deposed);
-    // Who is told so asks whether it leads, and takes the next.
+    // The deposed process takes the next term if it still leads.
     assert.equal(await kiln.fence.raise(0), true);
     assert.equal(kiln.fence.term, Number(own) + 8);
     kiln.leads = true;
@@ -327,7 +327,7 @@ test('a term that somebody changes or takes away while nothing is to be written 
   }
 });
 
-test('whoever has seen a newer term does not come back when somebody takes that away', async () => {
+test('a process that has seen a newer term stays deposed after that term was removed', async () => {
   const first = await start();
   await first.want([switchRow]);
   first.leads = false;
@@ -349,7 +349,7 @@ test('whoever has seen a newer term does not come back when somebody takes that 
   }
 });
 
-test('a deposed process that does not know it yet takes the work of who leads for no drift', async () => {
+test("a deposed process that does not know it yet reports the leader's work as no drift", async () => {
   const first = await start();
   await first.want([switchRow]);
   const second = await start(false);
@@ -366,7 +366,7 @@ test('a deposed process that does not know it yet takes the work of who leads fo
   }
 });
 
-test('who takes over after another program wiped the term takes a higher one than there ever was', async () => {
+test('after another program removed the term, the next leader takes a higher one than any before', async () => {
   const first = await start();
   const second = await start(false);
   try {
@@ -375,12 +375,12 @@ test('who takes over after another program wiped the term takes a higher one tha
     const before = first.fence.term ?? 0;
     assert.equal(await second.fence.raise(0), true);
     assert.ok((second.fence.term ?? 0) > before);
-    // A process that never saw it goes by how often the Lease changed hands.
+    // A process that never saw a term counts the transitions of the Lease.
     await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
     await until('it is gone', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(41), true);
     assert.equal(second.fence.term, 42);
-    // A hand wrote it otherwise than it is written here: no guard could find it.
+    // A person wrote it in another notation: no guard could match it.
     await nbctl('set', 'NB_Global', '.', 'external_ids:kiln.io/term=007');
     await until('it is seen', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(0), true);
@@ -391,7 +391,7 @@ test('who takes over after another program wiped the term takes a higher one tha
   }
 });
 
-test('a row that OVN refuses is set aside with a message and the others go on', async () => {
+test('a row that OVN rejects is set aside with a message, and the others are written', async () => {
   const kiln = await start();
   try {
     const bad: RowOutput = {
@@ -413,7 +413,7 @@ test('a row that OVN refuses is set aside with a message and the others go on', 
   }
 });
 
-test('what the schema of the server cannot hold is left out and told once', async () => {
+test("columns and values that the server's schema lacks are left out and reported once", async () => {
   const kiln = await start();
   try {
     const balancer: RowOutput = {
@@ -433,7 +433,7 @@ test('what the schema of the server cannot hold is left out and told once', asyn
   }
 });
 
-test('a server that is killed and started again costs nothing but time', async () => {
+test('after a kill and restart of the server everything is written', async () => {
   const kiln = await start();
   try {
     await kiln.want([switchRow, port('p1')]);

@@ -16,7 +16,7 @@ import { RejectedWrites } from './rejected-writes.ts';
 
 const id = objectId('namespaces', 'shop');
 
-/** An API server and a cache of one namespace, and a clock that is moved by hand. */
+/** An API server, a cache of one namespace, and a manual clock. */
 class Bench {
   readonly desired = new Desired();
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
@@ -25,7 +25,7 @@ class Bench {
   readonly failed: string[] = [];
   readonly ahead: string[] = [];
   transactionSentAt: number | undefined;
-  /** Whether what is submitted waits before it is sent. */
+  /** Whether submitted writes wait before they are sent. */
   queues = false;
   now = 0;
   readonly world = new World(DEFAULT_SETTINGS);
@@ -48,7 +48,7 @@ class Bench {
       cancel: ({ lane }) => {
         const at = this.sent.findIndex(({ intent }) => intent.lane === lane);
         const [taken] = this.sent.splice(at, 1);
-        assert.ok(taken, 'what is taken back was submitted');
+        assert.ok(taken, 'a cancelled write was submitted');
         taken.answer({ ok: false, error: intentError(taken.intent, 'KUBE_SUPERSEDED', 'taken back') });
         return true;
       },
@@ -81,7 +81,7 @@ class Bench {
     return this.answer((intent) => ({ ok: false, error: intentError(intent, code, 'refused') }));
   }
 
-  /** The rest is over. @returns how long it was */
+  /** Ends the rest. @returns how long it was */
   wait(): number {
     const timer = this.timers.shift();
     assert.ok(timer, 'a rest was asked for');
@@ -92,7 +92,7 @@ class Bench {
 
 const patch: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', annotations: { a: '1' } };
 
-test('an object that the server does not have and that is held still is told to who follows it', async () => {
+test('a 404 for an object in the cache is reported to its cache', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   bench.writer.flush();
@@ -106,10 +106,10 @@ test('an object that the server does not have and that is held still is told to 
   bench.writer.flush();
   bench.observed = { metadata: { name: 'shop', uid: 'uid-2', resourceVersion: '9' } };
   await bench.refuse('KUBE_NOT_FOUND');
-  assert.deepEqual(bench.expected, ['namespaces'], 'another one of its name has come: it is known to be gone');
+  assert.deepEqual(bench.expected, ['namespaces'], 'another object has the name: the first one is known to be gone');
 });
 
-test('a conflict with a cache that does not move on is tried ever more rarely; a change of the object tries at once, one of what is wanted does not', async () => {
+test('a conflict is retried ever more rarely while the cache stands still; a change of the object retries at once, a change of its outputs does not', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   const rests: number[] = [];
@@ -126,7 +126,7 @@ test('a conflict with a cache that does not move on is tried ever more rarely; a
   await bench.refuse('KUBE_CONFLICT');
   bench.writer.mark(id);
   bench.writer.flush();
-  assert.equal(bench.sent.length, 0, 'the version that it would be written to is as old as before');
+  assert.equal(bench.sent.length, 0, 'the observed version is as old as before');
   bench.observed = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2' } };
   bench.writer.mark(id);
   bench.writer.flush();
@@ -139,7 +139,7 @@ test('a conflict with a cache that does not move on is tried ever more rarely; a
   assert.equal(bench.writer.quiet, true);
 });
 
-test('what a write met is seen already where the object changed while it was under way: it is tried again at once', async () => {
+test('after a conflict with a version that arrived while the write was under way, the retry is immediate', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   bench.writer.flush();
@@ -156,7 +156,7 @@ test('what a write met is seen already where the object changed while it was und
   assert.equal(bench.wait(), 200);
 });
 
-test('a write that is for the version before another one is sent when that is answered, for the version of then', async () => {
+test('a write guarded by a version waits for the answer of an earlier write, and is then guarded by the new version', async () => {
   const bench = new Bench();
   bench.desired.replace([], [{ kind: 'patch', resource: 'vpcs', key: 'shop', uid: 'uid-1', finalizer: true, status: { standby: true } }]);
   bench.writer.flush();
@@ -175,7 +175,7 @@ test('a write that is for the version before another one is sent when that is an
   );
 });
 
-/** What is wanted of a Subnet that says how many addresses are left, and may be let go. */
+/** The outputs of a Subnet: a status with counts, and the removal of its finalizer. */
 const counted = (v4availableIPs: number, finalizer = true): PatchOutput => ({
   kind: 'patch',
   resource: 'subnets',
@@ -185,7 +185,7 @@ const counted = (v4availableIPs: number, finalizer = true): PatchOutput => ({
   status: { v4availableIPs },
 });
 
-/** A server that takes everything, and how often the object was changed. */
+/** A server that accepts every write, and counts the changes of the object. */
 class Taking {
   readonly #bench: Bench;
   #version = 1;
@@ -201,7 +201,7 @@ class Taking {
     this.#said = outputs;
   }
 
-  /** @returns lane and version of what was sent in this turn, and of what that led to */
+  /** @returns lane and version of the writes of this turn, and of the turns that they caused */
   async turns(): Promise<readonly string[]> {
     const { writer, sent } = this.#bench;
     const lanes: string[] = [];
@@ -217,7 +217,7 @@ class Taking {
     return lanes;
   }
 
-  /** Somebody else writes it. */
+  /** Another program writes the object. */
   touch(metadata: object = {}): void {
     this.#bench.observed = { ...this.#bench.observed, metadata: { ...this.#bench.observed.metadata, ...metadata, ...this.#next() } };
     this.#bench.writer.mark(objectId('subnets', 'front'));
@@ -228,7 +228,7 @@ class Taking {
   }
 }
 
-test('the first status of a Subnet is written at once, the next not within a second, and then the newest for the version of then', async () => {
+test('the first status of a Subnet is written at once; the next one after a second, with the newest counts and version', async () => {
   const bench = new Bench();
   const server = new Taking(bench);
   server.want(counted(9));
@@ -246,7 +246,7 @@ test('the first status of a Subnet is written at once, the next not within a sec
   assert.equal(bench.timers.length, 1, 'one for each status');
 });
 
-test('a status that waits for its turn keeps no other write of the Subnet, and nothing is left of it when it is wanted no more', async () => {
+test('a waiting status delays no other write of the Subnet, and is dropped when it is no longer due', async () => {
   const bench = new Bench();
   const server = new Taking(bench);
   server.want(counted(9));
@@ -255,7 +255,7 @@ test('a status that waits for its turn keeps no other write of the Subnet, and n
   assert.deepEqual(await server.turns(), []);
   server.touch({ deletionTimestamp: '2026-01-01T00:00:00Z' });
   server.want(counted(8, false));
-  assert.deepEqual(await server.turns(), ['object 3'], 'it is let go');
+  assert.deepEqual(await server.turns(), ['object 3'], 'its finalizer is removed');
   server.want();
   assert.deepEqual(await server.turns(), []);
   assert.equal(bench.writer.quiet, true);
@@ -263,7 +263,7 @@ test('a status that waits for its turn keeps no other write of the Subnet, and n
   assert.deepEqual(await server.turns(), []);
 });
 
-test('a status that met a newer version of its Subnet was not written: the next one waits for no second', async () => {
+test('after a status that met a newer version of its Subnet, the next one does not wait a second', async () => {
   const bench = new Bench();
   const server = new Taking(bench);
   server.want(counted(9));
@@ -274,12 +274,12 @@ test('a status that met a newer version of its Subnet was not written: the next 
   server.want(counted(8));
   assert.deepEqual(await server.turns(), []);
   bench.wait();
-  assert.deepEqual(await server.turns(), [], 'the second of the one that was refused');
+  assert.deepEqual(await server.turns(), [], 'the second of the failed one');
   bench.wait();
   assert.deepEqual(await server.turns(), ['status 3']);
 });
 
-test('a change of what is wanted while a write is under way is written after its reply', async () => {
+test('outputs that change while a write is under way are written after its reply', async () => {
   const bench = new Bench();
   const said = bench.desired.replace([], [patch]);
   bench.writer.flush();
@@ -295,7 +295,7 @@ test('a change of what is wanted while a write is under way is written after its
   assert.deepEqual(operation?.kind === 'merge-patch' ? operation.patch : undefined, { metadata: { annotations: { a: '2' } } });
 });
 
-test('a write that the server takes without effect is repeated ever more rarely', async () => {
+test('a write that the server accepts without effect is repeated ever more rarely', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   const rests: number[] = [];
@@ -318,7 +318,7 @@ test('a write that the server takes without effect is repeated ever more rarely'
 });
 
 for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
-  test(`an object is let go of ${finalizer} when the transaction is over that was under way, and not where that made a row of it`, () => {
+  test(`${finalizer} is removed after the end of the transaction under way, and not if that made a row of the object`, () => {
     const bench = new Bench();
     const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
     const terminating = {
@@ -330,7 +330,7 @@ for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
     for (let look = 0; look < 3; look++) bench.writer.flush();
     assert.equal(bench.sent.length, 0);
     assert.equal(bench.writer.quiet, false);
-    // The row is observed, and the rules hold the object.
+    // The row is observed, and the rules keep the finalizer.
     const held: PatchOutput = { ...left, finalizer: true };
     bench.desired.replace([left], [held]);
     bench.transactionSentAt = undefined;
@@ -342,20 +342,20 @@ for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
     bench.desired.replace([held], [left]);
     bench.writer.flush();
     assert.equal(bench.sent.length, 0);
-    // Later ones cannot make a row that nobody wants any more.
+    // Later transactions make no row, since no rule emits one.
     bench.transactionSentAt = 7;
     bench.writer.flush();
     assert.equal(bench.sent.length, 1);
   });
 
-test('an object is being let go from the moment that the write is submitted until it is answered or taken back', async () => {
+test('an object is being released from the submission of the write until its answer or cancellation', async () => {
   const bench = new Bench();
   const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
   bench.observed = { metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const kept: PatchOutput = { ...left, annotations: { a: '1' }, finalizer: true };
   bench.desired.replace([], [kept]);
   bench.writer.flush();
-  assert.equal(bench.writer.releasesObject(id), false, 'a write that says nothing of finalizers');
+  assert.equal(bench.writer.releasesObject(id), false, 'a write without finalizers');
   await bench.refuse('KUBE_CONFLICT');
   bench.wait();
 
@@ -376,7 +376,7 @@ test('an object is being let go from the moment that the write is submitted unti
   assert.equal(bench.writer.releasesObject(id), false);
 });
 
-test('an object without a finalizer of Kiln goes when it is deleted: that waits for the transaction under way, and counts as letting go', () => {
+test('the deletion of an object without a finalizer of Kiln waits for the transaction under way, and counts as a release', () => {
   const bench = new Bench();
   bench.desired.replace([], [{ kind: 'delete', resource: 'namespaces', key: 'shop', uid: 'uid-1' }]);
   bench.transactionSentAt = 5;
@@ -388,7 +388,7 @@ test('an object without a finalizer of Kiln goes when it is deleted: that waits 
   assert.equal(bench.writer.releasesObject(id), true);
 });
 
-test('what waits to be sent and is not wanted any more is taken back: its object may be in use again', async () => {
+test('a queued write that is no longer due is cancelled: its object may be in use again', async () => {
   const bench = new Bench();
   const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
   const metadata = { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -413,10 +413,10 @@ test('what waits to be sent and is not wanted any more is taken back: its object
   bench.observed = { metadata: { ...metadata, resourceVersion: '3' } };
   bench.writer.mark(id);
   bench.writer.flush();
-  assert.equal(bench.sent.length, 1, 'what is wanted still waits its turn');
+  assert.equal(bench.sent.length, 1, 'a write that is still due stays queued');
 });
 
-test('a write that the server refuses is tried ever more rarely, whatever becomes of the object; what else is to be written goes on', async () => {
+test('a rejected write is retried ever more rarely, whatever happens to the object; its other writes go on', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   const rests: number[] = [];
@@ -426,7 +426,7 @@ test('a write that the server refuses is tried ever more rarely, whatever become
     bench.observed = { metadata: { ...bench.observed.metadata, resourceVersion: String(round + 2) } };
     bench.writer.mark(id);
     bench.writer.flush();
-    assert.equal(bench.sent.length, 0, 'somebody changed the object');
+    assert.equal(bench.sent.length, 0, 'another program changed the object');
     assert.deepEqual([...bench.writer.delayed], [['refused', 1]]);
     assert.equal(bench.writer.quiet, false);
     const until = bench.world.rejectedWrites.peek('object namespaces/shop')?.until ?? NaN;
@@ -444,10 +444,10 @@ test('a write that the server refuses is tried ever more rarely, whatever become
   await bench.refuse('KUBE_FORBIDDEN');
   bench.desired.replace([patch], [{ kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false }]);
   bench.writer.flush();
-  assert.equal(bench.sent.length, 1, 'it is let go');
+  assert.equal(bench.sent.length, 1, 'its finalizer is removed');
 });
 
-test('of very many objects that are all to be looked at again, each is compared once', () => {
+test('of very many objects that are all examined again, each is compared once', () => {
   const bench = new Bench();
   const compared = new Map<string, number>();
   const writer = new ObjectWriter({
@@ -478,14 +478,14 @@ test('of very many objects that are all to be looked at again, each is compared 
   for (const key of keys) bench.desired.replace([], [{ ...patch, key, uid: `uid-${key}` }]);
   writer.examineAll();
   for (let turns = 0; !writer.quiet; turns++) {
-    assert.ok(turns < 100, 'it comes to an end');
+    assert.ok(turns < 100, 'it ends');
     writer.flush();
   }
   assert.equal(compared.size, keys.length);
   assert.equal(Math.max(...compared.values()), 1);
 });
 
-test('an object that cannot be compared keeps nobody else from being written, and is compared again later', async () => {
+test('an object whose diff throws delays no other write, and is compared again later', async () => {
   const bench = new Bench();
   const sound = bench.observed;
   bench.desired.replace(
@@ -497,12 +497,12 @@ test('an object that cannot be compared keeps nobody else from being written, an
   );
   let poisoned = true;
   const poison = (key: string): AnyObject => {
-    if (poisoned && key === 'shop') throw new TypeError('what nobody thought of');
+    if (poisoned && key === 'shop') throw new TypeError('an unexpected value');
     return sound;
   };
   bench.observe = poison;
   bench.writer.flush();
-  assert.deepEqual(bench.failed, [`${id} TypeError: what nobody thought of`]);
+  assert.deepEqual(bench.failed, [`${id} TypeError: an unexpected value`]);
   assert.deepEqual(
     bench.sent.map(({ intent }) => intent.name),
     ['other'],
@@ -517,7 +517,7 @@ test('an object that cannot be compared keeps nobody else from being written, an
   );
 });
 
-test('a write counts against the namespace that its object is for: an IP object, a Vip against that of its spec', () => {
+test('a write counts for the namespace of its object: for IP objects and Vips the one in the spec', () => {
   const bench = new Bench();
   const metadata = { uid: 'uid-1', resourceVersion: '1' };
   const objects: Readonly<Record<string, AnyObject>> = {

@@ -1,6 +1,15 @@
 /**
- * The Kubernetes side of commit: diffs the objects that rules speak of against what was observed, hands the writes to the
- * coalescing writer, and puts the replies into the caches, so that the next diff is against our own acknowledged writes too.
+ * The Kubernetes side of commit: compares the outputs about objects with the observed objects, hands the writes to the coalescing
+ * `KubeWriter`, and puts the replies into the caches, so that the next diff includes our own acknowledged writes.
+ *
+ * Guaranteed: a write is sent only while this process leads, at most one of an object at a time, and with the uid (and, where the rule needs
+ * it, the resourceVersion) that the rule saw. A finalizer is removed only when no transaction under way can make rows of the object. The
+ * object that results is equal to the outputs, or a difference is pending and has a write delay.
+ *
+ * Retried: every write, until the object is as the outputs say; never hot. After a conflict the writer waits for the newer version, or 200 ms
+ * doubling up to 30 s; after a rejection by the API server 5 to 30 s (see `rejected-writes.ts`); after any other failure 30 s.
+ *
+ * Costs: one diff for each object that changed or whose outputs changed; at most 2,000 a turn, the rest in the next turns.
  */
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
@@ -18,16 +27,16 @@ import type { WriteDelay } from './write-delays.ts';
 import { WRITE_DELAYS, WriteDelays } from './write-delays.ts';
 import { shareOf } from './write-share.ts';
 
-/** Where observed objects are, and where replies go. */
+/** The caches: observed objects are read from them, and replies are put into them. */
 export interface ObjectSource {
   get(resource: ResourceName, key: string): AnyObject | undefined;
-  /** Whether the rules do not know its newest state yet: it is not written before they do, and `mark` is called then. */
+  /** Whether the rules have not seen the object's newest state yet: it is not written before, and `mark` is called then. */
   isLate?(resource: ResourceName, key: string): boolean;
   applyOwn(resource: ResourceName, object: KubeObject): void;
   applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
-  /** The server refused a write because of what the cache does not show: an object of that name, a newer version of it. */
+  /** The server rejected a write because of an object or a version that the cache does not have yet. */
   isAhead(resource: ResourceName, key: string): void;
-  /** The server does not have an object that is held: its deletion has to come. */
+  /** The server does not have an object that the cache has: the event of its deletion has to arrive. */
   expectEvent(resource: ResourceName): void;
 }
 
@@ -37,41 +46,41 @@ export interface ObjectWriterOptions {
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
   readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
-  /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
+  /** Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes true. */
   readonly upToDate?: () => boolean;
-  /** When the Northbound transaction that is under way was sent; undefined for none. `wake` is called when it is over. */
+  /** When the Northbound transaction under way was sent; undefined: none is. `wake` is called when it is over. */
   readonly transactionSentAt?: () => number | undefined;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
-  /** Likewise, and it never goes back: the date that moments pass by. */
+  /** The monotonic clock: milliseconds since the epoch; never goes back. Deadlines pass by it. */
   readonly date: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
   readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: PlannedEvent) => void;
-  /** An object could not be compared, which is a bug: the others go on, and it is compared again later. */
+  /** Called when the diff of an object threw, which is a bug: the other objects are written, and this one is compared again later. */
   readonly onFailure: (id: ObjectId, error: unknown) => void;
   readonly later: (ms: number, run: () => void) => void;
   readonly wake: () => void;
 }
 
-/** In one turn: a turn is to be short. */
+/** Most objects compared in one turn: a turn has to be short. */
 const MOST_EXAMINED = 2_000;
-/** In one turn, of what rules have spoken of. */
+/** Most changed outputs taken in one turn. */
 const MOST_TAKEN = 5_000;
 
-/** The server has seen what the cache has not. */
+/** Errors which show that the server has an object or a version that the cache lacks. */
 const AHEAD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_ALREADY_EXISTS', 'KUBE_CONFLICT', 'KUBE_PRECONDITION']);
 
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
   readonly #pending = new Set<ObjectId>();
-  /** Writes under way by object; while there are any, nothing else is written to it. */
+  /** Writes under way by object; meanwhile no other write is sent to it. */
   readonly #underWay = new Map<ObjectId, Map<ObjectWrite, WriteIntent>>();
-  /** Writes that were acknowledged and whose effect has not been seen yet. */
+  /** Acknowledged writes until the effect is observed. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
-  /** Objects with a write that lets them go and is not answered yet. */
+  /** Objects with an unanswered write that removes Kiln's last finalizer or deletes them. */
   readonly #releasing = new Map<ObjectId, ObjectWrite>();
   readonly #delays: WriteDelays;
-  /** What is left of all objects that are to be looked at again. */
+  /** The rest of all objects, while all are examined again. */
   #all: Iterator<ObjectId> | undefined;
   #second = NaN;
   #secondText = '';
@@ -92,43 +101,43 @@ export class ObjectWriter {
     return left === 0 && this.#all === undefined && this.#delays.quiet;
   }
 
-  /** Objects with writes that are not sent now, by what keeps them. */
+  /** Number of objects with due writes that are not sent now, by write delay. */
   get delayed(): ReadonlyMap<WriteDelay, number> {
     const delay = this.#delays.onAll();
     return delay === undefined ? this.#delays.counts : new Map([[delay, this.#pending.size]]);
   }
 
-  /** Whether a write is under way after which nothing of Kiln's keeps the object: it may be gone at any moment. */
+  /** Whether a write under way removes Kiln's last finalizer, or deletes the object: it may be gone at any moment. */
   releasesObject(id: ObjectId): boolean {
     return this.#releasing.has(id);
   }
 
-  /** An object changed outside, or a reply came in. */
+  /** An object changed in the cache, or a reply arrived. */
   mark(id: ObjectId): void {
     this.#delays.changed(id);
     this.#acknowledged.delete(id);
     this.#pending.add(id);
   }
 
-  /** What kept an object from being written is over. */
+  /** A write delay of the object is over. */
   reexamine(id: ObjectId): void {
     this.#pending.add(id);
     this.#options.wake();
   }
 
-  /** Looks at every object again; `flush` begins with it, some at a time. */
+  /** Compares every object again, some in each `flush`. */
   examineAll(): void {
     this.#all = this.#options.desired.objectIds;
   }
 
-  /** What would be written now. Changes nothing. */
+  /** The writes that are due now, for dry runs. Changes nothing. */
   plan(): readonly ObjectWrite[] {
     return [...this.#options.desired.objectIds].flatMap((id) => this.#diff(id));
   }
 
   flush(): void {
     const { wake } = this.#options;
-    // Only then: what is compared before all are known is compared again.
+    // Compare only after all changed outputs are taken: an object compared before would be compared again.
     if (!this.#takeDirty()) return wake();
     if (this.#delays.onAll() !== undefined) return;
     const again: ObjectId[] = [];
@@ -144,7 +153,7 @@ export class ObjectWriter {
     for (const id of again) this.#pending.add(id);
   }
 
-  /** @returns false where the turn is over before all that is to be compared was taken */
+  /** @returns false if the turn ended before all changed outputs were taken */
   #takeDirty(): boolean {
     const { desired } = this.#options;
     let taken = 0;
@@ -161,7 +170,7 @@ export class ObjectWriter {
     return true;
   }
 
-  /** @returns whether a hold is asked about again in the next turn */
+  /** @returns whether a write delay has to be checked again in the next turn */
   #look(id: ObjectId): 'again' | 'done' {
     try {
       if (this.#options.source.isLate?.(...apart(id)) === true) return 'done';
@@ -175,7 +184,7 @@ export class ObjectWriter {
     return 'done';
   }
 
-  /** Takes back writes that were submitted, are not sent yet, and are no longer wanted: the object may be in use again. */
+  /** Cancels writes that were submitted, not sent, and are no longer due: the object may be in use again. */
   #takeBack(id: ObjectId): void {
     let wanted: ReadonlySet<string> | undefined;
     for (const [write, intent] of this.#underWay.get(id) ?? []) {
@@ -185,7 +194,7 @@ export class ObjectWriter {
     }
   }
 
-  /** Sends what is due of an object and not held. @returns whether a hold is asked about again in the next turn */
+  /** Sends the due writes of an object that have no delay. @returns whether a write delay has to be checked again in the next turn */
   #write(id: ObjectId): 'again' | 'done' {
     const writes = this.#diff(id);
     this.#delays.compared(id, writes);
@@ -232,7 +241,7 @@ export class ObjectWriter {
     });
   }
 
-  /** @param seen version of the object that was known when the write was sent */
+  /** @param seen the observed version of the object when the write was sent */
   #finished(id: ObjectId, write: ObjectWrite, result: WriteResult, seen: string | undefined): void {
     const [resource, key] = apart(id);
     const { source, onWritten, onEvent } = this.#options;
@@ -255,8 +264,8 @@ export class ObjectWriter {
   }
 
   /**
-   * If the same write is due twice and the object did not change in between, the server accepts it and drops what it says (a field that an
-   * older CRD does not have). Such a write is repeated less and less often.
+   * If the same write is due again and the object did not change in between, the server accepted it and dropped its contents (a field that an
+   * older CRD lacks). Such a write is repeated less and less often.
    */
   #acknowledge(id: ObjectId, write: ObjectWrite): void {
     const before = this.#acknowledged.get(id);
@@ -291,17 +300,17 @@ export class ObjectWriter {
   }
 }
 
-/** A pod cannot start before this is written: its IP object, or the annotations that its node reads. */
+/** Whether a pod cannot start before this write: its IP object, or the annotations that its node reads. */
 function binds(write: ObjectWrite): boolean {
   return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
 }
 
-/** What a write says, whenever it says it. */
+/** The contents of a write without its times. */
 function textOf(write: ObjectWrite): string {
   return JSON.stringify({ ...write, resourceVersion: '', events: [] }, withoutTime);
 }
 
-/** Times that conditions are stamped with differ from write to write. */
+/** The times of conditions differ from write to write. */
 function withoutTime(key: string, value: unknown): unknown {
   return key === 'lastTransitionTime' || key === 'lastUpdateTime' ? undefined : typeof value === 'bigint' ? String(value) : value;
 }

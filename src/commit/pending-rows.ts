@@ -1,4 +1,4 @@
-/** Which rows, and which members of them, are to be compared: rows in the order in which they may refer to each other. */
+/** The rows, and members of rows, that have to be compared, in an order in which rows may refer to earlier ones. */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
@@ -7,7 +7,7 @@ import type { World } from '../world/world.ts';
 
 const RANKS = 5;
 
-/** Tables with columns that several rules contribute to. */
+/** Tables with shared columns. */
 const HAS_MEMBERS: ReadonlySet<string> = new Set([
   'Port_Group',
   'Logical_Switch',
@@ -21,7 +21,7 @@ export class PendingRows {
   /** By rank. */
   readonly rows: readonly Set<RowId>[] = Array.from({ length: RANKS }, () => new Set<RowId>());
   readonly members = new Map<RowId, Set<MemberKey> | 'all'>();
-  /** How often something was added: what was, while others were looked at, may not have been. */
+  /** Number of additions so far: shows whether some were made during a comparison. */
   additions = 0;
   readonly #world: World;
   readonly #desired: Desired;
@@ -37,8 +37,8 @@ export class PendingRows {
   }
 
   /**
-   * @param how `all`: its members too
-   * @param comes it is being sent: what it is sent with may be wanted no more when it is there
+   * @param how `all`: with its members
+   * @param comes the row is being inserted: its members may no longer be desired when it is observed
    */
   mark(id: RowId, how: 'row' | 'all', comes: boolean): void {
     this.additions++;
@@ -49,7 +49,7 @@ export class PendingRows {
     this.members.set(id, 'all');
   }
 
-  /** @param keys are this table's from now on: of a long port group there are very many */
+  /** @param keys a set that this object keeps and changes: that of a large port group is too long to copy */
   markMembers(id: RowId, keys: Set<MemberKey>): void {
     this.additions++;
     const present = this.members.get(id);
@@ -72,7 +72,7 @@ export function hasMembers(id: RowId): boolean {
   return HAS_MEMBERS.has(tableOf(id));
 }
 
-/** Rows of a higher rank refer to those of a lower. */
+/** Rows of a higher rank refer to rows of a lower one. */
 export function rankOf(id: RowId): number {
   return tableSpec(tableOf(id)).rank;
 }

@@ -1,4 +1,4 @@
-/** What would be written to the Northbound database now, all identities looked at. */
+/** All writes to the Northbound database that are due now, after comparing all identities. */
 import type { Uuid } from '../ovsdb/index.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/diff-context.ts';
@@ -7,7 +7,7 @@ import type { RowId } from '../nb/row-id.ts';
 import type { PlannedRow } from './northbound-writer-options.ts';
 import { rankOf } from './pending-rows.ts';
 
-/** @param planned what `context` has as planned rows: filled as rows are found that would be inserted */
+/** @param planned the planned rows of `context`: gets the rows that would be inserted */
 export function planRows(identities: Iterable<RowId>, context: DiffContext, planned: Map<RowId, Uuid>): readonly PlannedRow[] {
   const found: PlannedRow[] = [];
   const ids = [...identities].toSorted((a, b) => rankOf(a) - rankOf(b));

@@ -1,6 +1,6 @@
 /**
- * What this process has seen to be last written into rows that are kept as they are, by their seals: it counts when somebody edits the seal
- * itself. Nothing is remembered of the time when another process may have written.
+ * The seals of frozen rows as this process has observed them: they count if another program edits the seal itself. Cleared when another
+ * process may have written.
  */
 import type { DiffContext } from '../diff/diff-context.ts';
 import { sealedAs, sealIn } from '../diff/row-contents.ts';
@@ -13,7 +13,7 @@ export class ProvenSeals {
     return this.#seals.get(id);
   }
 
-  /** The row was looked at. */
+  /** The row was compared. */
   note(id: RowId, context: DiffContext): void {
     const wanted = context.desired.row(id)?.rows[0];
     if (wanted?.sealed === undefined) {

@@ -37,7 +37,7 @@ class Bench {
     for (const { run } of this.timers.splice(0)) run();
   }
 
-  /** Seconds until it is tried again. */
+  /** Seconds until the next attempt. */
   get pause(): number {
     const pause = ((this.table.peek(KEY)?.until ?? NaN) - this.now) / 1_000;
     this.now += pause * 1_000;
@@ -45,7 +45,7 @@ class Bench {
   }
 }
 
-test('a refusal rests ever longer, up to half a minute; another pod of the name begins anew, and what is made is forgotten', () => {
+test('a rejected write rests ever longer, up to half a minute; another pod of the name starts anew, and success clears the entry', () => {
   const bench = new Bench();
   for (const [least, most] of [
     [3.75, 5],
@@ -64,7 +64,7 @@ test('a refusal rests ever longer, up to half a minute; another pod of the name 
   assert.equal(bench.table.size, 0);
 });
 
-test('what the server could not answer is no refusal, nor is an object that is there or has changed', () => {
+test('a missing answer is no rejection, nor is an existing or changed object', () => {
   const bench = new Bench();
   for (const code of ['KUBE_UNREACHABLE', 'KUBE_DISCONNECTED', 'KUBE_TIMEOUT', 'KUBE_UNAVAILABLE', 'KUBE_TOO_MANY_REQUESTS'] as const)
     bench.answer(code);
@@ -75,7 +75,7 @@ test('what the server could not answer is no refusal, nor is an object that is t
   assert.equal(bench.table.size, 1);
 });
 
-test('a failure of which nobody knows whether it made the object counts when it comes again', () => {
+test('a failure with unknown outcome counts as a rejection the second time', () => {
   const bench = new Bench();
   bench.answer('KUBE_INTERNAL');
   assert.equal(bench.table.size, 0);
@@ -86,7 +86,7 @@ test('a failure of which nobody knows whether it made the object counts when it 
   assert.equal(bench.table.size, 0);
 });
 
-test('it is not quiet while one rests', () => {
+test('it is not quiet while a write rests', () => {
   const bench = new Bench();
   assert.equal(bench.rejected.quiet, true);
   bench.answer('KUBE_FORBIDDEN');
@@ -95,7 +95,7 @@ test('it is not quiet while one rests', () => {
   assert.equal(bench.rejected.quiet, true);
 });
 
-test('a timer that ends a millisecond before the date says so ends the rest: there is no other', () => {
+test('a timer that fires a millisecond before `until` ends the rest', () => {
   const bench = new Bench();
   bench.answer('KUBE_FORBIDDEN');
   bench.now = (bench.table.peek(KEY)?.until ?? NaN) - 1;
@@ -104,7 +104,7 @@ test('a timer that ends a millisecond before the date says so ends the rest: the
   assert.equal(bench.rejected.quiet, true);
 });
 
-test('who does not try again is forgotten, and a long answer is cut', () => {
+test('a write that is not tried again is forgotten, and a long answer is cut', () => {
   const bench = new Bench();
   bench.answer('KUBE_INVALID', 'uid-1', 'x'.repeat(10_000));
   assert.ok((bench.table.peek(KEY)?.message.length ?? 0) <= 500);
@@ -117,7 +117,7 @@ test('who does not try again is forgotten, and a long answer is cut', () => {
   assert.equal(bench.timers.length, 0);
 });
 
-test('what of an object is rejected rests alone, and asks for another look when its time has come', () => {
+test('only the rejected part of an object rests, and its end calls `due`', () => {
   const bench = new Bench();
   const patch = { resource: 'vips', namespace: '', name: 'v', events: [], verb: 'patch', style: 'merge', uid: 'uid-1' } as const;
   const object: ObjectWrite = { ...patch, subresource: undefined, patch: { spec: { v4ip: '10.0.0.2' } } };
@@ -127,7 +127,7 @@ test('what of an object is rejected rests alone, and asks for another look when 
   assert.equal(bench.rejected.answered(objectId('vips', 'v'), object, error), true);
   const rests = (): readonly boolean[] => [object, status, release].map((write) => bench.rejected.rests(write));
   assert.deepEqual(rests(), [true, false, false]);
-  assert.equal(bench.rejected.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'whatever it says');
+  assert.equal(bench.rejected.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'with any contents');
   assert.equal(bench.rejected.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
   bench.now = bench.table.peek(rejectionKey('vips', 'v', 'object'))?.until ?? NaN;
   assert.deepEqual(rests(), [false, false, false]);
@@ -137,7 +137,7 @@ test('what of an object is rejected rests alone, and asks for another look when 
   assert.equal(bench.table.size, 0);
 });
 
-test('failures of unknown outcome of very many objects of one namespace make it forget none of another', () => {
+test('very many unknown outcomes of one namespace make it forget none of another', () => {
   const bench = new Bench();
   const failed = (namespace: string, name: string): boolean => {
     const write: ObjectWrite = {

@@ -1,7 +1,7 @@
 /**
- * Writes that the API server refused, as a table of the World, and until when each rests, whatever happens to its object meanwhile. Rules
- * read the table: they report the refusal on an object, and give back what depends on the write. A server that does not answer has not
- * refused anything: while it is away, nothing is given back.
+ * Writes that the API server rejected, as a table of the World. Each rests until a point in time, whatever happens to its object meanwhile.
+ * Rules read the table: they report the rejection on an object, and release what depends on the write. A server that does not answer has
+ * not rejected anything: during an outage nothing is released.
  */
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
@@ -15,12 +15,12 @@ import { partOf, uidOf } from './write-part.ts';
 import { shareOf } from './write-share.ts';
 
 const FIRST_MS = 5_000;
-/** When a policy is lifted, that is noticed within this time. */
+/** Longest rest. So the removal of a policy takes effect within this time. */
 const LONGEST_MS = 30_000;
-/** A write that was not tried again for so long is no longer wanted. */
+/** A write that was not tried again for so long is no longer due. */
 const FORGOTTEN_MS = 300_000;
 const MOST_TEXT = 500;
-/** Their pods may be gone since. Of one namespace, and of all. */
+/** Most writes of unknown outcome remembered, of one namespace and of all. */
 const MOST_DOUBTED = [1_000, 10_000] as const;
 
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
@@ -31,7 +31,7 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_INVALID',
   'KUBE_TOO_LARGE',
   'KUBE_WEBHOOK_FAILED',
-  // Of one write after many attempts; the whole server is not what fails then.
+  // After many attempts of one write: then the fault is in this write, not in the whole server.
   'KUBE_INTERNAL',
 ]);
 
@@ -40,13 +40,13 @@ export interface RejectedWritesOptions {
   /** Milliseconds since the epoch; never goes back. */
   readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
-  /** The time of one has come. */
+  /** Called when a rest is over. */
   readonly due: (id: ObjectId) => void;
 }
 
 export class RejectedWrites {
   readonly #options: RejectedWritesOptions;
-  /** Whether these were carried out is not known: what the next round of attempts meets tells. By key and uid. */
+  /** Writes of unknown outcome, by key and uid: the next attempt shows whether they took effect. */
   readonly #doubted = new FairMemory<true>(...MOST_DOUBTED);
   #sweeping = false;
 
@@ -54,7 +54,7 @@ export class RejectedWrites {
     this.#options = options;
   }
 
-  /** False while one rests: it is to be tried again. */
+  /** False while a write rests: it will be tried again. */
   get quiet(): boolean {
     const { table, date } = this.#options;
     if (table.size === 0) return true;
@@ -63,7 +63,7 @@ export class RejectedWrites {
     return true;
   }
 
-  /** Whether its time has not come yet. */
+  /** Whether the write rests now. */
   rests(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
     const rejected = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
@@ -71,9 +71,9 @@ export class RejectedWrites {
   }
 
   /**
-   * The server answered.
-   * @param error undefined where it took the write
-   * @returns whether it refused what was written, and the write rests until its time has come
+   * Takes the answer of the server.
+   * @param error undefined: it accepted the write
+   * @returns whether it rejected the write, which now rests
    */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): boolean {
     if (write.verb === 'evict') return false;
@@ -110,7 +110,7 @@ export class RejectedWrites {
     return true;
   }
 
-  /** By the timer, whatever the date is then: it may end a millisecond before the date says so, and there is no other. */
+  /** Ends the rest when the timer fires, even if the clock is a millisecond behind `until`: there is no second timer. */
   #end(key: string, id: ObjectId): void {
     const { table, date, due } = this.#options;
     const rejected = table.peek(key);
@@ -136,7 +136,7 @@ function keyOf({ namespace, name }: ObjectWrite): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Doubles; those that were refused together do not come back together. */
+/** Doubles each time, with jitter: writes that were rejected together are not repeated together. */
 function pauseOf(key: string, times: number): number {
   const pause = Math.min(FIRST_MS * 2 ** (times - 1), LONGEST_MS);
   return pause * (1 - (hash32(key, times) % 256) / 1_024);

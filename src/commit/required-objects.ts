@@ -1,6 +1,6 @@
 /**
- * Objects that must not be let go while a row is made: the one that the row is there for, and the IP object of a port's name, which is the
- * word on who has the addresses in it.
+ * The objects that must keep their finalizers while a row is made: the row owner, and for a port the IP object of its name, which shows the
+ * holder of its addresses.
  */
 import type { ObjectId } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
@@ -9,7 +9,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { resourceOfKind } from '../world/resources.ts';
 
-/** @param owners of the row, as the rules want it */
+/** @param owners of the row, as emitted */
 export function requiredObjects(id: RowId, owners: readonly Owner[]): readonly ObjectId[] {
   const owning = owners.flatMap(({ kind, namespace, name }) => {
     const resource = resourceOfKind(kind);

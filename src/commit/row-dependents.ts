@@ -1,4 +1,4 @@
-/** Rows that are looked at again because of another one: who refers to it by its name, and what is in several of one name. */
+/** Rows to compare again because of another one: rows that refer to its name, and rows inside of several rows of one name. */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -11,7 +11,7 @@ import type { World } from '../world/world.ts';
 export class RowDependents {
   readonly #rows: World['rows'];
   readonly #desired: Desired;
-  /** Which row stands for a name, in tables whose rows are in no other's. */
+  /** The row that has a name, in tables with top-level rows. */
   readonly #standing = new Map<RowId, Uuid>();
 
   constructor(rows: World['rows'], desired: Desired) {
@@ -19,21 +19,21 @@ export class RowDependents {
     this.#desired = desired;
   }
 
-  /** @param row what stands for the name now. @returns what has to be looked at because of that */
+  /** @param row the row that has the name now. @returns the rows to compare because of it */
   *of(id: RowId, row: ObservedRow | undefined): Generator<RowId> {
     yield* this.#childrenOfMany(id);
     if (tableSpec(tableOf(id)).parents.length > 0) return;
     const before = this.#standing.get(id);
     if (row === undefined) this.#standing.delete(id);
     else this.#standing.set(id, row.uuid);
-    // Somebody renamed what stood for it: what is in that is wanted in the one that has the name next.
+    // Another program renamed the row: its children are desired in the row that has the name next.
     const renamed = before === undefined || before === row?.uuid ? undefined : this.#rows.entry(before);
     if (renamed !== undefined) yield* this.#childrenOf([renamed]);
-    // It is not Kiln's any more, or another one stands for it: who refers to it is to refer to that, or to the one that comes.
+    // The row is no longer ours, or another row has the name: referrers have to refer to that one, or to the one that will be inserted.
     if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) yield* this.#referrers(id);
   }
 
-  /** Where rows are wanted as members, found by a look at all that is wanted: for rows that are made anew, which are few. */
+  /** The columns in which rows are desired as members, by a search over all outputs: for re-created rows, which are few. */
   *memberships(ids: readonly RowId[]): Generator<readonly [id: RowId, key: MemberKey]> {
     const keys = new Map<string, MemberKey[]>();
     for (const ref of ids)
@@ -46,7 +46,7 @@ export class RowDependents {
     }
   }
 
-  /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */
+  /** Of several rows of one name another one may be chosen now: children of the others are in the wrong row. */
   *#childrenOfMany(id: RowId): Generator<RowId> {
     const all = this.#rows.rowsOf(id);
     if (all.length >= 2) yield* this.#childrenOf(all);

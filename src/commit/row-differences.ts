@@ -1,4 +1,4 @@
-/** Which rows were found not to be as the rules want them, counted by table as they come and go. */
+/** Rows that differ from the desired state, counted by table. */
 import type { Difference } from '../diff/drift.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
@@ -26,7 +26,7 @@ export class RowDifferences {
     return this.#found.has(id);
   }
 
-  /** By table; tables that never differed are not there. */
+  /** By table, without tables that never had a difference. */
   get counts(): ReadonlyMap<string, Readonly<Record<Difference, number>>> {
     return this.#counts;
   }

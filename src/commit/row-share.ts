@@ -1,10 +1,10 @@
-/** Whose a row is, as far as what tenants share is concerned. */
+/** The share that a row counts for. */
 import type { Desired } from '../compile/desired.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 
-/** @returns the namespace of the object that the row is for; of the cluster's objects each is a share of its own; empty for a row of nobody */
+/** @returns the namespace of the object that the row is for, or the cluster-scoped object itself; empty for a row without an owner */
 export function shareOfRow(id: RowId, desired: Desired, { rows }: Pick<World, 'rows'>): string {
   const [wanted] = desired.row(id)?.rows ?? [];
   if (wanted !== undefined) return wanted.owner.namespace === '' ? ownerText(wanted.owner) : wanted.owner.namespace;

@@ -7,7 +7,7 @@ import { RowWaits } from './row-waits.ts';
 const [parent, group] = [rowId('Logical_Switch', 's1'), rowId('Port_Group', 'g1')];
 const port = (n: number): ReturnType<typeof rowId> => rowId('Logical_Switch_Port', `p${n}`);
 
-test('who waits for a row is told once, when that comes', () => {
+test('a waiting row is returned once, when the awaited row appears', () => {
   const waits = new RowWaits();
   waits.looked(port(1), 'row', [parent]);
   waits.looked(port(2), 'row', [parent]);
@@ -16,7 +16,7 @@ test('who waits for a row is told once, when that comes', () => {
   assert.equal(waits.size, 0);
 });
 
-test('rows that come and go and wait for one that never comes leave nothing', () => {
+test('rows that wait for a row that never appears leave no entry when they are gone', () => {
   const waits = new RowWaits();
   for (let n = 0; n < 1_000; n++) {
     waits.looked(port(n), 'row', [parent]);
@@ -27,7 +27,7 @@ test('rows that come and go and wait for one that never comes leave nothing', ()
   assert.equal(waits.size, 0);
 });
 
-test('a look at some members leaves what others wait for, and a look at the row what its members do', () => {
+test('comparing some members keeps the waits of others, and comparing the row keeps those of its members', () => {
   const waits = new RowWaits();
   waits.looked(group, 'all', [port(1), port(2)]);
   waits.looked(group, new Set([memberKey('ports', { ref: port(2) })]), []);

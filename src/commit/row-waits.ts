@@ -1,30 +1,30 @@
 /**
- * Which rows wait for others that are not there. Names come and go, and what they wait for may never come: nothing is remembered of a row that was
- * looked at since and waits no more. Pure.
+ * Rows that wait for missing rows. What they wait for may never exist, so the entries of a row are dropped when it is compared again and no
+ * longer waits. Pure.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
 
-/** Of a row, what was looked at: itself, or members that others contribute to it. */
+/** What was compared of a row: the row itself, or members of its shared columns. */
 export type Looked = 'row' | 'all' | ReadonlySet<MemberKey>;
 
 type Awaited = Map<RowId, Set<string>>;
 
 export class RowWaits {
-  /** By what they wait for. */
+  /** Waiting rows by what they wait for. */
   readonly #waiters = new Map<string, Set<RowId>>();
-  /** What a row waits for, and what its members do. */
+  /** What a row waits for, and what its members wait for. */
   readonly #rows: Awaited = new Map();
   readonly #members: Awaited = new Map();
 
-  /** Waits of one row for another. */
+  /** Number of waits. */
   get size(): number {
     let size = 0;
     for (const waiters of this.#waiters.values()) size += waiters.size;
     return size;
   }
 
-  /** `id` was looked at, and waits for these: it is looked at again, once, when one of them comes, goes or changes. */
+  /** `id` was compared, and waits for `on`: `awaken` returns it once, when one of them appears, disappears or changes. */
   looked(id: RowId, what: Looked, on: readonly string[]): void {
     const waits = what === 'row' ? this.#rows : this.#members;
     const awaited = waits.get(id);
@@ -42,7 +42,7 @@ export class RowWaits {
     else waits.set(id, now);
   }
 
-  /** The row `id` came, went or changed. @returns who waited for that */
+  /** The row `id` appeared, disappeared or changed. @returns the rows that waited for it */
   awaken(id: RowId): Iterable<RowId> {
     const waiters = this.#waiters.get(id);
     if (waiters === undefined) return [];

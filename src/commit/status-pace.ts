@@ -1,13 +1,13 @@
 /**
- * The least time between two statuses of one Subnet that are written: each address that comes or goes changes its counts. What waits for its turn is not
- * submitted: it is compared again when that has come, and keeps no other write of the object.
+ * Limits the status writes of a Subnet to one a second, because each address that is allocated or released changes its counts. A status that
+ * waits is not submitted: the object is compared again after the second. Other writes of the object do not wait.
  */
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 
 export interface StatusPaceOptions {
   readonly later: (ms: number, run: () => void) => void;
-  /** The turn of an object that was told to wait has come. */
+  /** Called when the second is over for an object with a waiting status. */
   readonly look: (id: ObjectId) => void;
 }
 
@@ -15,7 +15,7 @@ const INTERVAL_MS = 1_000;
 
 export class StatusPace {
   readonly #options: StatusPaceOptions;
-  /** Whose status was sent within the interval; whether another one waits. */
+  /** Objects with a status sent within the interval, and whether another one waits. */
   readonly #sent = new Map<ObjectId, { left: 'waits' | 'nothing' }>();
 
   constructor(options: StatusPaceOptions) {
@@ -27,7 +27,7 @@ export class StatusPace {
     return true;
   }
 
-  /** @returns whether it is too soon for this write. One that does not wait is to be sent: the next one waits */
+  /** @returns whether the write has to wait. If not, the caller must send it, and the next one waits */
   waits(id: ObjectId, write: ObjectWrite): boolean {
     if (!isPaced(write)) return false;
     const before = this.#sent.get(id);
@@ -45,13 +45,13 @@ export class StatusPace {
     return false;
   }
 
-  /** An object was compared: these writes are due. */
+  /** To be called after an object was compared, with its due writes. */
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
     const turn = this.#sent.get(id);
     if (turn?.left === 'waits' && !writes.some(isPaced)) turn.left = 'nothing';
   }
 
-  /** It was not written: how long the next one waits is for who retries it. */
+  /** The write failed: the interval ends, and the write delay after a failure applies. */
   failed(id: ObjectId, write: ObjectWrite): void {
     if (isPaced(write)) this.#sent.delete(id);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransactionLanes } from './transaction-lanes.ts';
 
-test('a share of which OVN refused a row goes into transactions of its own, in turn with all others, until nothing was refused for five minutes', () => {
+test('a share with a failed row gets transactions of its own, in turn with the common lane, until five minutes without a failure', () => {
   const lanes = new TransactionLanes(2_000);
   assert.deepEqual(lanes.turns(0), ['']);
   assert.equal(lanes.isOne, true);
@@ -24,7 +24,7 @@ test('a share of which OVN refused a row goes into transactions of its own, in t
   assert.equal(lanes.isOne, true);
 });
 
-test('how many rows go into a transaction is known of each lane', () => {
+test('each lane has its own number of rows in a transaction', () => {
   const lanes = new TransactionLanes(2_000);
   lanes.failed('flood', 0);
   lanes.halve('flood', 1_000);
@@ -37,7 +37,7 @@ test('how many rows go into a transaction is known of each lane', () => {
   assert.deepEqual([lanes.rows('flood'), lanes.rows('')], [2, 50]);
 });
 
-test('a share of which very much is refused rests, and no other one does', () => {
+test('a share with very many failures rests, and no other one does', () => {
   const lanes = new TransactionLanes(2_000);
   lanes.failed('other', 0);
   for (let n = 0; n < 80; n++) lanes.failed('flood', 0);

@@ -1,16 +1,16 @@
 /**
- * Which rows go into one transaction. OVN refuses a transaction as a whole: whoever has a row that it refuses takes down what others want with it,
- * and with a new row for each edit does so for ever. So what belongs to a share of which OVN refused a row lately goes into transactions of its own, in
- * turn with those of all others, and rests where very much of it is refused. A share is a namespace; of the cluster's objects each is one.
+ * Which rows go into one transaction. A transaction fails as a whole: a row that OVN rejects makes the rows of other namespaces fail with it,
+ * and a tenant with a new invalid row for each edit could do so for ever. So the rows of a share with a failed row go into transactions of
+ * their own, in turn with the common ones, and rest after many failures. A share is a namespace; each cluster-scoped object is a share.
  */
 import { TokenBucket } from '../kube/token-bucket.ts';
 
-/** Empty: all shares that nothing is known against. */
+/** Empty: the common lane of all shares without a failure. */
 export type Lane = string;
 
-/** A share is trusted again when nothing of it was refused for so long. */
+/** After so long without a failure a share returns to the common lane. */
 const FAILING_MS = 300_000;
-/** Refused transactions of one share: at once, and a second later on. */
+/** Failed transactions of one share before it rests: burst, and rate a second. */
 const FAILURES = [80, 4] as const;
 
 interface FailingShare {
@@ -18,7 +18,7 @@ interface FailingShare {
   readonly failures: TokenBucket;
   /** Monotonic milliseconds. */
   restsUntil: number;
-  /** Rows in its next transaction. */
+  /** Most rows in its next transaction. */
   rows: number;
 }
 
@@ -35,7 +35,7 @@ export class TransactionLanes {
     this.#rows = maxRows;
   }
 
-  /** Lanes that may send something now, whose turn is next first. All others rest. */
+  /** Lanes that may send now, in the order of their turns. All others rest. */
   turns(now: number): readonly Lane[] {
     const ready: Lane[] = [];
     for (const [share, { lastFailed, restsUntil }] of this.#failing) {
@@ -45,7 +45,7 @@ export class TransactionLanes {
     return this.#lastWasCommon ? [...ready, ''] : ['', ...ready];
   }
 
-  /** When the first of those that rest may send again, in monotonic milliseconds. */
+  /** When the first resting lane may send again, in monotonic milliseconds. */
   restUntil(now: number): number | undefined {
     let first: number | undefined;
     for (const { restsUntil } of this.#failing.values())
@@ -53,7 +53,7 @@ export class TransactionLanes {
     return first;
   }
 
-  /** Whether all that there is goes into one lane. */
+  /** Whether there is only the common lane. */
   get isOne(): boolean {
     return this.#failing.size === 0;
   }
@@ -62,7 +62,7 @@ export class TransactionLanes {
     return lane === '' ? !this.#failing.has(share) : lane === share;
   }
 
-  /** Rows in its next transaction. */
+  /** Most rows in its next transaction. */
   rows(lane: Lane): number {
     return this.#failing.get(lane)?.rows ?? this.#rows;
   }
@@ -75,17 +75,17 @@ export class TransactionLanes {
     this.#failing.set(lane, failing);
   }
 
-  /** The server took it. */
+  /** Its transaction was committed. */
   committed(lane: Lane): void {
     this.#setRows(lane, Math.min(this.rows(lane) * 2, this.#maxRows));
   }
 
-  /** It is not known which of its rows is at fault, or there is little room: fewer go next. */
+  /** Its transaction failed as a whole, or was too large: the next one has half as many rows. */
   halve(lane: Lane, rows: number): void {
     this.#setRows(lane, Math.max(1, Math.floor(Math.min(this.rows(lane), rows) / 2)));
   }
 
-  /** OVN refused a row of this share. @param share empty for nobody's */
+  /** A row of this share failed. @param share empty for a row without an owner */
   failed(share: string, now: number): void {
     if (share === '') return;
     let failing = this.#failing.get(share);

@@ -1,5 +1,5 @@
 /**
- * Edits of many rows to the operations of one transaction: guards first, each once; members of one column in one mutation.
+ * Turns the edits of many rows into the operations of one transaction: guards first, each once; all members of a column in one mutation.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { Edit } from '../diff/edits.ts';
@@ -10,15 +10,15 @@ import { deleteRows, includes, insert, mutate, update, waitFor, waitForRow } fro
 export interface Part {
   readonly id: RowId;
   readonly edits: readonly Edit[];
-  /** The members this part is about; absent for the row itself. */
+  /** The members that this part changes; absent: the row itself. */
   readonly members?: ReadonlySet<MemberKey> | 'all';
-  /** The row that it makes. */
+  /** The row that it inserts. */
   readonly inserts?: Uuid;
 }
 
 export interface Transaction {
   readonly operations: readonly Operation[];
-  /** Which identity each operation is for; undefined where it serves several. */
+  /** The identities that each operation is for. */
   readonly blame: readonly (readonly RowId[])[];
 }
 
@@ -31,7 +31,7 @@ interface Members {
   readonly ids: RowId[];
 }
 
-/** @param fence operations that go before everything else */
+/** @param fence operations that come before all others */
 export function buildTransaction(parts: readonly Part[], fence: readonly Operation[]): Transaction {
   const guards = new Map<string, { readonly operation: Operation; readonly ids: RowId[] }>();
   const changes: { readonly operation: Operation; readonly ids: readonly RowId[] }[] = [];

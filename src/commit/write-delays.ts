@@ -1,6 +1,6 @@
 /**
- * Why a write that is due is not sent now. One list, asked in this order; nothing else keeps an object from being written. Each hold says
- * what ends it: `turn`, the next turn asks again; `itself`, whatever ends it asks for another look at the object.
+ * The write delays: why a due write is not sent now. This list is complete, and is checked in this order. Each delay says what ends it:
+ * `turn`: the next turn checks again; `itself`: its end calls `look` for the object.
  */
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ObjectId } from '../compile/output.ts';
@@ -13,22 +13,22 @@ import { StatusPace } from './status-pace.ts';
 import { removesFinalizer } from './write-part.ts';
 
 export const WRITE_DELAYS = {
-  'not-leading': { means: 'this process does not lead, or has not seen everything yet', ends: 'turn' },
-  unanswered: { means: 'the last write of the object is under way', ends: 'itself' },
+  'not-leading': { means: 'this process does not lead, or its first lists are not complete', ends: 'turn' },
+  unanswered: { means: 'the last write of the object has no answer yet', ends: 'itself' },
   resting: { means: 'the last write met a newer version of the object, had no effect, or failed', ends: 'itself' },
-  refused: { means: 'the API server refused this write; it is tried again later', ends: 'itself' },
-  'catching-up': { means: 'what a leader before this one wrote may not have been seen yet', ends: 'turn' },
-  'rows-under-way': { means: 'it lets an object go, and a transaction is under way that may have made rows of it', ends: 'turn' },
+  refused: { means: 'the API server rejected this write; it is tried again later', ends: 'itself' },
+  'catching-up': { means: 'this process may not have observed all writes of an earlier leader', ends: 'turn' },
+  'rows-under-way': { means: 'it removes the last finalizer, and a transaction under way may make rows of the object', ends: 'turn' },
   paced: { means: 'the last status of the Subnet was written less than a second ago', ends: 'itself' },
-  'others-leave-first': { means: 'it evicts a pod, and as many as may leave at a time are leaving', ends: 'turn' },
-  leaving: { means: 'it evicts a pod that was asked to leave already', ends: 'itself' },
+  'others-leave-first': { means: 'it evicts a pod, and the limit of concurrent evictions is reached', ends: 'turn' },
+  leaving: { means: 'it evicts a pod with an eviction under way', ends: 'itself' },
 } as const satisfies Readonly<Record<string, { readonly means: string; readonly ends: 'turn' | 'itself' }>>;
 
 export type WriteDelay = keyof typeof WRITE_DELAYS;
 
 export interface WriteDelaysOptions {
   readonly observed: (id: ObjectId) => AnyObject | undefined;
-  /** Whether a write of it is under way. */
+  /** Whether a write of the object has no answer yet. */
   readonly unanswered: (id: ObjectId) => boolean;
   readonly mayWrite: () => boolean;
   readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
@@ -37,44 +37,44 @@ export interface WriteDelaysOptions {
   /** Milliseconds since the epoch; never goes back. */
   readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
-  /** A delay is over that the next turn alone would not notice. */
+  /** Called when a delay with `ends: 'itself'` is over. */
   readonly look: (id: ObjectId) => void;
 }
 
-/** The longest rest, and the only one after a failure that the server did not blame on what was written. */
+/** The longest rest, and the one after a failure that was not caused by the contents of the write. */
 const FAILED_MS = 30_000;
 const CONFLICT_MS = 200;
 
-/** The cache shows an older object than the server has: what a retry needs is on its way. */
+/** The cache is older than the server: the version that a retry needs will arrive. */
 const OUTDATED: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_CONFLICT',
   'KUBE_NOT_FOUND',
   'KUBE_ALREADY_EXISTS',
   'KUBE_PRECONDITION',
 ]);
-/** Nothing was tried. */
+/** The write was not sent. */
 const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_FENCED', 'KUBE_CLOSED', 'KUBE_SUPERSEDED']);
 
 interface Rest {
-  /** Whether it leaves work to do, or is the answer for now. */
+  /** `work`: something is left to write. `answer`: the server's answer stands for now, as of a disruption budget. */
   readonly left: 'work' | 'answer';
-  /** The version of the object that is older than the server's; undefined where that is not known. */
+  /** The observed version, if the server has a newer one; undefined: not known. */
   readonly outdated: string | undefined;
 }
 
 export class WriteDelays {
   readonly #options: WriteDelaysOptions;
-  /** Until time or a change ends it. */
+  /** Resting objects, until time or a change ends the rest. */
   readonly #resting = new Map<ObjectId, Rest>();
-  /** Rests in a row, of objects that did not change since. */
+  /** Number of rests in a row without a change of the object. */
   readonly #rests = new Map<ObjectId, number>();
-  /** Which version of its object was seen when a write was sent. */
+  /** The observed version of the object when a write was sent. */
   readonly #sentFor = new WeakMap<ObjectWrite, string>();
-  /** Objects that may be let go when a transaction is over, by when that was sent. */
+  /** Objects whose release waits for the end of a transaction, by when that was sent. */
   readonly #awaiting = new Map<ObjectId, number>();
   readonly #evictions = new EvictionLimit();
   readonly #pace: StatusPace;
-  /** What kept each object when it was last looked at. */
+  /** The delay of each object when it was last examined. */
   readonly #held = new Map<ObjectId, WriteDelay>();
 
   constructor(options: WriteDelaysOptions) {
@@ -82,25 +82,25 @@ export class WriteDelays {
     this.#pace = new StatusPace(options);
   }
 
-  /** A pod that its disruption budget keeps does not count as work left to do: it may be kept for ever. */
+  /** Whether no write is left. A pod kept by its disruption budget does not count: it may be kept for ever. */
   get quiet(): boolean {
     for (const { left } of this.#resting.values()) if (left === 'work') return false;
     return this.#pace.quiet && (this.#options.rejected?.quiet ?? true);
   }
 
-  /** Objects with writes that are due and held, by what held them when they were last looked at. */
+  /** Number of objects with due writes that are not sent, by the delay when they were last examined. */
   get counts(): ReadonlyMap<WriteDelay, number> {
     const counts = new Map<WriteDelay, number>();
     for (const delay of this.#held.values()) counts.set(delay, (counts.get(delay) ?? 0) + 1);
     return counts;
   }
 
-  /** What keeps every write of every object. */
+  /** A delay of all writes of all objects. */
   onAll(): WriteDelay | undefined {
     return this.#options.mayWrite() ? undefined : 'not-leading';
   }
 
-  /** What keeps every write of an object: it need not be compared. */
+  /** A delay of all writes of an object: it need not be compared. */
   onObject(id: ObjectId): WriteDelay | undefined {
     const delay = this.#options.unanswered(id) ? 'unanswered' : this.#resting.has(id) ? 'resting' : undefined;
     if (delay === undefined) this.#held.delete(id);
@@ -108,7 +108,7 @@ export class WriteDelays {
     return delay;
   }
 
-  /** What keeps one write of an object that nothing else keeps. One that is not kept is to be sent. */
+  /** A delay of one write. The caller must send a write without one. */
   onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
     const delay = this.#onWrite(id, write);
     if (delay === undefined) this.#sentFor.set(write, this.#seen(id));
@@ -117,7 +117,7 @@ export class WriteDelays {
   }
 
   #onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
-    // The one before it makes another version than this one is for: it would be refused, and wait for nothing.
+    // The unanswered write makes a newer version than the one that this write is guarded by: it would conflict.
     if (this.#options.unanswered(id) && write.verb === 'patch' && write.resourceVersion !== undefined) return 'unanswered';
     if (this.#options.rejected?.rests(write) === true) return 'refused';
     if (this.#options.upToDate?.() === false) return 'catching-up';
@@ -128,14 +128,14 @@ export class WriteDelays {
     return turn === 'now' ? undefined : turn === 'asked' ? 'leaving' : 'others-leave-first';
   }
 
-  /** An object was compared: these writes are due. */
+  /** To be called after an object was compared, with its due writes. */
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
     if (writes.length === 0) this.#rests.delete(id);
     this.#pace.compared(id, writes);
     if (!writes.some((write) => this.releasesObject(id, write))) this.#awaiting.delete(id);
   }
 
-  /** @param error undefined where the server took it */
+  /** @param error undefined: the server accepted the write */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): void {
     const rejected = this.#options.rejected?.answered(id, write, error) ?? false;
     if (error === undefined) return;
@@ -144,13 +144,13 @@ export class WriteDelays {
     if (rejected || UNSENT.has(error.code)) return;
     if (!OUTDATED.has(error.code)) return this.rest(id, 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
     const seen = this.#sentFor.get(write);
-    // What it met may have been seen meanwhile.
+    // Without a rest if the newer version was observed meanwhile.
     if (seen === this.#seen(id)) this.rest(id, 'soon', 'work', seen);
   }
 
   /**
-   * The object, or what is wanted of it, changed: rests that were learned before no longer apply. A refusal still does, and where another version
-   * of the object is on its way, only that ends the rest: whatever is wanted of the one before would be refused as well.
+   * The object or its outputs changed: this ends a rest. It does not end the rest of a rejected write. And if the server has a newer version
+   * that was not observed yet, only that version ends the rest: any write guarded by the old version would conflict as well.
    */
   changed(id: ObjectId): void {
     const outdated = this.#resting.get(id)?.outdated;
@@ -159,7 +159,7 @@ export class WriteDelays {
     this.#rests.delete(id);
   }
 
-  /** Nothing is retried hot: `soon` at first, and later each time that nothing changed between. */
+  /** Starts a rest: `soon` doubles each time until the object changes, `late` is 30 s. */
   rest(id: ObjectId, how: 'soon' | 'late', left: Rest['left'] = 'work', outdated?: string): void {
     const { later, look } = this.#options;
     const before = this.#rests.get(id) ?? 0;
@@ -184,13 +184,13 @@ export class WriteDelays {
     return true;
   }
 
-  /** The version of the object that is seen now; empty for none. */
+  /** The observed version of the object; empty: none. */
   #seen(id: ObjectId): string {
     const { uid = '', resourceVersion = '' } = this.#options.observed(id)?.metadata ?? {};
     return uid === '' ? '' : `${uid} ${resourceVersion}`;
   }
 
-  /** Whether nothing of Kiln's keeps the object any more once the write is carried out. */
+  /** Whether the write removes Kiln's last finalizer from the object, or deletes an object without one. */
   releasesObject(id: ObjectId, write: ObjectWrite): boolean {
     if (write.verb !== 'delete' && !removesFinalizer(write)) return false;
     const { finalizers = [] } = this.#options.observed(id)?.metadata ?? {};
@@ -198,7 +198,7 @@ export class WriteDelays {
     return write.verb === 'delete' ? !keeps : keeps;
   }
 
-  /** The end of a pod's patience is not an event that wakes anybody. */
+  /** Sets a timer: no event reports that an eviction takes too long. */
   #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
     const { observed, date, later, look } = this.#options;
     const turn = this.#evictions.take(id, uid, date(), (one) => observed(one as ObjectId)?.metadata.uid);

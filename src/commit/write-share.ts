@@ -1,12 +1,12 @@
-/** Whose share of what is sent a write or an Event counts against. */
+/** The namespace that a write or an Event counts for. */
 import type { ResourceName } from '../world/resources.ts';
 
-/** Kinds of the cluster of which each object is for one namespace, which its spec names. */
+/** Cluster-scoped kinds of which each object is for one namespace, which its spec names. */
 const FOR_A_NAMESPACE: ReadonlySet<ResourceName> = new Set(['ips', 'vips']);
 
 /**
- * @param namespace empty for an object of the cluster
- * @param object as it is, or as it is to be made; undefined where it is not known
+ * @param namespace empty for a cluster-scoped object
+ * @param object as observed, or to be created; undefined: not known
  * @returns a namespace; empty for the cluster
  */
 export function shareOf(resource: ResourceName, namespace: string, object: { readonly spec?: unknown } | undefined): string {

@@ -1,11 +1,11 @@
-/** One real Northbound database for all tests of a file: started before the first of them, ended after the last. */
+/** One real Northbound database for all tests of a file: started before the first, stopped after the last. */
 import { after, before } from 'node:test';
 import type { Claimant, RowOutput } from '../../compile/output.ts';
 import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './writer-process.ts';
 
 export interface SharedNorthbound {
-  /** A writer of its own, not started. */
+  /** A new writer, not started. */
   readonly writer: () => WriterProcess;
   readonly nbctl: (...args: string[]) => Promise<string>;
   /** `kill -9`; what was committed stays. */
@@ -29,7 +29,7 @@ export function sharedNorthbound(): SharedNorthbound {
   };
 }
 
-/** Makes rows as a rule asks for them. */
+/** Makes row outputs as rules emit them. */
 export function rowsOf(owner: Claimant): (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']) => RowOutput {
   return (id, columns, parent) => ({ kind: 'row', id, owner, rule: 'test', columns, ...(parent === undefined ? {} : { parent }) });
 }

@@ -15,7 +15,7 @@ import { Fence } from '../fence.ts';
 import type { TransactionReport } from '../northbound-writer.ts';
 import { NorthboundWriter } from '../northbound-writer.ts';
 
-/** One writer against a server, as one controller process has it. */
+/** The writer of one controller process. */
 export class WriterProcess {
   readonly world = new World(DEFAULT_SETTINGS);
   readonly desired = new Desired();
@@ -26,19 +26,19 @@ export class WriterProcess {
   readonly leftOut: string[] = [];
   readonly drifted: Drift[] = [];
   readonly repaired: Drift[] = [];
-  /** Owners for whom a rule fails. */
+  /** Owners for which a rule throws. */
   readonly undecided = new Set<string>();
-  /** Objects that a write under way lets go. */
+  /** Objects that an unanswered write releases. */
   readonly releasing = new Set<ObjectId>();
-  /** How often the writer asked to be called again. */
+  /** How often the writer called `wake`. */
   wakes = 0;
   deposed = false;
-  /** Waits as long as it is told to, not only a moment. */
+  /** Timers take their full time, instead of a moment. */
   slow = false;
   leads = true;
-  /** It has seen all that there is: what a leader that listed from a cache learns after a while. */
+  /** All writes of earlier leaders were observed: a leader that listed from a cache learns that after a while. */
   upToDate = true;
-  #said: readonly Output[] = [];
+  #outputs: readonly Output[] = [];
 
   /**
    * @param server one, or the endpoints of a cluster
@@ -105,13 +105,13 @@ export class WriterProcess {
   }
 
   async want(outputs: readonly Output[]): Promise<void> {
-    this.desired.replace(this.#said, outputs);
-    this.#said = outputs;
+    this.desired.replace(this.#outputs, outputs);
+    this.#outputs = outputs;
     this.writer.flush();
     await this.quiet();
   }
 
-  /** What others have committed is in the replica: a server tells that before it answers what comes after. */
+  /** Resolves when the replica has all that others have committed: the server sends it before the reply to a later request. */
   async seen(): Promise<void> {
     await this.session.transact([{ op: 'comment', comment: 'seen' }]);
   }

@@ -151,7 +151,15 @@ export class SimulatedServer {
       },
       closed: () => this.#connections.delete(connection),
     });
-    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined, received: zeroUuid, receivedBySent: [] };
+    const connection: Connection = {
+      client,
+      wire,
+      member,
+      serverMonitor: undefined,
+      monitor: undefined,
+      received: zeroUuid,
+      receivedBySent: [],
+    };
     this.#connections.add(connection);
     return wire;
   }

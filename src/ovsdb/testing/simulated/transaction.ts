@@ -257,7 +257,8 @@ function has(value: Value, member: Member): boolean {
 
 function mutated(table: TableSchema, column: ColumnSchema, before: Value, mutator: string, json: unknown): Value {
   if (mutator === 'insert' || mutator === 'delete') {
-    if (column.kind === 'scalar') throw new OperationError('domain error', `${mutator} needs a set or a map, and ${column.name} is neither`);
+    if (column.kind === 'scalar')
+      throw new OperationError('domain error', `${mutator} needs a set or a map, and ${column.name} is neither`);
     return fitting(
       table,
       column,

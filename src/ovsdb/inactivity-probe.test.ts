@@ -65,7 +65,7 @@ test('a peer that sends and answers nothing gets an echo when a request is open 
   talk(9_100);
   const [asked, given, ...rest] = events;
   assert.match(asked ?? '', /^echo at 1\d\d\d$/);
-  assert.match(given ?? '', /^deaf after [78]\d\d\d$/);
+  assert.match(given ?? '', /^no-replies after [78]\d\d\d$/);
   assert.deepEqual(rest, []);
 });
 

@@ -70,14 +70,14 @@ function presence(text: string | boolean): boolean {
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, tenancy, externalSubnet } = DEFAULT_SETTINGS;
-  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown, shown?: string): Option =>
-    new Option(flags, description).argParser(parse).default(value, shown);
+  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
+    new Option(flags, description).argParser(parse).default(value);
   return [
     read('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr),
-    read('--default-gateway <addresses>', 'its gateway', address, '', 'its first address'),
-    read('--default-exclude-ips <ranges>', 'its addresses that are never allocated, separated by commas', ranges, [], 'none'),
+    read('--default-gateway <addresses>', 'its gateway; its first address if empty', address, ''),
+    read('--default-exclude-ips <ranges>', 'its addresses that are never allocated, separated by commas', ranges, []),
     read('--node-switch-cidr <networks>', 'network of the join Subnet, which connects the nodes', cidr, joinCidr),
-    read('--node-switch-gateway <addresses>', 'its gateway', address, '', 'its first address'),
+    read('--node-switch-gateway <addresses>', 'its gateway; its first address if empty', address, ''),
     read('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr),
     read('--cluster-router <name>', 'name of the default Vpc', objectName, defaultVpc),
     read('--default-ls <name>', 'name of the default Subnet', objectName, defaultSubnet),

@@ -1,20 +1,20 @@
-/** Why a request is refused, in the words of its answer. */
+/** Allocation failures: reason and message. */
 import type { Reason } from '../api/reasons.ts';
 import type { AllocationFailure } from '../ipam/allocation.ts';
 import type { AddressRequest, Reservation } from '../world/reservations.ts';
 import type { AllocationTarget } from './ledger-request.ts';
 
-/** Why a target gives nothing: the ledger's word, or that of who may have addresses there. */
+/** Why a target has no address for a request: a failure of the ledger, or a rule about the Subnet. */
 export type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
 
-/** Nodes reach the network by the addresses of the join Subnet, and are reached by them: nobody else is given one, whatever it was told before. */
+/** Nodes reach the network, and are reached, by addresses of the join Subnet: no other object gets one, whatever its annotations say. */
 export function nodesOnly(join: string, { subnet }: AllocationTarget, { ofNode }: AddressRequest): Failure | undefined {
   if (ofNode === true || subnet !== join) return undefined;
   return {
     ok: false,
     code: 'NodesOnly',
     subject: 'subnet',
-    message: `Subnet "${subnet}" joins nodes to the network and gives addresses to nodes alone`,
+    message: `Subnet "${subnet}" is the join Subnet, which has addresses for nodes only`,
     holders: [],
   };
 }
@@ -25,12 +25,12 @@ export function unreadableAddress(message: string): AllocationFailure {
 
 export function failedReservation({ claimant }: AddressRequest, failures: readonly Failure[]): Reservation {
   const [first] = failures;
-  if (first === undefined) return { kind: 'failed', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
+  if (first === undefined) return { kind: 'failed', claimant, code: 'NoSubnet', message: 'there is no Subnet to allocate from' };
   const partlyFree = failures.some((refusal) => refusal.partlyFree === true);
   return { kind: 'failed', claimant, code: first.code, message: failureText(failures), ...(partlyFree && { partlyFree }) };
 }
 
-/** The first few of them, as one text. */
+/** The first few failures as one text. */
 export function failureText(failures: readonly { readonly message: string }[]): string {
   return failures
     .map(({ message }) => withoutIncarnations(message))
@@ -38,7 +38,7 @@ export function failureText(failures: readonly { readonly message: string }[]): 
     .join('; ');
 }
 
-/** A message to people names ports, not the pod uids behind them. */
+/** Messages name ports without the pod uids of their claimants. */
 function withoutIncarnations(text: string): string {
   return text.replaceAll(/#[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '');
 }

@@ -52,7 +52,7 @@ test('requests are granted in order of age, one address each, and a MAC that the
   assert.equal(granted?.kind === 'granted' ? granted.mac : '', derivedMac('a#1', 0));
 });
 
-test('a restart finds the same address: what an IP object holds decides', () => {
+test('after a restart a claimant gets the same address: its IP object decides', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.5', 'uid-a'));
   bench.say(small, request('a.ns#uid-a'), request('b.ns#uid-b'));
@@ -60,7 +60,7 @@ test('a restart finds the same address: what an IP object holds decides', () => 
   assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.2');
 });
 
-test('what is only reserved makes way for who has it: the leader before this one gave it to another, as its last act', () => {
+test('a reservation yields to a claimant that has the address: the previous leader allocated it as its last act', () => {
   const bench = new Bench().say(small, request('a.ns#uid-a'), request('b.ns#uid-b'));
   assert.deepEqual([bench.answer('a.ns#uid-a'), bench.answer('b.ns#uid-b')], ['s1 10.0.0.2', 's1 10.0.0.3']);
   bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.2', 'uid-b'));
@@ -69,7 +69,7 @@ test('what is only reserved makes way for who has it: the leader before this one
   assert.deepEqual(bench.step.ledger.conflicts('s1'), []);
 });
 
-test('a full Subnet refuses, and one freed address serves one waiter, the oldest', () => {
+test('requests to a full Subnet fail, and a freed address goes to the oldest waiting request', () => {
   const tiny = pool('s1', '10.0.0.0/30');
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.2', 'uid-a'));
@@ -81,14 +81,14 @@ test('a full Subnet refuses, and one freed address serves one waiter, the oldest
   assert.equal(bench.answer('young#1'), 'NoAvailableAddress');
 });
 
-test('a request that ends gives its address back', () => {
+test('a request that ends releases its address', () => {
   const bench = new Bench().say(small, request('a#1'));
   bench.say(small);
   assert.equal(bench.answer('a#1'), undefined);
   assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
 });
 
-test("a live pod's annotation keeps its address beside others that have it while its IP object says the same, and by itself keeps none", () => {
+test('the annotation of a live pod holds an address in a conflict while its IP object agrees, and holds none by itself', () => {
   const bench = new Bench();
   const pod: Pod = {
     apiVersion: 'v1',
@@ -121,7 +121,7 @@ test("a live pod's annotation keeps its address beside others that have it while
   assert.deepEqual([bench.answer('c.ns#uid-c'), holds()], ['s1 10.0.0.2', 0]);
 });
 
-test('of the join Subnet nodes alone are given an address, whatever else a request says', () => {
+test('only nodes get addresses of the join Subnet, whatever else a request says', () => {
   const bench = new Bench().say(
     pool('join', '100.64.0.0/16'),
     request('a.ns#uid-a', { subnets: ['join'] }),
@@ -133,7 +133,7 @@ test('of the join Subnet nodes alone are given an address, whatever else a reque
   assert.equal(bench.answer('node-n1'), 'join 100.64.0.2');
 });
 
-test('a static address that is taken is refused with who has it, and given when it is free', () => {
+test('a request for a held address fails with its holder, and is granted when the address is free', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
   bench.say(small, request('b#1', { v4: '10.0.0.4' }));
@@ -143,14 +143,14 @@ test('a static address that is taken is refused with who has it, and given when 
   assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
 });
 
-test('Subnets are tried in their order, and a pool that appears later wakes who waits for it', () => {
+test('Subnets are tried in their order, and a pool that appears later wakes its waiting requests', () => {
   const bench = new Bench().say(request('a#1', { subnets: ['s0', 's1'] }));
   assert.equal(bench.answer('a#1'), 'NoSubnet');
   bench.say(small, request('a#1', { subnets: ['s0', 's1'] }));
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
 });
 
-test('two claimants on one address are shown to each other', () => {
+test('each of two claimants of one address is reported to the other', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
   bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.4', 'uid-b'));
@@ -179,14 +179,14 @@ test('usage is published at once, then at most once in the interval', () => {
   });
 });
 
-test('an address that cannot be read is refused, and the others go on', () => {
+test('a request with an unreadable address fails, and the others are answered', () => {
   const bench = new Bench().say(small, request('a#1', { v4: 'junk' }), request('b#1', { anyOf: ['junk', '10.0.0.4'] }), request('c#1'));
   assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
   assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
   assert.equal(bench.answer('c#1'), 's1 10.0.0.2');
 });
 
-test('a claimant that others rival in two Subnets is told of both, and of the other one when the first is settled', () => {
+test('a claimant with conflicts in two Subnets reports both, and the second when the first ends', () => {
   const bench = new Bench();
   const owned = (name: string, subnet: string, address: string): void => {
     const made = ip(name, address, `uid-${name}`);
@@ -194,7 +194,7 @@ test('a claimant that others rival in two Subnets is told of both, and of the ot
   };
   owned('a.ns', 's1', '10.0.0.4');
   owned('b.ns', 's1', '10.0.0.4');
-  // Its pod and its row say another Subnet than its IP object does.
+  // Pod and row name another Subnet than the IP object.
   const says = (suffix: string, value: string): [string, string] => [`ovn.kubernetes.io/${suffix}`, value];
   const annotations = Object.fromEntries([says('allocated', 'true'), says('logical_switch', 's2'), says('ip_address', '10.1.0.4')]);
   const metadata = { name: 'a', namespace: 'ns', uid: 'uid-a.ns', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
@@ -222,7 +222,7 @@ test('a claimant that others rival in two Subnets is told of both, and of the ot
   assert.equal(said(4_000), undefined);
 });
 
-test('who has the address that became the gateway is told', () => {
+test('the holder of an address that became the gateway is reported', () => {
   const bench = new Bench();
   bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
   bench.say({ ...pool('s1', '10.0.0.0/29'), kind: 'pool', gateways: ['10.0.0.4'] });

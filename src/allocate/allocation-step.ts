@@ -1,5 +1,17 @@
 /**
- * Between rounds of compile: requests in, reservations out. The only code that gives addresses away.
+ * Answers the rules' address requests with reservations, between rounds of compile. Only this class allocates addresses.
+ *
+ * Guarantees:
+ * - An answer depends on the present World and the present requests alone: a process that starts now answers the same.
+ * - A claimant that holds addresses is answered with these. Requests are answered oldest first.
+ * - The requests of a group (all interfaces of a new pod) are granted together or not at all, in one step.
+ * - Each request has exactly one answer in `world.reservations`, granted or failed; none where it could be granted but a request of its
+ *   group failed. An answer that does not change is not written again, so no rule runs for it.
+ * - A failed request is answered again when an address of its Subnets becomes free, a Subnet or pool changes, or precedence in a conflict
+ *   changes. Nothing is retried by time.
+ *
+ * Costs: `run` is O(changed requests + requests that wait in Subnets with a freed address); of waiting requests of one kind, only the first
+ * is tried if it fails. `enough` bounds the time of one call; the next call goes on.
  */
 import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -21,11 +33,11 @@ import { UsagePublisher } from './usage-publisher.ts';
 import type { AllocationTarget } from './ledger-request.ts';
 import { choices, derivedMac, isStatic, kindOf, ledgerRequest, without } from './ledger-request.ts';
 
-/** Why a request cannot be met. */
+/** Why a request fails. */
 export interface RequestFailure {
   readonly code: Reason;
   readonly message: string;
-  /** Who has what was asked for. */
+  /** The holders of the requested address. */
   readonly holders: readonly Holder[];
 }
 
@@ -34,31 +46,31 @@ export class AllocationStep {
   readonly usage: UsagePublisher;
   readonly #world: World;
   readonly #desired: Desired;
-  /** All requests. */
+  /** All requests, by Subnet. */
   readonly #requestedIn = new ClaimantsBySubnet();
-  /** Requests that are refused. */
+  /** Failed requests, by Subnet. */
   readonly #waiting = new ClaimantsBySubnet();
-  /** Requests that could be met, beside others of their group that are refused, and refused ones of which something could be had. */
+  /** Requests that could be granted while one of their group failed, and failed requests of which a part is free. */
   readonly #blockedByGroup = new ClaimantsBySubnet();
   readonly #holders: Holders;
-  /** Subnets where something can be had that could not be before. */
+  /** Subnets in which an address or MAC became free. */
   readonly #freed = new Set<string>();
-  /** To be answered, the oldest first, from `#next` on. */
+  /** The groups to answer, oldest first, from `#next` on. */
   #open: readonly Group[] = [];
   #next = 0;
-  /** Claimants whose request is new and not answered yet. */
+  /** Claimants with a new request that is not answered yet. */
   readonly #asked = new Set<string>();
-  /** What was answered to those who had waited, by the kind of their requests, while `#open` is answered. */
+  /** Failures of this run by kind of request: a waiting request of the same kind gets the same answer without a trial. */
   readonly #knownFailures = new Map<string, Answers>();
-  /** Claimants of one address: which of them goes first may be another one than before. */
+  /** Claimants in a conflict whose precedence may have changed. */
   readonly #contested = new Set<string>();
-  /** Claimants whose Subnet changed, and who are to be answered anew. */
+  /** Claimants to answer again since their Subnet changed. */
   readonly #toAnswerAgain = new Set<string>();
-  /** How far the Subnets of the spared had changed when they were looked at. */
+  /** Revisions of the Subnets in `#blockedByGroup` when their requests were last answered. */
   #revisionsSeen: ReadonlyMap<string, number> = new Map();
-  /** What of a Subnet's changes was only tried. */
+  /** By Subnet: how much of its revision comes from allocations that were rolled back. */
   readonly #triedRevisions = new Map<string, number>();
-  /** Nothing came free: what is released had only been tried. */
+  /** During a rollback: a release frees nothing that other requests could use. */
   #rollingBack = false;
   readonly #expected: ExpectedReservations;
 
@@ -77,7 +89,7 @@ export class AllocationStep {
     this.usage = new UsagePublisher(world, this.ledger);
   }
 
-  /** True when there is nothing to answer. */
+  /** Whether there is nothing to answer. */
   get quiet(): boolean {
     return this.#open.length === 0 && !this.#holders.due && this.#nothingNew;
   }
@@ -89,27 +101,27 @@ export class AllocationStep {
   }
 
   /**
-   * While lists are read: takes in who holds what as far as that is known. @returns false where `enough()` said to yield before that was done
+   * While lists are read: records the holders known so far. @returns false if `enough()` interrupted it
    */
   prepare(enough: () => boolean): boolean {
     return this.#expected.state !== 'collecting' || this.#holders.settle(enough, this.#expected.expect);
   }
 
-  /** Before rules run first. @returns false where `enough()` said to yield, and be called again */
+  /** Before the first run of rules. @returns false if `enough()` interrupted it; call it again */
   expectReservations(enough: () => boolean = () => false): boolean {
     if (!this.prepare(enough)) return false;
     if (this.#expected.state === 'collecting') this.#expected.complete();
     return true;
   }
 
-  /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
+  /** Answers what changed since the last call. @param enough says when to stop; the next call continues */
   run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
     if ((this.#expected.state === 'ready' || !this.#nothingNew) && !this.#gather(enough)) return;
     for (let group = this.#open[this.#next]; group !== undefined; group = this.#open[this.#next]) {
       if (enough()) return;
       this.#next++;
-      // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
+      // If a waiting request failed, the next one of the same kind fails too: a freed address does not cost a trial of each.
       const again = group.every((request) => !this.#asked.has(request.claimant) && !isStatic(request));
       for (const { claimant } of group) this.#asked.delete(claimant);
       const kind = again ? group.map(kindOf).join('; ') : undefined;
@@ -127,8 +139,8 @@ export class AllocationStep {
   }
 
   /**
-   * Puts what is new in its place among those that are still to be answered.
-   * @returns false where `enough()` said to yield before all was known that is asked for: nobody is answered before
+   * Adds new requests to the queue in their order.
+   * @returns false if `enough()` interrupted it: no request is answered before all are known
    */
   #gather(enough: () => boolean): boolean {
     for (const claimant of this.#desired.dirtyRequests) {
@@ -145,7 +157,7 @@ export class AllocationStep {
       }
     }
     if (this.#expected.state !== 'ended') this.#expected.removeUnrequested();
-    // At a start both this and the order of all requests take a tenth of a second among 50,000: each has a turn.
+    // At a start, pools and the order of all requests take a tenth of a second each with 50,000 requests: each has its own turn.
     if (this.#desired.dirtyPools.size > 0) {
       this.#takePools();
       if (enough()) return false;
@@ -170,7 +182,7 @@ export class AllocationStep {
     this.#knownFailures.clear();
   }
 
-  /** Notes the claimants that may be answered otherwise now. */
+  /** Passes changed pools to the ledger and collects the claimants whose answer may change. */
   #takePools(): void {
     for (const name of this.#desired.dirtyPools) {
       const pool = this.#desired.pool(name);
@@ -186,7 +198,7 @@ export class AllocationStep {
         this.ledger.upsertSubnet(name, parsed.spec);
         this.#freed.add(name);
       }
-      // Who was given an address of it is answered as a fresh process would answer.
+      // Granted requests are answered again, as a new process would answer them.
       const after = this.ledger.spec(name);
       if (before !== undefined && (after === undefined || !hasSameLimits(before, after)))
         for (const claimant of this.#requestedIn.of(name)) this.#toAnswerAgain.add(claimant);
@@ -194,7 +206,7 @@ export class AllocationStep {
     this.#desired.dirtyPools.clear();
   }
 
-  /** Requests that are answered together, each group once, the oldest first. */
+  /** The groups of these claimants, each once, oldest first. */
   #groups(due: ReadonlySet<string>): readonly Group[] {
     const groups: Group[] = [];
     const seen = new Set<string>();
@@ -208,7 +220,7 @@ export class AllocationStep {
     return oldestFirst(groups);
   }
 
-  /** Subnets that changed since the spared in them were looked at. */
+  /** Subnets that changed since the requests in `#blockedByGroup` were answered. */
   #changedSubnets(): readonly string[] {
     return [...this.#blockedByGroup.subnets].filter((subnet) => this.#revisionsSeen.get(subnet) !== this.#revisionOf(subnet));
   }
@@ -248,14 +260,14 @@ export class AllocationStep {
         given.push(answer);
         continue;
       }
-      // Two of them want the last address of one Subnet.
+      // Two requests of the group need the last address of one Subnet.
       this.#rollBack(given, before);
       return group.map((one) => (one === request ? answer : undefined));
     }
     return given;
   }
 
-  /** Takes back what was given in vain, as if it had never been. */
+  /** Rolls back the reservations of a group that failed. */
   #rollBack(given: readonly Reservation[], before: ReadonlyMap<string, number>): void {
     this.#rollingBack = true;
     for (const { claimant } of given)
@@ -281,8 +293,8 @@ export class AllocationStep {
   }
 
   /**
-   * Why a request for addresses by name would be refused now, in the words of its answer, and who has them; undefined where it would not be,
-   * and for a request for any address. Nothing is taken.
+   * The failure with which a request for addresses by name would be answered now; undefined if it would be granted, and for a request for any
+   * address. Allocates nothing.
    */
   check(request: AddressRequest): RequestFailure | undefined {
     if (!isStatic(request)) return undefined;
@@ -293,7 +305,7 @@ export class AllocationStep {
     return { code: first.code, message: failureText(failures), holders: failures.flatMap(({ holders }) => holders) };
   }
 
-  /** What is in the way of a request, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
+  /** All failures of a request, in the order of its targets; undefined if it would be granted. Allocates nothing. */
   #failures(request: AddressRequest): readonly Failure[] | undefined {
     const failures: Failure[] = [];
     for (const target of this.#targets(request)) {
@@ -332,7 +344,7 @@ export class AllocationStep {
     return failedReservation(request, failures);
   }
 
-  /** Exactly what is asked for; for a request that yields, another one of each that somebody has who goes first. */
+  /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
   #allocate(subnet: string, request: AddressRequest, asked: AllocationRequest): Allocation {
     let given = this.ledger.allocate(subnet, asked);
     let instead = asked;
@@ -343,7 +355,7 @@ export class AllocationStep {
     return given;
   }
 
-  /** Where a request may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
+  /** Targets of a request, in order. A Subnet in which the claimant holds an address comes first. */
   #targets(request: AddressRequest): readonly AllocationTarget[] {
     const { subnets, pools } = request;
     const holds = subnets.map((subnet) => this.ledger.has(subnet, request.claimant));
@@ -357,15 +369,15 @@ export class AllocationStep {
       if (last?.subnet === subnet) last.pools.push(pool);
       else inOrder.push({ subnet, pools: [pool] });
     }
-    // Pools that are not in effect anywhere: the ledger says so by name.
+    // None of the pools is in effect: the ledger's failure names them.
     return inOrder.length > 0 ? [...held, ...inOrder] : subnets.map((subnet) => ({ subnet, pools }));
   }
 }
 
-/** Requests that are met together or not at all, mostly one. */
+/** Requests that are granted together or not at all; mostly one. */
 type Group = readonly AddressRequest[];
 
-/** One for each request of a group; undefined for one that could be met, while another could not. */
+/** One answer for each request of a group; undefined for a request that could be granted while another one failed. */
 type Answers = readonly (Reservation | undefined)[];
 
 function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {

@@ -1,11 +1,11 @@
 /**
- * Claimants by each Subnet that something of theirs depends on.
+ * An index of claimants by Subnet. A claimant may be in several Subnets.
  */
 export class ClaimantsBySubnet {
   readonly #bySubnet = new Map<string, Set<string>>();
   readonly #subnets = new Map<string, readonly string[]>();
 
-  /** The claimant is among those of these Subnets, and of no others. */
+  /** Sets the Subnets of a claimant. */
   put(claimant: string, subnets: readonly string[]): void {
     this.remove(claimant);
     if (subnets.length === 0) return;
@@ -30,7 +30,7 @@ export class ClaimantsBySubnet {
     return this.#bySubnet.get(subnet) ?? [];
   }
 
-  /** Those that somebody is among. */
+  /** Subnets with claimants. */
   get subnets(): Iterable<string> {
     return this.#bySubnet.keys();
   }

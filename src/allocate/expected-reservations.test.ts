@@ -1,11 +1,11 @@
-/** What is presumed at a start changes how often rules run, and nothing of what comes out. */
+/** Expected reservations at a start change how often rules run, and nothing of the result. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { RuleBench } from '../testing/rule-bench.ts';
 
-/** All that is wanted and told, and who has which address; in no order of rules. */
+/** Desired state, reports and holders of addresses, independent of the order of rules. */
 function outcome({ world, compiler: { desired } }: RuleBench): object {
   const sorted = (items: Iterable<unknown>): readonly string[] =>
     Array.from(items, (item) => inspect(item, { depth: null, sorted: true })).toSorted();
@@ -22,7 +22,7 @@ function outcome({ world, compiler: { desired } }: RuleBench): object {
   };
 }
 
-/** Rules run once before anything is presumed: then nothing is. */
+/** Runs the rules once before reservations are expected: then none are. */
 function withoutPresuming(bench: RuleBench): RuleBench {
   const fresh = bench.restarted();
   fresh.world.reactor.runDue();
@@ -98,7 +98,7 @@ function crowd(): PodScene {
 }
 
 for (const [name, change] of Object.entries(SCENES)) {
-  test(`${name}: the same is wanted and told as where nothing is presumed`, () => {
+  test(`${name}: desired state and reports are the same without expected reservations`, () => {
     const scene = crowd();
     change(scene);
     const [expected, found] = [withoutPresuming(scene.bench), presuming(scene.bench)];
@@ -106,7 +106,7 @@ for (const [name, change] of Object.entries(SCENES)) {
   });
 }
 
-test('a pod that goes, or is made again, after it was taken in keeps nothing', () => {
+test('a pod that is deleted or recreated after it was recorded keeps nothing', () => {
   for (const again of [false, true]) {
     const scene = crowd();
     const { uid } = scene.bench.object('ips', 'web.shop')?.metadata ?? {};

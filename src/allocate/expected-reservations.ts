@@ -1,7 +1,6 @@
 /**
- * At a start most interfaces have their addresses already: each is expected to request them and to be given them, before rules run first.
- * So the rule of a pod runs once, not once to request and once with the answer. The request is answered like any other, and what nobody requested
- * for is taken back.
+ * At a start most interfaces have their addresses already. Before rules run first, each is given the reservation that its request will get,
+ * so that the rule of a pod runs once and not twice. The request is answered like any other; a reservation without a request is removed.
  */
 import type { Address } from '../net/address.ts';
 import { formatAddress } from '../net/address.ts';
@@ -11,9 +10,9 @@ import type { Table } from '../world/table.ts';
 
 export class ExpectedReservations {
   readonly #reservations: Table<Reservation>;
-  /** Claimants that have not requested anything yet. */
+  /** Claimants without a request so far. */
   readonly #expected = new Set<string>();
-  /** `collecting`: rules have not run yet; `ended`: all requests of the start are known. */
+  /** `collecting`: rules have not run yet; `ready`: rules run; `ended`: all requests of the start are known. */
   #state: 'collecting' | 'ready' | 'ended' = 'collecting';
 
   constructor(reservations: Table<Reservation>) {
@@ -24,7 +23,7 @@ export class ExpectedReservations {
     return this.#state;
   }
 
-  /** An interface was told these addresses, and its MAC or empty text. */
+  /** An interface has these addresses and this MAC (or an empty text). */
   readonly expect = (claimant: string, subnet: string, addresses: readonly Address[], mac: string): void => {
     const [v4 = '', v6 = ''] = ([4, 6] as const).map((family) => addresses.find((one) => one.family === family)).map(textOf);
     this.#expected.add(claimant);
@@ -35,12 +34,12 @@ export class ExpectedReservations {
     this.#state = 'ready';
   }
 
-  /** It has requested its addresses, and is answered like any other. */
+  /** The claimant has requested its addresses, and is answered like any other. */
   requested(claimant: string): void {
     this.#expected.delete(claimant);
   }
 
-  /** Those of claimants without a request by now. */
+  /** Removes the reservations of claimants without a request. */
   removeUnrequested(): void {
     this.#state = 'ended';
     for (const claimant of this.#expected) this.#reservations.delete(claimant);

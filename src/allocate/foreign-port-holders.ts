@@ -1,6 +1,6 @@
 /**
- * What ports of other programs in the switch of a Subnet hold, last of all: who has one of their addresses already keeps it. What a port has
- * changes with the port, with the object that it is named after, and with whose the switch is that it is in.
+ * Holders of the addresses of foreign ports in the switch of a Subnet. They have the lowest precedence: a claimant that has such an address
+ * keeps it. The addresses of a port depend on its row, on the object it is named after, and on the ownership of its switch.
  */
 import { portName } from '../api/names.ts';
 import type { Vip } from '../api/kinds/vip.ts';
@@ -20,10 +20,10 @@ export class ForeignPortHolders {
   readonly #ledger: Ledger;
   readonly #due: (port: RowId) => void;
   readonly #keys = new Map<RowId, string>();
-  /** Of the switches of a name: which they are, and whether each may be a Subnet's. */
+  /** By identity of a switch: its rows, and whether each can be a Subnet's. */
   readonly #switches = new Map<RowId, string>();
 
-  /** @param due told the ports that are to be looked at again */
+  /** @param due called with each port that has to be evaluated again */
   constructor(world: World, ledger: Ledger, due: (port: RowId) => void) {
     this.#world = world;
     this.#ledger = ledger;
@@ -40,7 +40,7 @@ export class ForeignPortHolders {
     });
   }
 
-  /** One by the name of an interface, or of a port of a Vip or an OvnEip, that has the address in this Subnet is its own, without its marks. */
+  /** Records the addresses of a port. An address that the object of the port's name has in this Subnet is that object's: the port lost its ownership keys. */
   look(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
     const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
@@ -55,12 +55,12 @@ export class ForeignPortHolders {
       this.#keys.delete(id);
       return;
     }
-    // Each is in one Subnet; who says another one now has left the first.
+    // A holder is in one Subnet: in another Subnet it has left the first.
     this.#ledger.hold(home, { kind: 'service', key, claimant: `port ${port} of another program` }, { addresses }, true);
     this.#keys.set(id, key);
   }
 
-  /** What the IP object, the Vip or the OvnEip that a port is named after has in this Subnet. */
+  /** The addresses in this Subnet of the IP object, Vip or OvnEip that the port is named after. */
   #textsOfNamesake(port: string, home: string): readonly string[] {
     const { ips, vips, ovnEips, settings } = this.#world;
     const [ip, eip] = [ips.peek(port), ovnEips.peek(port)];
@@ -77,12 +77,12 @@ export class ForeignPortHolders {
     return [name, portName(name, namespace, this.#world.subnets.peek(subnet)?.spec.provider ?? '')];
   }
 
-  /** Whose a port of another program was depends on what the object of its name has. */
+  /** Ports to evaluate again, since an object of their name changed. */
   #lookAt(ports: readonly string[]): void {
     for (const port of ports) this.#lookAtRow(rowId(PORTS, port));
   }
 
-  /** A switch that another program took, gave back or named otherwise: its ports are as they were, and what they have counts in another Subnet, or in none. */
+  /** After a change of a switch's ownership or name: its ports, unchanged themselves, count in another Subnet or in none. */
   #lookInto(id: RowId): void {
     const { rows } = this.#world;
     const switches = rows.rowsOf(id);

@@ -71,7 +71,7 @@ test('the row of a StatefulSet pod and the pod are one claimant, whichever is se
   }
 });
 
-test('what a pod says it was given is held as its own only where its port row or its IP object says the same', () => {
+test('annotations of a pod hold an address only if its port row or its IP object proves them', () => {
   for (const [marks, rowFirst, holds] of [
     [marksOf('a'), true, 1],
     [marksOf('a'), false, 1],
@@ -94,7 +94,7 @@ test('what a pod says it was given is held as its own only where its port row or
   }
 });
 
-test('a terminating pod holds its address until its time is over, and is not looked at before', () => {
+test('a terminating pod holds its address until its deadline, and is not evaluated before', () => {
   const world = new World(DEFAULT_SETTINGS);
   const ledger = new Ledger();
   const holders = new Holders(world, ledger);
@@ -123,7 +123,7 @@ test('a terminating pod holds its address until its time is over, and is not loo
   assert.equal(looked, before);
 });
 
-test('a pod and its row are looked at again with their IP object only where that says whose they are, or proves what the pod says', () => {
+test('pod and row are evaluated again after a change of their IP object only if it changes their claimant or a proof', () => {
   const madeFor = (annotations: Record<string, string>, podName = 'web-0'): IP => ({
     apiVersion: 'kubeovn.io/v1',
     kind: 'IP',
@@ -150,7 +150,7 @@ test('a pod and its row are looked at again with their IP object only where that
   }
 });
 
-test("a port by the name of a Vip's that has the address is the Vip's own, without its marks, whichever is seen first", () => {
+test("a port with the name and address of a Vip's port is the Vip's, without ownership keys, whichever is observed first", () => {
   for (const [port, portFirst, conflicts] of [
     ['v', true, 0],
     ['v', false, 0],

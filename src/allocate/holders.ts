@@ -1,7 +1,6 @@
 /**
- * What holds an address, kept up from the World's tables: IP objects, Vips, EIPs and the rules that use one, live pods' allocated
- * annotations where they are proven, owned port rows, and ports of other programs in the switch of a Subnet.
- * Reservations are the allocation step's own.
+ * Records in the ledger what holds an address: IP objects, Vips, EIPs and the rules that use one, proven annotations of live pods, owned port
+ * rows, and foreign ports in the switch of a Subnet. The allocation step records reservations.
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';
@@ -31,17 +30,17 @@ import { ForeignPortHolders } from './foreign-port-holders.ts';
 const ALLOCATED = '.kubernetes.io/allocated';
 const PORTS = 'Logical_Switch_Port';
 
-/** The MAC is empty where there is none. */
+/** Called with an interface that has addresses; the MAC is empty if it has none. */
 type Told = (claimant: string, subnet: string, addresses: readonly Address[], mac: string) => void;
 
 export class Holders {
   readonly #world: World;
   readonly #ledger: Ledger;
-  /** Holder keys of a pod by its uid, so that what it no longer has is released. */
+  /** Holder keys of a pod by its uid, to release what the pod no longer has. */
   readonly #podHolders = new Map<string, readonly string[]>();
-  /** When terminating pods that hold something stop holding it, in milliseconds since the epoch. */
+  /** By terminating pod with addresses on a dead node: when it stops holding them, in milliseconds since the epoch. */
   readonly #leaving = new Map<string, number>();
-  /** The earliest of them, or earlier. */
+  /** A lower bound of these deadlines. */
   #nextLeaving = Infinity;
   readonly #rowHolders = new Map<RowId, string>();
   readonly #foreignPorts: ForeignPortHolders;
@@ -64,7 +63,7 @@ export class Holders {
         return;
       }
       this.#duePods.add(key);
-      // Rows may be seen before their pod, and only the pod says whether its claim outlives it.
+      // A row may be observed before its pod, and only the pod says whether its claim outlives it.
       if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#dueRows.add(id);
     });
     world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));
@@ -80,7 +79,7 @@ export class Holders {
       row: (id) => {
         if (tableOf(id) !== PORTS) return;
         this.#dueRows.add(id);
-        // The row proves what its pod says.
+        // The row may prove the annotations of its pod.
         const port = identityOf(id);
         this.#claimingPods(port, world.ips.peek(port), (key) => this.#duePods.add(key));
       },
@@ -88,16 +87,16 @@ export class Holders {
     });
   }
 
-  /** Something that changed has not been taken in yet. */
+  /** Whether a change is not recorded yet. */
   get due(): boolean {
     return this.#duePods.size + this.#dueRows.size > 0;
   }
 
   /**
-   * Brings the ledger up to what the World shows. A pod, its IP object and its row change together and say who holds for each other, so each
-   * is looked at once here and not with every change.
-   * @param told called with each interface that annotations of a live pod say has addresses, and its IP object or its row too
-   * @returns false where `enough()` said to yield before all was taken in
+   * Brings the ledger up to date with the World. A pod, its IP object and its row change together and depend on each other, so each is
+   * evaluated once here and not at every change.
+   * @param told called with each interface of a live pod whose annotations are proven
+   * @returns false if `enough()` interrupted it
    */
   settle(enough: () => boolean = () => false, told?: Told): boolean {
     this.#expire();
@@ -120,7 +119,7 @@ export class Holders {
     if (after !== undefined) this.#holdObject(after);
   }
 
-  /** A Vip shares its address with the pod that is given it. */
+  /** A Vip shares its address with the pod that uses it as its own. */
   #holdObject({ kind, name, uid, created, subnet, held, type }: AddressObject): void {
     const holder = kind === 'Vip' ? 'vip' : 'eip';
     if (held === undefined || subnet === '') {
@@ -137,7 +136,7 @@ export class Holders {
     );
   }
 
-  /** A rule holds the address of the EIP that it was marked with, while it still names it. */
+  /** A rule holds the address of its EIP, recorded in its annotations, while it names that EIP. */
   #holdRule(resource: NatRuleResource, rule: NatRule): void {
     const held = heldByRule(rule);
     if (held === undefined) {
@@ -175,7 +174,7 @@ export class Holders {
     );
   }
 
-  /** A pod holds what its annotations say while it lives and what it says is proven; what it says without a proof it only asks for. */
+  /** A live pod holds the addresses of its proven annotations. Unproven annotations are only requests. */
   #holdPod(pod: Pod, told: Told | undefined): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
     const held: string[] = [];
@@ -222,7 +221,7 @@ export class Holders {
     }
   }
 
-  /** A pod on a lost node stops holding when its time is over, though nothing about it changed. */
+  /** A pod on a dead node stops holding its addresses at its deadline, without an event. */
   #expire(): void {
     const { deadlines } = this.#world;
     if (this.#nextLeaving === Infinity || !deadlines.passed(this.#nextLeaving)) return;
@@ -271,7 +270,7 @@ export class Holders {
     }
     const object = objectNamed(row.ownership.owner);
     if (object !== undefined) {
-      // Its MAC is the object's to hold, or the router's.
+      // The object, or the router, holds the MAC.
       this.#hold(subnet, { kind: 'row', key, claimant: claimantOfObject(object.kind, object.name) }, addresses, undefined);
       this.#rowHolders.set(id, key);
       return;
@@ -288,7 +287,7 @@ export class Holders {
     this.#rowHolders.set(id, key);
   }
 
-  /** Pods whose interface may have a port of this name, and which say that they were given addresses. */
+  /** Pods that may have an interface with this port name and whose annotations name addresses. */
   #claimingPods(port: string, ip: IP | undefined, then: (key: string) => void): void {
     const { pods } = this.#world;
     for (const bearer of ip === undefined ? bearersByName(port) : bearersOf(port, ip)) {
@@ -300,8 +299,7 @@ export class Holders {
   }
 
   /**
-   * What an IP object says may prove what its pod says, and may change the claimant of that and of its row: only then are they looked at
-   * again.
+   * An IP object may prove the annotations of its pod, and may change the claimant of pod and row: only then are these evaluated again.
    */
   #rename(port: string, after: IP | undefined, before: IP | undefined): void {
     const { pods, rows } = this.#world;
@@ -321,31 +319,31 @@ export class Holders {
     if (ownership === undefined) return;
     const pod = ownership.kind === 'ours' ? podNamed(ownership.owner) : undefined;
     const owner = pod === undefined ? undefined : pods.peek(pod);
-    // Whether a port of another program is one of somebody who lost its marks depends on all that the IP object says.
+    // A foreign port may be one that lost its ownership keys: that depends on all fields of the IP object.
     if (ownership.kind !== 'ours' || differs(pod === undefined ? undefined : ownership.uid, owner !== undefined && this.#isKept(owner)))
       this.#dueRows.add(id);
   }
 
-  /** Whether its addresses outlive it. */
+  /** Whether the pod's addresses outlive it. */
   #isKept(pod: Pod): boolean {
     return ordinalOf(pod) !== undefined || machineNameOf(pod, this.#world.settings) !== undefined;
   }
 
   #hold(subnet: string, holder: Holder, addresses: readonly Address[], macText: string | undefined): void {
     const mac: Mac | undefined = macText === undefined || macText === '' ? undefined : parseMac(macText);
-    // Each is in one Subnet; who says another one now has left the first.
+    // A holder is in one Subnet: in another Subnet it has left the first.
     this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) }, true);
   }
 }
 
-/** All of an IP object that proves anything. */
+/** The fields of an IP object that prove annotations. */
 function proofText(ip: IP | undefined): string {
   if (ip === undefined) return '';
   const { podName, namespace, podType, subnet, macAddress } = ip.spec;
   return [ip.metadata.annotations?.[kilnAnnotation.podUid], podName, namespace, podType, subnet, macAddress, ...heldTexts(ip)].join(' ');
 }
 
-/** Keys that the pod, or the virtual machine, of a port of this name may have: what its IP object says, or where that says another one any. */
+/** Possible keys of the pod or virtual machine of a port: from the IP object; any that fit the name if the IP object names another one. */
 function bearersOf(port: string, ip: IP | undefined): readonly string[] {
   if (ip === undefined) return [];
   const { namespace = '', podName = '' } = ip.spec;
@@ -359,12 +357,12 @@ function bearersByName(port: string): readonly string[] {
   return parts.slice(1).map((space, at) => `${space}/${parts.slice(0, at + 1).join('.')}`);
 }
 
-/** Key of the pod that an owner text names; undefined for an owner of another kind. */
+/** Key of the pod in an owner text; undefined for other kinds. */
 function podNamed(owner: string): string | undefined {
   return owner.startsWith('pod/') ? owner.slice('pod/'.length) : undefined;
 }
 
-/** The Vip or OvnEip that an owner text names. */
+/** The Vip or OvnEip in an owner text. */
 function objectNamed(owner: string): { readonly kind: 'Vip' | 'OvnEip'; readonly name: string } | undefined {
   if (owner.startsWith('vip//')) return { kind: 'Vip', name: owner.slice('vip//'.length) };
   return owner.startsWith('ovneip//') ? { kind: 'OvnEip', name: owner.slice('ovneip//'.length) } : undefined;

@@ -8,7 +8,7 @@ import { AllocationBench, ip, pool, request } from './testing/allocation-bench.t
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
 
-/** Requests of one pod, one in each Subnet. */
+/** The requests of a pod, one in each Subnet. */
 function pod(name: string, subnets: readonly string[], since = early, more: Partial<AddressRequest> = {}): readonly Output[] {
   const claimants = subnets.map((_, i) => `${name}.k${i}#uid-${name}`);
   return subnets.map((subnet, i) => request(claimants[i] ?? '', { subnets: [subnet], since, together: claimants, ...more }));
@@ -20,7 +20,7 @@ function using(bench: AllocationBench, subnet: string): bigint | undefined {
 
 const tiny = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/30')];
 
-test('who cannot have all holds none, and says what it cannot have', () => {
+test('a pod that cannot have all addresses holds none, and reports what it cannot have', () => {
   const bench = new AllocationBench().hold('s1', '10.0.0.2').say(...tiny, ...pod('a', ['s1', 's2']));
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', undefined]);
   assert.equal(using(bench, 's2'), 0n);
@@ -28,7 +28,7 @@ test('who cannot have all holds none, and says what it cannot have', () => {
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['s1 10.0.0.2', 's2 10.1.0.2']);
 });
 
-test('two that want the last addresses of the same Subnets, in whichever order: the older has both, then the other', () => {
+test('two pods need the last addresses of the same Subnets, in any order: the older gets both, then the other', () => {
   const a = pod('a', ['s1', 's2']);
   const b = pod('b', ['s2', 's1'], late);
   const bench = new AllocationBench().say(...tiny, ...b, ...a);
@@ -38,7 +38,7 @@ test('two that want the last addresses of the same Subnets, in whichever order: 
   assert.deepEqual([bench.answer('b.k0#uid-b'), bench.answer('b.k1#uid-b')], ['s2 10.1.0.2', 's1 10.0.0.2']);
 });
 
-test('two interfaces in one Subnet with a single address left: neither is held, and who asks for one has it', () => {
+test('two interfaces in a Subnet with one free address: neither is held, and a pod with one interface gets it', () => {
   const bench = new AllocationBench().say(...tiny, ...pod('a', ['s1', 's1']));
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], [undefined, 'NoAvailableAddress']);
   assert.equal(using(bench, 's1'), 0n);
@@ -47,7 +47,7 @@ test('two interfaces in one Subnet with a single address left: neither is held, 
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', 'NoAvailableAddress']);
 });
 
-test('what was free is told of too when somebody takes it meanwhile', () => {
+test('a failure also names an address that was free when another pod takes it', () => {
   const waiting = pod('a', ['s1', 's2']);
   const bench = new AllocationBench().hold('s1', '10.0.0.2').say(...tiny, ...waiting);
   assert.equal(bench.answer('a.k1#uid-a'), undefined);
@@ -57,7 +57,7 @@ test('what was free is told of too when somebody takes it meanwhile', () => {
   assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', undefined]);
 });
 
-test('an address freed in one Subnet goes to who can use it, not to a pod that lacks another one', () => {
+test('a freed address goes to a pod that can use it, not to one that lacks another address', () => {
   const bench = new AllocationBench().hold('s1', '10.0.0.2').hold('s2', '10.1.0.2');
   bench.say(...tiny, ...pod('a', ['s1', 's2']), request('b#1', { since: late, subnets: ['s2'] }));
   bench.free('10.1.0.2');
@@ -65,7 +65,7 @@ test('an address freed in one Subnet goes to who can use it, not to a pod that l
   assert.equal(using(bench, 's2'), 1n);
 });
 
-test('who was given an address by name is refused in the words of now when its Subnet is given another network, and served again', () => {
+test('a granted request by name fails with the present reason when its Subnet gets another network, and is granted again', () => {
   const named = request('a#1', { v4: '10.0.0.2' });
   const bench = new AllocationBench().say(pool('s1', '10.0.0.0/30'), named);
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
@@ -74,7 +74,7 @@ test('who was given an address by name is refused in the words of now when its S
     return answer?.kind === 'failed' ? answer.message : '';
   };
   bench.say(pool('s1', '10.9.0.0/30'), named);
-  assert.match(words(), /the address 10\.0\.0\.2 is not one that Subnet "s1" can give/);
+  assert.match(words(), /the address 10\.0\.0\.2 cannot be allocated in Subnet "s1"/);
   bench.say({ kind: 'pool', subnet: 's1', v6: 'fd00::/120', gateways: ['fd00::1'], gatewayMacs: [], excludeIps: [], named: [] }, named);
   assert.match(words(), /the address 10\.0\.0\.2 is IPv4, and Subnet "s1" is IPv6/);
   assert.equal(using(bench, 's1'), undefined);
@@ -84,7 +84,7 @@ test('who was given an address by name is refused in the words of now when its S
   assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
 });
 
-/** Everything that can be said or done, over small numbers so that it collides. */
+/** All possible operations, over few values so that they collide. */
 type Act =
   | { readonly kind: 'pod'; readonly name: string; readonly subnets: readonly string[]; readonly last: number }
   | { readonly kind: 'leave'; readonly name: string }
@@ -105,7 +105,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ kind: fc.constant('pool' as const), subnet: subnetName, prefix: fc.constantFrom(29, 30) }),
 );
 
-/** A cluster around the step: what is granted is soon said by an IP object, and then asked for by name. */
+/** A cluster around the step: after a grant an IP object appears, and the pod then requests exactly its addresses. */
 class Cluster {
   readonly bench = new AllocationBench();
   readonly #pods = new Map<string, Extract<Act, { readonly kind: 'pod' }>>();
@@ -167,7 +167,7 @@ function object(claimant: string, subnet: string, address: string): ReturnType<t
   return { ...made, metadata: { ...made.metadata, name, uid: `ip-${name}`, annotations: { 'kiln.io/pod-uid': uid } } };
 }
 
-test('whatever comes and goes: nobody holds a part, and a fresh process answers every request the same', () => {
+test('after any history no pod holds a part of its addresses, and a new process answers every request the same', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 25 }), (acts) => {
       const cluster = new Cluster();

@@ -1,5 +1,5 @@
 /**
- * A request in the words of the ledger.
+ * Translates an address request into requests to the ledger.
  */
 import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Address } from '../net/address.ts';
@@ -12,7 +12,7 @@ import type { AddressRequest } from '../world/reservations.ts';
 
 const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
 
-/** A Subnet, or only some pools of it, the first with room first. */
+/** A Subnet, or some pools of it, in order of preference. */
 export interface AllocationTarget {
   readonly subnet: string;
   readonly pools?: readonly string[];
@@ -36,7 +36,7 @@ export function ledgerRequest({ pools }: AllocationTarget, request: AddressReque
   };
 }
 
-/** The request without the address or the MAC that could not be had by name. */
+/** The request without the address or MAC that failed. */
 export function without(asked: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
   if (subject === 'mac') return { ...asked, mac };
   const { v4, v6 } = asked.static ?? {};
@@ -44,7 +44,7 @@ export function without(asked: AllocationRequest, subject: AllocationFailure['su
   return { ...asked, static: kept, skip: [...(asked.skip ?? []), ...(taken === undefined ? [] : [taken])] };
 }
 
-/** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
+/** The requested addresses to try, in order; one empty choice if any address will do. Text that is no address is returned as an error message. */
 export function choices(request: AddressRequest): readonly (Dual<Address> | string)[] {
   if (request.anyOf !== undefined && request.anyOf.length > 0) return request.anyOf.map((text) => dualOf(text));
   return [dualOf([request.v4, request.v6].filter((text) => text !== undefined && text !== '').join(','))];
@@ -53,7 +53,7 @@ export function choices(request: AddressRequest): readonly (Dual<Address> | stri
 function dualOf(text: string): Dual<Address> | string {
   if (text === '') return {};
   const parsed = parseDualAddress(text);
-  if (!parsed.ok) return `the address "${text}" cannot be given: it ${parsed.problem}`;
+  if (!parsed.ok) return `the address "${text}" cannot be allocated: it ${parsed.problem}`;
   return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
 }
 
@@ -61,12 +61,12 @@ export function isStatic(request: AddressRequest): boolean {
   return (request.v4 ?? '') !== '' || (request.v6 ?? '') !== '' || (request.anyOf ?? []).length > 0 || request.mac !== undefined;
 }
 
-/** Requests of one kind can be carried out, or not, whoever asks. */
+/** Requests of one kind succeed or fail alike, whichever claimant has them. */
 export function kindOf({ subnets, pools = [], families, ofNode }: AddressRequest): string {
   return [families, pools.join(','), ofNode === true ? 'node' : '', ...subnets].join(' ');
 }
 
-/** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */
+/** A MAC derived from the claimant's name: the same after a restart, without any state. */
 export function derivedMac(claimant: string, attempt: number): Mac {
   const text = attempt === 0 ? claimant : `${claimant}/${attempt}`;
   const bytes = new Uint8Array(6);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { AddressRequest } from '../world/reservations.ts';
 import { oldestFirst } from './oldest-first.ts';
 
-test('the oldest comes first, of one second the first by name, whatever the order was', () => {
+test('the oldest comes first, within one second the first by name, in any order of input', () => {
   const request = fc.record({
     since: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z', '2025-01-01T00:00:00Z'),
     claimant: fc.string(),

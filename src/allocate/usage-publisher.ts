@@ -1,6 +1,6 @@
 /**
- * What Subnets and pools show of their addresses: published as tables of the World, at most once a second each under load,
- * because the text of a fragmented Subnet is long.
+ * Publishes the address usage of Subnets and pools in tables of the World, each at most once a second under load, since the text of a
+ * fragmented Subnet is long.
  */
 import { formatAddress } from '../net/address.ts';
 import type { Dual } from '../net/dual.ts';
@@ -16,13 +16,13 @@ const EMPTY: FamilyUsage = { available: 0n, using: 0n, availableRange: '', using
 export class UsagePublisher {
   readonly #world: World;
   readonly #ledger: Ledger;
-  /** When each Subnet was published last, in monotonic milliseconds. */
+  /** Time of the last publication of each Subnet, in monotonic milliseconds. */
   readonly #published = new Map<string, number>();
   readonly #marked = new Set<string>();
   readonly #pools = new Map<string, readonly string[]>();
-  /** The Subnet whose pool of a name was published last: a pool may have moved to another. */
+  /** By pool: the Subnet under which it was last published. A pool may move to another Subnet. */
   readonly #poolHomes = new Map<string, string>();
-  /** Of each Subnet with conflicts, by claimant: who else has what it has there. */
+  /** By Subnet, by claimant: the other claimants of its addresses. */
   readonly #conflicts = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
 
   constructor(world: World, ledger: Ledger) {
@@ -30,15 +30,15 @@ export class UsagePublisher {
     this.#ledger = ledger;
   }
 
-  /** Something of this Subnet's addresses may have changed. */
+  /** The usage of this Subnet may have changed. */
   mark(subnet: string): void {
     this.#marked.add(subnet);
   }
 
   /**
-   * Publishes what changed.
+   * Publishes the changed Subnets.
    * @param now monotonic milliseconds
-   * @returns milliseconds until a Subnet that was published a moment ago is due again; undefined when none is
+   * @returns milliseconds until the next Subnet is due; undefined if none is
    */
   publish(now: number, intervalMs: number): number | undefined {
     for (const subnet of this.#ledger.takeChanged()) this.#marked.add(subnet);
@@ -90,7 +90,7 @@ export class UsagePublisher {
     else this.#pools.delete(subnet);
   }
 
-  /** Of each claimant in conflict: who else has what, in whichever Subnet. */
+  /** For each claimant in conflict: the other claimants and what they have, in any Subnet. */
   #publishConflicts(subnet: string): void {
     const before = this.#conflicts.get(subnet);
     const rivals = new Map<string, Set<string>>();

@@ -6,7 +6,7 @@ import { AllocationBench, ip, pool, request } from './testing/allocation-bench.t
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
 
-test('who waited in a Subnet and was served in another does not take the next address of the first from those who wait', () => {
+test('a request that waited in one Subnet and was granted in another leaves the next address of the first to waiting requests', () => {
   const tiny = pool('s1', '10.0.0.0/30');
   const other = pool('s2', '10.1.0.0/29');
   const bench = new AllocationBench()
@@ -19,7 +19,7 @@ test('who waited in a Subnet and was served in another does not take the next ad
   assert.equal(bench.answer('young#1'), 's1 10.0.0.2');
 });
 
-test('who is given an address in another Subnet leaves the first', () => {
+test('a claimant that gets an address in another Subnet leaves the first', () => {
   const subnets = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/29')];
   const bench = new AllocationBench().say(...subnets, request('a#1', { since: early }), request('b#1', { since: late }));
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s1 10.0.0.2', 'NoAvailableAddress']);
@@ -27,7 +27,7 @@ test('who is given an address in another Subnet leaves the first', () => {
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s2 10.1.0.2', 's1 10.0.0.2']);
 });
 
-test('an IP object that says another Subnet than before is in use there alone', () => {
+test('an IP object with a new Subnet is in use only there', () => {
   const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), pool('s2', '10.1.0.0/29')).hold('s1', '10.0.0.2').run();
   assert.equal(bench.step.ledger.usage('s1')?.v4?.usingRange, '10.0.0.2');
   bench.hold('s2', '10.0.0.2').run();
@@ -35,8 +35,8 @@ test('an IP object that says another Subnet than before is in use there alone', 
   assert.equal(bench.step.ledger.holdersIn('s2', 1).count, 1);
 });
 
-test('an address that the oldest who waits cannot use goes to the next', () => {
-  // 10.0.0.4 to 10.0.0.6 are the pool's; 10.0.0.2 and 10.0.0.3 anybody's.
+test('an address that the oldest waiting request cannot use goes to the next', () => {
+  // 10.0.0.4 to 10.0.0.6 are in the pool; 10.0.0.2 and 10.0.0.3 in the default pool.
   const subnet = pool('s1', '10.0.0.0/29', { named: [{ name: 'p', ips: ['10.0.0.4..10.0.0.6'] }] });
   const bench = new AllocationBench();
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
@@ -56,7 +56,7 @@ test('an address that the oldest who waits cannot use goes to the next', () => {
   assert.equal(bench.answer('b#1'), 'NoAvailableAddress');
 });
 
-test('an excluded address that is asked for by name is given when its holder lets it go', () => {
+test('a requested excluded address is granted when its holder releases it', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
   const bench = new AllocationBench().hold('s1', '10.0.0.5').say(subnet, request('a#1', { v4: '10.0.0.5' }));
   assert.equal(bench.answer('a#1'), 'AddressConflict');
@@ -64,7 +64,7 @@ test('an excluded address that is asked for by name is given when its holder let
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
 });
 
-test('a Subnet that has nothing but excluded addresses serves those who waited for it by name', () => {
+test('a Subnet with only excluded addresses grants waiting requests by name', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
   const waiting = request('a#1', { v4: '10.0.0.5' });
   const bench = new AllocationBench().say(waiting);
@@ -73,7 +73,7 @@ test('a Subnet that has nothing but excluded addresses serves those who waited f
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
 });
 
-test('a MAC that is asked for by name is given when its holder has another', () => {
+test('a requested MAC is granted when its holder has another one', () => {
   const mac = '00:00:00:aa:bb:cc';
   const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), request('a#1', { mac }), request('b#1', { since: late, mac }));
   assert.equal(bench.answer('b#1'), 'AddressConflict');
@@ -81,7 +81,7 @@ test('a MAC that is asked for by name is given when its holder has another', () 
   assert.equal(bench.answer('b#1'), 's1 10.0.0.3');
 });
 
-test('a pool that moves to another Subnet shows its use there', () => {
+test('a pool that moves to another Subnet reports its usage there', () => {
   const named = [{ name: 'p', ips: ['10.1.0.2'] }];
   const bench = new AllocationBench().say(
     pool('s1', '10.0.0.0/29', { named: [{ name: 'p', ips: ['10.0.0.2'] }] }),
@@ -96,7 +96,7 @@ test('a pool that moves to another Subnet shows its use there', () => {
   assert.equal(bench.world.poolUsage.peek('p'), undefined);
 });
 
-test('who was refused an address that an IP object of its own name has for nobody is given it when that IP object becomes its own', () => {
+test("a request for an address of an IP object without a pod is granted when that IP object becomes the pod's", () => {
   const bench = new AllocationBench();
   const own = { subnet: 's1', address: '10.0.0.5', name: 'a', uid: 'ip-a' };
   bench.world.ips.set('a', ip({ ...own, podUid: undefined }));
@@ -106,7 +106,7 @@ test('who was refused an address that an IP object of its own name has for nobod
   assert.equal(bench.run().answer('a#1'), 's1 10.0.0.5');
 });
 
-test('who waits for one family is told of the other as soon as that is the first which is missing', () => {
+test('a request that waits for one family reports the other as soon as that is the first missing one', () => {
   const subnet = pool('s1', '10.0.0.0/29', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
   const bench = new AllocationBench().hold('s1', 'fd00::5').say(subnet, request('both#1', { v6: 'fd00::5' }));
   assert.match(bench.message('both#1'), /the address fd00::5/);
@@ -115,13 +115,13 @@ test('who waits for one family is told of the other as soon as that is the first
   assert.match(bench.message('both#1'), /no free IPv4 address/);
 });
 
-test('an address that the Subnet gives to nobody is told before what may come free', () => {
+test('an address that the Subnet never allocates is reported before one that may become free', () => {
   const subnet = pool('s1', '10.0.0.0/30', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
   const bench = new AllocationBench().hold('s1', '10.0.0.2').say(subnet, request('a#1', { v6: 'fd00:9::5' }));
   assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
 });
 
-test("who waits for a MAC is told of the address that it asks for once that is another one's", () => {
+test('a request that waits for a MAC reports its address once another claimant has that', () => {
   const mac = '00:00:00:aa:bb:cc' as Mac;
   const subnet = pool('s1', '10.0.0.0/29', { gatewayMacs: [mac] });
   const bench = new AllocationBench().say(subnet, request('a#1', { v4: '10.0.0.5', mac }));

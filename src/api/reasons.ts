@@ -111,7 +111,7 @@ export const REASONS = {
   },
 
   // What cannot be had.
-  NoSubnet: { means: 'the Subnet to take an address from does not exist, or is refused', next: 'kubectl get subnets' },
+  NoSubnet: { means: 'the Subnet to take an address from does not exist, or its spec is invalid', next: 'kubectl get subnets' },
   NoAvailableAddress: { means: 'every address that may be given is in use', next: 'free some, or widen the Subnet' },
   AddressOutOfRange: { means: 'the address asked for is not in the Subnet, or never given out', next: 'ask for another' },
   InvalidIPFamily: { means: 'the Subnet has no address of the family asked for', next: 'ask for one it has' },

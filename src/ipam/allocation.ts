@@ -15,38 +15,38 @@ import type { Space, SubnetState } from './space.ts';
 
 export interface AllocationRequest {
   readonly holder: Holder;
-  /** Which families; without it, all that the Subnet has. */
+  /** The requested families; by default all families of the Subnet. */
   readonly families?: Protocol;
-  /** Addresses asked for by name; a family that is asked for and not named here is chosen. */
+  /** Requested addresses. For a requested family without an address here, the allocator chooses one. */
   readonly static?: Dual<Address>;
-  /** Pools to choose from, in order; the default one is ''. Without it, the default one. Static addresses may lie in any. */
+  /** Pools to choose from, in order; '' is the default pool. By default, the default pool. Static addresses may be in any pool. */
   readonly pools?: readonly string[];
-  /** Not these: not even where the claimant has one of them. */
+  /** Addresses that must not be chosen, even if the claimant has one of them. */
   readonly skip?: readonly Address[];
-  /** The MAC asked for by name. */
+  /** The requested MAC. */
   readonly mac?: Mac;
-  /** Gives a candidate by attempt (0, 1, …), the same ones each time; asked where the claimant has no MAC and names none. */
+  /** Returns a MAC candidate for an attempt (0, 1, …); deterministic. Called if the claimant has no MAC and requests none. */
   readonly generateMac?: (attempt: number) => Mac;
 }
 
-/** Kube-OVN's codes, as far as it has one. */
+/** Kube-OVN's codes where Kube-OVN has one. */
 export type AllocationCode = 'NoSubnet' | 'InvalidIPFamily' | 'AddressOutOfRange' | 'AddressConflict' | 'NoAvailableAddress';
 
 export interface AllocationFailure {
   readonly ok: false;
   readonly code: AllocationCode;
-  /** What could not be had. */
+  /** What could not be allocated. */
   readonly subject: 'subnet' | Family | 'mac';
   readonly message: string;
-  /** Of a conflict: who has it; empty where that is the gateway. */
+  /** For a conflict: the holders; empty if the gateway has the address. */
   readonly holders: readonly Holder[];
-  /** What is looked at before it could be had: once that is taken, the failure is another one. */
+  /** An earlier part of the request was free. When another claimant takes that part, the failure changes. */
   readonly partlyFree?: true;
 }
 
 export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure;
 
-/** How many candidates for a MAC are tried: with 46 random bits the second is already rare. */
+/** Number of MAC candidates to try. With 46 random bits a second attempt is already rare. */
 const macAttempts = 64;
 
 const familiesOf: Readonly<Record<Protocol | 'none', readonly Family[]>> = { IPv4: [4], IPv6: [6], Dual: [4, 6], none: [] };
@@ -69,7 +69,7 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, occu
   return given;
 }
 
-/** Why `allocateIn` would refuse now; undefined where it would not. Nothing is taken. */
+/** The failure that `allocateIn` would return now; undefined if it would succeed. Allocates nothing. */
 export function checkIn(subnet: SubnetState, request: AllocationRequest, occupancy: Occupancy): AllocationFailure | undefined {
   const chosen = choose(new Chooser(subnet, request, occupancy));
   return 'ok' in chosen ? chosen : undefined;
@@ -100,7 +100,7 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   return typeof mac === 'object' ? { ...mac, partlyFree: true } : { v4, v6, mac };
 }
 
-/** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces, and of a family that the Subnet gave up. */
+/** Attaches the holder to the choice, then detaches it from what it had before in the same spaces and in families the Subnet no longer has. */
 function take(
   subnet: SubnetState,
   holder: Holder,
@@ -116,7 +116,7 @@ function take(
   if (v4 !== undefined) occupancy.attach(id, subnet, subnet.v4, v4);
   if (v6 !== undefined) occupancy.attach(id, subnet, subnet.v6, v6);
   if (mac !== undefined) occupancy.attach(id, subnet, subnet.mac, mac);
-  // A holder that is new has nothing to let go of; one that got nothing at all is not kept.
+  // A new holder has nothing to detach. A holder without any hold is removed.
   if (!had && holds.firstOf(id) !== none) return;
   occupancy.detachWhere(id, (hold) => {
     const space = occupancy.spaceOf(hold);
@@ -134,7 +134,7 @@ class Chooser {
   readonly #subnet: SubnetState;
   readonly #request: AllocationRequest;
   readonly #occupancy: Occupancy;
-  /** -1 where the claimant surely has nothing anywhere. */
+  /** -1: the claimant has no holds. */
   readonly claimant: number;
 
   constructor(subnet: SubnetState, request: AllocationRequest, occupancy: Occupancy) {
@@ -144,13 +144,17 @@ class Chooser {
     this.claimant = occupancy.holders.findName(request.holder.claimant);
   }
 
-  /** The families to give, after checking that the Subnet has them. */
+  /** The families to allocate, after checking that the Subnet has them. */
   families(): readonly Family[] | AllocationFailure {
     const { name, spec } = this.#subnet;
     const { families: wanted, static: named } = this.#request;
     const present = protocolOf(spec?.cidrs ?? {});
     if (wanted !== undefined && wanted !== present && present !== 'Dual') {
-      return failure('InvalidIPFamily', 'subnet', `Subnet "${name}" is ${present ?? 'without addresses'}, and ${wanted} was asked for`);
+      return failure(
+        'InvalidIPFamily',
+        'subnet',
+        `Subnet "${name}" is ${present ?? 'without addresses'}, but the request is for ${wanted}`,
+      );
     }
     const result = familiesOf[wanted ?? present ?? 'none'];
     if (named === undefined) return result;
@@ -160,7 +164,7 @@ class Chooser {
       const what = `the address ${formatAddress(address)} is IPv${family}`;
       return wanted === undefined
         ? failure('AddressOutOfRange', family, `${what}, and Subnet "${name}" is ${present ?? 'without addresses'}`)
-        : failure('InvalidIPFamily', family, `${what}, and ${wanted} was asked for`);
+        : failure('InvalidIPFamily', family, `${what}, but the request is for ${wanted}`);
     }
     return result;
   }
@@ -172,7 +176,7 @@ class Chooser {
     return this.#unlessTaken(space, space.offsetOf(named.value), family, () => `the address ${formatAddress(named)}`);
   }
 
-  /** Why the Subnet gives the address that is named to nobody. */
+  /** The failure if the requested address can never be allocated: it is outside of the usable addresses, or the gateway. */
   never(family: Family): AllocationFailure | undefined {
     const address = ofFamily(this.#request.static ?? {}, family);
     if (address === undefined) return undefined;
@@ -192,7 +196,7 @@ class Chooser {
         return failure(
           'AddressConflict',
           'mac',
-          `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "${this.#subnet.name}", and no other port in it has that`,
+          `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "${this.#subnet.name}", and no other port may have it`,
         );
       return this.#unlessTaken(space, offset, 'mac', () => `the MAC ${mac}`);
     }
@@ -206,19 +210,19 @@ class Chooser {
     return failure(
       'NoAvailableAddress',
       'mac',
-      `none of ${macAttempts} MACs tried for ${holder.claimant} is free in Subnet "${this.#subnet.name}"`,
+      `all ${macAttempts} MAC candidates for ${holder.claimant} are in use in Subnet "${this.#subnet.name}"`,
     );
   }
 
   #outside(address: Address): string {
     const { name, spec } = this.#subnet;
-    const said = `the address ${formatAddress(address)} is not one that Subnet "${name}" can give`;
+    const said = `the address ${formatAddress(address)} cannot be allocated in Subnet "${name}"`;
     const network = spec === undefined ? '' : formatDualCidr(spec.cidrs);
     if (network === '') return said;
     const own = ofFamily(spec?.cidrs ?? {}, address.family);
     return own !== undefined && cidrContains(own, address)
-      ? `${said}: the first and the last of ${formatCidr(own)} are nobody's`
-      : `${said}: it has ${network}`;
+      ? `${said}: the first and the last address of ${formatCidr(own)} are never allocated`
+      : `${said}: its CIDR is ${network}`;
   }
 
   #anyAddress(space: Space, family: Family): Choice {
@@ -239,8 +243,7 @@ class Chooser {
     const where = pools.every((pool) => pool === '')
       ? `Subnet "${name}"`
       : `${pools.map((pool) => (pool === '' ? 'the default pool' : `IPPool "${pool}"`)).join(', ')} of Subnet "${name}"`;
-    if (skippedSome)
-      return failure('AddressConflict', family, `every free IPv${family} address in ${where} is one that was asked not to be given`);
+    if (skippedSome) return failure('AddressConflict', family, `every free IPv${family} address in ${where} is excluded by the request`);
     const unknown = pools.filter((pool) => !known.includes(pool));
     const reason = unknown.length === 0 ? '' : ` (not in effect there: ${unknown.map((pool) => `"${pool}"`).join(', ')})`;
     return failure('NoAvailableAddress', family, `no free IPv${family} address in ${where}${reason}`);
@@ -254,15 +257,15 @@ class Chooser {
     if (!claims && this.#occupancy.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
     const holders = this.#occupancy.holdersAt(space, slot);
     const own = this.#request.holder.claimant;
-    // In an order that does not hang on who was seen first: another process says the same.
+    // Sorted, so that the message does not depend on the order of observation.
     const others = new Set(holders.map(({ claimant }) => claimant).filter((claimant) => claimant !== own));
     const claimants = [...others].toSorted().join(', ');
     return { ...failure('AddressConflict', subject, `${what()} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
   }
 
   /**
-   * Of several claimants that have a slot and do not share it: one that is in use already stays; else the one whose durable holder is the
-   * oldest goes first, and never one while another is in use. A service takes nothing from who has it.
+   * Whether the request's claimant has precedence among conflicting claimants of a slot. A claimant in use has precedence, else the one with
+   * the oldest durable holder. A service never has precedence over a claimant that has the address.
    */
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;
@@ -276,7 +279,7 @@ class Chooser {
     return first?.claimant === own;
   }
 
-  /** What is only reserved, and told to nobody yet, makes way for who has it: another process gave it away. */
+  /** Whether the claimant has to choose again: it has only a reservation, not yet reported to any pod, and another claimant has precedence. */
   #yields(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return false;
     const { claimant } = this.#request.holder;
@@ -284,7 +287,7 @@ class Chooser {
     return own.every(({ kind }) => kind === 'reservation') && !this.#goesFirst(space, slot);
   }
 
-  /** True where the claimant already has the slot. */
+  /** Whether the claimant already has the slot. */
   #claims(space: Space, slot: number): boolean {
     const { holders, holds } = this.#occupancy;
     for (let hold = space.firstHold(slot); hold !== none; hold = holds.nextOfSlot(hold)) {
@@ -293,7 +296,7 @@ class Chooser {
     return false;
   }
 
-  /** What the claimant has in a space and may keep: what this holder has if it has some, else the lowest. */
+  /** What the claimant has in a space and may keep: first what this holder has, else the lowest offset. */
   #current(space: Space, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     if (this.claimant === none) return undefined;
     const { holders, holds } = this.#occupancy;
@@ -322,7 +325,7 @@ class Chooser {
   }
 }
 
-/** A MAC, or an address that the Subnet can give and that is not its gateway's; and none to be skipped. */
+/** Whether it is a MAC, or a usable address that is not the gateway's; and not one to skip. */
 function mayKeep(space: Space, offset: Offset, skip: ReadonlySet<Offset> | undefined): boolean {
   if (space.kind !== 'mac') {
     const zone = space.zones.zoneAt(offset);

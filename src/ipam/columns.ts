@@ -1,4 +1,4 @@
-/** Growth of typed arrays that serve as columns of a table: by half while small, then by a quarter, so that little is left unused. */
+/** Growth of typed arrays used as table columns: by half while small, then by a quarter, to waste little memory. */
 
 const smallest = 16;
 const large = 65_536;

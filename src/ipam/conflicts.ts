@@ -1,4 +1,4 @@
-/** Addresses and MACs that more than one claimant has, or that the gateway has too. */
+/** Addresses and MACs with more than one claimant, or with a claimant and the gateway. */
 
 import type { Address } from '../net/address.ts';
 import { macFromNumber } from '../net/mac.ts';
@@ -9,11 +9,11 @@ import { compareOffsets } from './offset.ts';
 import type { SubnetState } from './space.ts';
 
 export interface Conflict {
-  /** What is in conflict. */
+  /** The address or MAC in conflict. */
   readonly subject: { readonly kind: 'address'; readonly address: Address } | { readonly kind: 'mac'; readonly mac: Mac };
-  /** True where the gateway has it: then no holder may keep it. */
+  /** Whether the gateway has it: then no holder may keep it. */
   readonly gateway: boolean;
-  /** All holders, lowest rank first: the first one's claimant keeps it. */
+  /** All holders, lowest rank first. The first one's claimant keeps it. */
   readonly holders: readonly Holder[];
 }
 

@@ -1,9 +1,9 @@
 /**
- * Which address a pool gives next: never-used ones ascending, then freed ones, longest unused first.
+ * Which address a pool allocates next: never-used ones ascending, then freed ones, longest unused first.
  *
- * A cursor stands for the never-used: everything below it was seen to be held, freed or reserved, so a search never looks twice.
- * Freed addresses wait in a queue of a pool. Beyond `remember` of them the longest unused goes before a never-used one:
- * otherwise a large Subnet with much coming and going would remember without end.
+ * A cursor marks the never-used addresses: every address below it was held, freed or reserved, so no search visits it twice. Freed
+ * addresses are in a queue per pool. If the queue has more than `remember` addresses, the longest unused one comes before never-used ones,
+ * so that memory is bounded in a large Subnet with much churn.
  */
 
 import { grownInt32 } from './columns.ts';
@@ -16,7 +16,7 @@ import { Zones } from './zones.ts';
 interface PoolState {
   /** Indices of its open zones. */
   readonly zones: readonly number[];
-  /** Index into `zones`, and the offset in that zone, to look at next. */
+  /** Index into `zones`, and the next offset to try in that zone. */
   zone: number;
   cursor: Offset | undefined;
   oldest: number;
@@ -31,7 +31,7 @@ export class FreeAddresses {
   readonly #freed = new OffsetTable();
   #older = new Int32Array(0);
   #newer = new Int32Array(0);
-  /** Grows with each freed address: the order between queues when pools are cut anew. */
+  /** Increases with each freed address. Keeps the order across queues when pools are cut again. */
   #order: number[] = [];
   #count = 0;
 
@@ -39,7 +39,7 @@ export class FreeAddresses {
     this.#remember = remember;
   }
 
-  /** Takes over other zones. Freed addresses keep their order; those no pool may give any more are forgotten. */
+  /** Replaces the zones. Freed addresses keep their order; those that no pool may allocate any longer are dropped. */
   recut(zones: Zones, pools: number, shift: bigint): void {
     if (shift !== 0n) this.#freed.shift(shift);
     const slots = [...this.#freed.slots()].sort((a, b) => (this.#order[a] ?? 0) - (this.#order[b] ?? 0));
@@ -56,7 +56,7 @@ export class FreeAddresses {
     }
   }
 
-  /** An address of an open zone of the pool was held and is free again. */
+  /** An address of an open zone of the pool becomes free. */
   release(offset: Offset, pool: number): void {
     const slot = this.#freed.add(offset);
     if (slot >= this.#older.length) {
@@ -86,7 +86,7 @@ export class FreeAddresses {
     this.#freed.remove(slot);
   }
 
-  /** The offset to give next from a pool, or undefined; it is not taken. */
+  /** The next offset of a pool, or undefined. Does not allocate it. */
   next(pool: number, held: OffsetTable, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     const state = this.#pools[pool];
     if (state === undefined) return undefined;
@@ -133,7 +133,7 @@ export class FreeAddresses {
           state.cursor = offset;
         }
         if (skip === undefined || !skip.has(offset)) return offset;
-        // What is skipped now may be wanted by the next: the cursor stays before it.
+        // Another request may accept what this one skips: the cursor stays before it.
         settled = false;
       }
     }

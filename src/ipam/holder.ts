@@ -1,23 +1,23 @@
-/** Who can hold an address. */
+/** What can hold an address. */
 
 /**
- * Where the claim comes from: an IP, Vip or EIP object, a live pod's annotation, a reservation in memory, an owned row, a node;
- * `service` is the Subnet's own (the interconnection address of an underlay Subnet, the multicast querier), or another program's port in
- * its switch: held, but neither counted as in use nor a reason to keep the Subnet, and never before a claimant who has the address.
+ * The source of the claim: an IP, Vip or EIP object, the annotation of a live pod, a reservation in memory, an owned row, a node. `service`
+ * is an address of the Subnet itself (interconnection address of an underlay Subnet, multicast querier) or of a foreign port in its switch:
+ * held, but not counted as in use, no reason to keep the Subnet, and without precedence over a claimant.
  */
 export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'service';
 
 export interface Holder {
   readonly kind: HolderKind;
-  /** Unique within the kind, and never used again for another thing: with a UID in it wherever there is one. */
+  /** Unique within the kind and never reused: it contains a UID if there is one. */
   readonly key: string;
   /**
-   * The logical identity behind it, the same for all holders of one interface (its IP object, its pod's annotation, its port, its
-   * reservation), so that these do not conflict with each other.
+   * The identity of an interface. All holders of one interface (IP object, pod annotation, port row, reservation) have the same claimant, so
+   * they never conflict with each other. Guarantee: an interface has the same claimant in every process, also after a restart.
    */
   readonly claimant: string;
-  /** Two claimants may hold one address only where both declare the same group. */
+  /** Two claimants share an address without a conflict only if both declare the same group. */
   readonly share?: string;
-  /** Order in a conflict, lowest first: the creation time in milliseconds. Without it, last. */
+  /** Order in a conflict, lowest first: creation time in milliseconds. Without a rank: last. */
   readonly rank?: number;
 }

@@ -1,4 +1,4 @@
-/** The register of holders and of what they are called. */
+/** The table of holders and their names. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ function add(holders: Holders, holder: Holder): number {
   return holders.add(holder, holders.findName(holder.claimant), holders.findName(holder.key));
 }
 
-test('one text may be the key of several kinds and a claimant too; it is kept as long as one bears it', () => {
+test('one text may be the key of several kinds and a claimant; it is kept as long as one uses it', () => {
   const holders = new Holders();
   const reservation = add(holders, { kind: 'reservation', key: 'x', claimant: 'x' });
   const ip = add(holders, { kind: 'ip', key: 'x', claimant: 'y', rank: 3 });
@@ -27,7 +27,7 @@ test('one text may be the key of several kinds and a claimant too; it is kept as
   assert.deepEqual([holders.findName('x'), holders.findName('z')], [none, none]);
 });
 
-test('a claimant that nobody declares any more is forgotten, and its number is given again', () => {
+test('an undeclared claimant is removed, and its number is reused', () => {
   const holders = new Holders();
   const first = add(holders, { kind: 'ip', key: 'k', claimant: 'before' });
   holders.redeclare(first, { kind: 'ip', key: 'k', claimant: 'after' });

@@ -1,6 +1,6 @@
 /**
- * Every holder there is, by number, found by kind and key or by claimant. Keys and claimants are names of one register: a reservation
- * whose key is its claimant costs one lookup, not two.
+ * All holders, by number; found by kind and key, or by claimant. Keys and claimants share one name table: a reservation, whose key is its
+ * claimant, costs one lookup instead of two.
  */
 
 import { grownFloat64, grownInt32 } from './columns.ts';
@@ -12,13 +12,13 @@ const kinds: readonly HolderKind[] = ['ip', 'pod', 'reservation', 'row', 'vip', 
 const kindIds = new Map(kinds.map((kind, id) => [kind, id]));
 const serviceKind = kinds.indexOf('service');
 
-/** Fields of a row: what one call touches lies in one line of the processor's cache. */
+/** Fields of a row. The fields that one call reads are in one cache line. */
 const [KEY_AND_KIND, NEXT_OF_KEY, CLAIMANT, NEXT_OF_CLAIMANT] = [0, 1, 2, 3];
 const rowLength = 4;
-/** The kind has the lowest bits of KEY_AND_KIND, the name's number those above. */
+/** KEY_AND_KIND has the kind in its lowest bits and the number of the name above them. */
 const kindBits = 4;
 const kindMask = (1 << kindBits) - 1;
-/** Of a name: the first holder with that key, and the first of that claimant. */
+/** Fields of a name: the first holder with that key, and the first holder of that claimant. */
 const [FIRST_OF_KEY, FIRST_OF_CLAIMANT] = [0, 1];
 const nameLength = 2;
 
@@ -31,7 +31,7 @@ export class Holders {
   readonly #share = new Map<number, string>();
   readonly #vacant: number[] = [];
 
-  /** The number of a claimant or a key, or -1; that it is there says nothing yet about who bears it. */
+  /** The number of a claimant or key, or -1. A number does not mean that a holder has this name. */
   findName(text: string): number {
     return this.#names.find(text);
   }
@@ -45,7 +45,7 @@ export class Holders {
     return this.findByName(kind, this.#names.find(key));
   }
 
-  /** The same by the number of the key, which may be -1. */
+  /** As `find`, by the number of the key, which may be -1. */
   findByName(kind: HolderKind, key: number): number {
     if (key === none) return none;
     const kindId = kindIds.get(kind) as number;
@@ -54,7 +54,7 @@ export class Holders {
     return id;
   }
 
-  /** Adds one that is not there; `claimant` and `key` are what `findName` says of its texts. */
+  /** Adds a new holder; `claimant` and `key` are the results of `findName` for its texts. */
   add(holder: Holder, claimant: number, key: number): number {
     const id = this.#vacant.pop() ?? this.#length++;
     if (id >= this.#rank.length) {
@@ -72,7 +72,7 @@ export class Holders {
     return id;
   }
 
-  /** Forgets a holder; nothing may refer to it any more. */
+  /** Removes a holder. The caller has removed all its holds. */
   remove(id: number): void {
     const key = this.#keyOf(id);
     const claimant = this.claimantOf(id);
@@ -84,7 +84,7 @@ export class Holders {
     this.#vacant.push(id);
   }
 
-  /** True where a known holder declares just that. */
+  /** Whether a known holder declares exactly this. */
   declares(id: number, { claimant, share, rank }: Holder): boolean {
     return (
       this.#names.text(this.claimantOf(id)) === claimant &&
@@ -93,7 +93,7 @@ export class Holders {
     );
   }
 
-  /** A known holder now declares another claimant, group or rank. */
+  /** A known holder declares another claimant, group or rank. */
   redeclare(id: number, holder: Holder): void {
     this.#declare(id, holder);
     const before = this.claimantOf(id);
@@ -130,7 +130,7 @@ export class Holders {
     return this.#rows[id * rowLength + CLAIMANT] as number;
   }
 
-  /** The first holder of a claimant; -1 where the name is no claimant's. */
+  /** The first holder of a claimant; -1 if no claimant has this name. */
   firstOfClaimant(claimant: number): number {
     return this.#byName[claimant * nameLength + FIRST_OF_CLAIMANT] as number;
   }

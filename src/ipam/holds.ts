@@ -1,4 +1,4 @@
-/** Every hold there is: a holder has an offset of a space. Chained by holder and by slot. */
+/** All holds: a hold is one holder's use of one offset in a space. Linked by holder and by slot. */
 
 import { grownInt32 } from './columns.ts';
 import { none } from './none.ts';
@@ -9,12 +9,12 @@ const rowLength = 5;
 
 export class Holds {
   #rows = new Int32Array(0);
-  /** By holder. */
+  /** First hold, by holder. */
   #first = new Int32Array(0);
   #length = 0;
   readonly #vacant: number[] = [];
 
-  /** A holder with no hold yet. */
+  /** Prepares a holder without holds. */
   admit(holder: number): void {
     if (holder >= this.#first.length) this.#first = grownInt32(this.#first, holder + 1);
     this.#first[holder] = none;
@@ -45,7 +45,7 @@ export class Holds {
     return this.#rows[hold * rowLength + SLOT] as number;
   }
 
-  /** Adds a hold before `head`, the first of its slot (or -1); the new head. */
+  /** Adds a hold before `head`, the first hold of its slot (or -1). Returns the new head. */
   link(holder: number, space: number, slot: number, head: number): number {
     const hold = this.#vacant.pop() ?? this.#length++;
     const row = hold * rowLength;
@@ -60,7 +60,7 @@ export class Holds {
     return hold;
   }
 
-  /** Takes a hold out of both chains; the new head of its slot, -1 where it was the only one. */
+  /** Removes a hold from both lists. Returns the new head of its slot, -1 if it was the only hold. */
   unlink(hold: number, head: number): number {
     const holder = this.holderOf(hold);
     this.#first[holder] = this.#without(hold, this.#first[holder] as number, NEXT_OF_HOLDER);
@@ -68,7 +68,7 @@ export class Holds {
     return this.#without(hold, head, NEXT_OF_SLOT);
   }
 
-  /** Takes one out of a chain; the first that is left. */
+  /** Removes a hold from a list. Returns the first that is left. */
   #without(hold: number, first: number, next: number): number {
     const rows = this.#rows;
     const after = rows[hold * rowLength + next] as number;

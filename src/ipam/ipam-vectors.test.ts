@@ -1,4 +1,4 @@
-/** Runs the shared vectors of address management against the ledger. What they mean is said in the file itself. */
+/** Runs the shared IPAM vectors against the ledger. The vector file defines their meaning. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Subnets that change while they are in use. A CIDR is widened, narrowed and moved one step at a time, excludes and pools are added,
- * changed and dropped, the Subnet goes and comes back; meanwhile interfaces are reserved, get their IP object, pod and row one by one, are
- * edited by hand, change their UID, and let go in any order. The ledger stays equal to the plain oracle.
+ * Subnets change while they are in use: the CIDR grows, shrinks and moves step by step; excludes and pools come, change and go; the Subnet
+ * is deleted and created again. Meanwhile interfaces get reservation, IP object, pod and row one by one, are edited by hand, change their
+ * UID, and release in any order. The ledger stays equal to the plain oracle.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ import type { Holder, HolderKind } from './holder.ts';
 import { Pair } from './testing/ledger-pair.ts';
 import { parseSubnetFields } from './subnet-spec.ts';
 
-/** What is tried next; the numbers choose among what there is at that moment. */
+/** The next step; the numbers choose among what exists at that time. */
 interface Step {
   readonly what: (typeof subnetSteps)[number] | (typeof interfaceSteps)[number];
   readonly interface: number;
@@ -67,7 +67,7 @@ class Life {
   #excludes: string[] = [];
   #pools: { name: string; ips: string[] }[] = [];
   #there = true;
-  /** By interface, what was last given; and how often its pod was made anew. */
+  /** By interface: the last allocation, and how often its pod was created again. */
   readonly #given = new Map<number, Binding>();
   readonly #generation = new Map<number, number>();
   #made = 0;
@@ -169,7 +169,7 @@ class Life {
   }
 
   #ranges(a: number, b: number, dash: string): string[] {
-    // Sometimes all that a number can count of a /64: what is free then lies beyond.
+    // Sometimes all offsets of a /64 that a number can represent: the free addresses are beyond them.
     if (a % 23 === 0 && this.#families.includes(6)) return ['fd00::..fd00::20:0:0:3'];
     return this.#families.map((family) => {
       const first = a % 40;

@@ -1,4 +1,4 @@
-/** Any sequence of operations leaves the ledger and the plain oracle equal. */
+/** The ledger equals the plain oracle after any sequence of operations. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ import type { SubnetFields, SubnetSpec } from './subnet-spec.ts';
 const huge = 'fd00::1..fd00::20:0:0:3';
 const macs = [1, 2, 3, 4].map((n) => macFromNumber(0x0a_00_00_00_00_00 + n));
 
-/** Small blocks so that they run full, neighbours to widen and narrow into, and one whose free addresses lie beyond 2^53. */
+/** Small blocks that run full, neighbours to grow and shrink into, and one whose free addresses are beyond 2^53. */
 const cidrs: [string, string][] = [
   ['10.0.0.0/29', '10.0.0.1'],
   ['10.0.0.0/28', '10.0.0.1'],
@@ -124,7 +124,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 40, arbitrary: fc.record({ op: fc.constant('allocate' as const), subnet, request }) },
 );
 
-/** One small Subnet that is full most of the time, so that who gets which freed address when is all that matters. */
+/** One small Subnet that is full most of the time: only the order of freed addresses matters. */
 const churn: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 1,

@@ -1,4 +1,4 @@
-/** What the ledger promises, one example each; any sequence is tried in ledger.property.test.ts. */
+/** The guarantees of the ledger, one example each. `ledger.property.test.ts` tries any sequence. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -26,7 +26,7 @@ describe('giving addresses', () => {
     assert.deepEqual(ledger.counts('s', 4), { available: 0n, using: 3n });
   });
 
-  test('the same claimant asks again and gets the same, by whichever holder', () => {
+  test('a claimant gets the same address again, by any holder', () => {
     const { ledger } = ledgerOf(dual);
     assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2');
     assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2');
@@ -73,7 +73,7 @@ describe('giving addresses', () => {
     assert.deepEqual(ledger.counts('s', 4), { available: 4n, using: 0n }, 'an excluded address in use is not counted');
   });
 
-  test('another address by name is taken before the old one is let go', () => {
+  test('another requested address is allocated before the old one is released', () => {
     const { ledger } = ledgerOf(v4);
     give(ledger, 'a');
     give(ledger, 'b');
@@ -83,7 +83,7 @@ describe('giving addresses', () => {
     assert.deepEqual(ledger.holdersOf('s', at('10.16.0.2')), []);
   });
 
-  test('nothing is half taken', () => {
+  test('an allocation is never partial', () => {
     const { ledger } = ledgerOf({ cidrBlock: '10.16.0.0/29,fd00::/126', gateway: '10.16.0.1,fd00::1', excludeIps: [] });
     give(ledger, 'a');
     const before = ledger.revision('s');
@@ -127,7 +127,7 @@ describe('pools', () => {
     ],
   };
 
-  test('their addresses go only to who names the pool; one that overlaps an earlier one is not in effect', () => {
+  test('only requests that name a pool get its addresses; a pool that overlaps an earlier one is not in effect', () => {
     const { ledger, refused } = ledgerOf(fields);
     assert.deepEqual(refused, [{ name: 'late', overlaps: 'p' }]);
     assert.equal(give(ledger, 'a'), '10.16.0.4');
@@ -185,7 +185,7 @@ describe('facts', () => {
     );
   });
 
-  test('may come before the Subnet and stay after it', () => {
+  test('may be recorded before the Subnet and stay after it', () => {
     const { ledger } = ledgerOf(undefined);
     ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2'), at('fd00:10:16::2')] });
     assert.deepEqual(ledger.holdersIn('s', 10).count, 1);
@@ -203,7 +203,7 @@ describe('facts', () => {
     assert.equal(ledger.revision('s'), 0, 'nothing is known of it any more');
   });
 
-  test('a Subnet made narrower keeps its holders and counts them, and gives out what it has now', () => {
+  test('a narrowed Subnet keeps and counts its holders, and allocates within its new CIDR', () => {
     const { ledger } = ledgerOf({ ...v4, cidrBlock: '10.16.0.0/24' });
     give(ledger, 'a', { static: { v4: at('10.16.0.200') } });
     upsert(ledger, { ...v4, cidrBlock: '10.16.0.128/28', gateway: '10.16.0.129' });
@@ -234,7 +234,7 @@ describe('facts', () => {
     assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.2') } }), 'AddressConflict');
   });
 
-  test('what becomes free is announced once, by pool', () => {
+  test('a freed address is announced once, by pool', () => {
     const { ledger, freed } = ledgerOf({ ...v4, pools: [{ name: 'p', ips: ['10.16.0.2'] }] });
     give(ledger, 'a', { pools: ['p'] });
     ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2')] });
@@ -264,14 +264,14 @@ describe('MACs', () => {
     assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:02'))), '02:00:00:00:00:02', 'given up by b');
   });
 
-  test('a Subnet without CIDR gives MACs alone', () => {
+  test('a Subnet without a CIDR allocates only MACs', () => {
     const { ledger } = ledgerOf({ cidrBlock: '', gateway: '', excludeIps: [] });
     assert.deepEqual(ledger.allocate('s', { holder: reservation('a'), generateMac }), { ok: true, mac: '02:00:00:00:00:00' });
     assert.equal(ledger.holdersIn('s', 10).count, 1);
   });
 });
 
-test('fields that are wrong are named with their value and the rule', () => {
+test('invalid fields are named with their value and the rule', () => {
   const problems = [
     { cidrBlock: '10.0.0.0/33' },
     { cidrBlock: '10.0.0.0/24,fd00::/64' },

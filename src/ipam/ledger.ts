@@ -1,9 +1,18 @@
 /**
- * Who has which address. A Subnet's counts, ranges and free space are functions of one set: what is held. An address is in use
- * exactly while it has a holder; facts are recorded even where they conflict, and only allocation refuses.
+ * The ledger: which holder has which address or MAC of which Subnet. Counts, ranges and free addresses of a Subnet follow from it.
+ * Long, because it is the one interface of this folder.
  *
- * No call reads a clock or chance: the same calls give the same addresses. Long, because all that is asked of a Subnet's addresses is
- * asked here.
+ * Guarantees:
+ * - An address is in use exactly while it has a holder.
+ * - `hold` always succeeds, since it records a fact that was observed. Two claimants of one address are a conflict, which `conflicts` lists.
+ * - `allocate` never gives an address that another claimant has, unless both declare the same group. It allocates everything requested or
+ *   nothing.
+ * - `allocate` is idempotent by claimant: a claimant that has an address in the Subnet gets this address again.
+ * - Deterministic: no call reads a clock or a random number. The same calls have the same results in every process.
+ * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` say which failed requests may succeed now.
+ *
+ * Costs: `hold`, `release`, `allocate` and `counts` are O(1) in the number of addresses (a request for any address is amortised O(1));
+ * `usage`, `conflicts` and `addressSets` are O(held addresses) of one Subnet; a changed spec is O(held addresses) once.
  */
 
 import { compareAddresses } from '../net/address.ts';
@@ -27,37 +36,37 @@ import { addressSetsOf, countsOf, heldByServicesOf, poolCountsOf, usageOf } from
 import type { AddressSets, Counts, HeldByServices, Usage } from './usage.ts';
 import { Zones } from './zones.ts';
 
-/** What one holder has in one Subnet. */
+/** The addresses and the MAC of one holder in one Subnet. */
 export interface Binding {
   readonly addresses: readonly Address[];
   readonly mac?: Mac;
 }
 
-/** Addresses of a pool can be given again: as many waiters can be served. */
+/** Addresses of a pool became free: as many waiting requests can succeed. */
 export interface FreedEvent {
   readonly subnet: string;
   readonly family: Family;
   /** '' is the default pool. */
   readonly pool: string;
-  /** How many; after a change of the Subnet, all that are free. At most 2^53 - 1. */
+  /** How many became free; after a change of the Subnet, all free ones. At most 2^53 - 1. */
   readonly count: number;
 }
 
 export interface LedgerOptions {
-  /** Called within the call that frees; it may not call the ledger. */
+  /** Called during the call that frees an address; it must not call the ledger. */
   readonly onFreed?: (event: FreedEvent) => void;
-  /** The same for what can only be had by name: an address outside of the pools (an excluded one), or a MAC; and where other claimants have one now. */
+  /** As `onFreed`, for an address outside of the pools (an excluded one) or a MAC, and for an address whose claimants changed. */
   readonly onVacated?: (subnet: string) => void;
   /**
-   * Claimants that have one address or MAC and do not share it, whenever a hold on it comes or goes: which of them goes first may be another
-   * one now. It may not call the ledger either.
+   * Called with the conflicting claimants of an address or MAC when a hold on it appears or goes: another claimant may have precedence now.
+   * It must not call the ledger.
    */
   readonly onContested?: OnContested;
-  /** How many freed addresses of a pool wait before the longest unused goes ahead of never-used ones. Default 1,048,576. */
+  /** Number of freed addresses of a pool from which the longest unused comes before never-used ones. Default 1,048,576. */
   readonly rememberFreed?: number;
 }
 
-/** One claimant in a Subnet, with all it has there. */
+/** One claimant in a Subnet, with its addresses, MACs and holders there. */
 export interface Occupant {
   readonly claimant: string;
   /** IPv4 first, ascending. */
@@ -69,9 +78,9 @@ export interface Occupant {
 }
 
 export interface Occupants {
-  /** The first of them, as many as asked for. */
+  /** The first occupants, up to the limit. */
   readonly first: readonly Occupant[];
-  /** How many claimants there are in all. */
+  /** Number of all claimants. */
   readonly count: number;
 }
 
@@ -90,7 +99,7 @@ export class Ledger {
     }, options.onContested);
   }
 
-  /** Names of all Subnets that have a spec, in order of their first mention. */
+  /** Names of all Subnets with a spec, in order of their first mention. */
   get subnets(): string[] {
     return [...this.#subnets.values()].filter(({ spec }) => spec !== undefined).map(({ name }) => name);
   }
@@ -101,8 +110,8 @@ export class Ledger {
   }
 
   /**
-   * A Subnet is there with this spec. Whatever is held stays held, in or out of the new CIDR. Returns the named pools that are
-   * not in effect because an earlier one has an address of theirs.
+   * Sets the spec of a Subnet. All holds remain, inside or outside of the new CIDR. @returns the named pools that are not in effect because an
+   * earlier pool has one of their addresses
    */
   upsertSubnet(name: string, spec: SubnetSpec): readonly OverlappingPool[] {
     const subnet = this.#subnets.get(name) ?? this.#addSubnet(name);
@@ -123,7 +132,7 @@ export class Ledger {
     return refused;
   }
 
-  /** The Subnet is gone. What is held in it stays on record until it is released. */
+  /** Removes the spec of a Subnet. Its holds remain until they are released. */
   removeSubnet(name: string): void {
     const subnet = this.#subnets.get(name);
     if (subnet?.spec === undefined) return;
@@ -137,10 +146,10 @@ export class Ledger {
   }
 
   /**
-   * The fact that a holder has exactly this in a Subnet, known or not; whatever else it had there is released. Never refused: where it
-   * should not be, `conflicts` tells.
+   * Records that a holder has exactly these addresses in a Subnet, with or without a spec; releases what else it had there. Always succeeds:
+   * a conflict is listed by `conflicts`.
    *
-   * @param alone whatever it had in any other Subnet is released as well
+   * @param alone also releases what it had in other Subnets
    */
   hold(subnet: string, holder: Holder, binding: Binding, alone = false): void {
     const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
@@ -164,12 +173,12 @@ export class Ledger {
     this.#forgetIfEmpty(state);
   }
 
-  /** The holder has nothing any more, in any Subnet (or in one). False where it had nothing. */
+  /** Releases everything of a holder, in all Subnets or in one. @returns false if it had nothing */
   release(kind: HolderKind, key: string, subnet?: string): boolean {
     return this.#releaseWhere(kind, key, ({ name }) => subnet === undefined || name === subnet);
   }
 
-  /** The holder has nothing any more in any other Subnet. False where it had nothing there. */
+  /** Releases everything of a holder in all other Subnets. @returns false if it had nothing there */
   releaseElsewhere(kind: HolderKind, key: string, subnet: string): boolean {
     return this.#releaseWhere(kind, key, ({ name }) => name !== subnet);
   }
@@ -189,8 +198,8 @@ export class Ledger {
   }
 
   /**
-   * Gives addresses and a MAC to a holder: what its claimant already has in the Subnet, else what was asked for by name, else the next
-   * free one. All that was asked for, or nothing. What the holder had instead is released.
+   * Allocates addresses and a MAC to a holder: what its claimant has in the Subnet already, else the requested ones, else the next free ones.
+   * Everything requested, or nothing. Releases what the holder had before in this Subnet.
    */
   allocate(subnet: string, request: AllocationRequest): Allocation {
     const state = this.#subnets.get(subnet);
@@ -198,18 +207,18 @@ export class Ledger {
     return noSubnet(subnet);
   }
 
-  /** Why `allocate` would refuse this request now; undefined where it would not. Nothing is taken. */
+  /** The failure that `allocate` would return now; undefined if it would succeed. Allocates nothing. */
   check(subnet: string, request: AllocationRequest): AllocationFailure | undefined {
     const state = this.#subnets.get(subnet);
     return state?.spec === undefined ? noSubnet(subnet) : checkIn(state, request, this.#occupancy);
   }
 
-  /** Grows whenever the Subnet's counts or ranges may have changed; 0 where nothing is known of it. */
+  /** Increases whenever the Subnet's counts or ranges may have changed; 0 for an unknown Subnet. */
   revision(subnet: string): number {
     return this.#subnets.get(subnet)?.revision ?? 0;
   }
 
-  /** Names of the Subnets whose spec or holders have changed since the last call. */
+  /** Names of the Subnets whose spec or holders changed since the last call. */
   takeChanged(): string[] {
     const { changed } = this.#occupancy;
     const names = Array.from(changed, ({ name }) => name);
@@ -217,24 +226,24 @@ export class Ledger {
     return names;
   }
 
-  /** Grows whenever the Subnet's holders have changed. */
+  /** Increases whenever the Subnet's holders changed. */
   holdersRevision(subnet: string): number {
     return this.#subnets.get(subnet)?.holdersRevision ?? 0;
   }
 
-  /** Counts and ranges from one snapshot; undefined where there is no such Subnet. */
+  /** Counts and ranges from one snapshot; undefined without a spec. */
   usage(subnet: string): Usage | undefined {
     const state = this.#subnets.get(subnet);
     return state?.spec === undefined ? undefined : usageOf(state);
   }
 
-  /** What services alone hold of the addresses that would be given to whoever asks for any; undefined where that is nothing. */
+  /** Addresses that only services hold and that a request for any address would otherwise get; undefined if there are none. */
   heldByServices(subnet: string, family: Family): HeldByServices | undefined {
     const state = this.#subnets.get(subnet);
     return state?.spec === undefined ? undefined : heldByServicesOf(family === 4 ? state.v4 : state.v6, family);
   }
 
-  /** Counts alone, without a look at single addresses; of the Subnet, or of one pool of it ('' is the default pool). */
+  /** Counts of the Subnet or of one pool ('' is the default pool), without a visit to single addresses. */
   counts(subnet: string, family: Family, pool?: string): Counts | undefined {
     const state = this.#subnets.get(subnet);
     if (state?.spec === undefined) return undefined;
@@ -244,7 +253,7 @@ export class Ledger {
     return index === none ? undefined : poolCountsOf(space, index);
   }
 
-  /** The sets of addresses behind the counts, of the Subnet or of one pool of it. For inspection: costs a look at each. */
+  /** The sets of addresses behind the counts, of the Subnet or of one pool. For inspection: visits every held address. */
   addressSets(subnet: string, family: Family, pool?: string): AddressSets | undefined {
     const state = this.#subnets.get(subnet);
     if (state?.spec === undefined) return undefined;
@@ -252,19 +261,19 @@ export class Ledger {
     return index === none ? undefined : addressSetsOf(family === 4 ? state.v4 : state.v6, index, state.pools.length);
   }
 
-  /** Addresses and MACs that claimants have who do not share them, each with its holders in order of rank. */
+  /** Addresses and MACs with conflicting claimants, each with its holders in order of rank. */
   conflicts(subnet: string): Conflict[] {
     const state = this.#subnets.get(subnet);
     return state === undefined ? [] : conflictsOf(state, this.#occupancy);
   }
 
-  /** True where `conflicts` has any. */
+  /** Whether there are conflicts. */
   hasConflicts(subnet: string): boolean {
     const state = this.#subnets.get(subnet);
     return state !== undefined && state.v4.conflicted.size + state.v6.conflicted.size + state.mac.conflicted.size > 0;
   }
 
-  /** Who has an address, lowest rank first. */
+  /** The holders of an address, lowest rank first. */
   holdersOf(subnet: string, address: Address): Holder[] {
     const state = this.#subnets.get(subnet);
     if (state === undefined) return [];
@@ -272,19 +281,19 @@ export class Ledger {
     return this.#holdersAt(space, space.held.find(offset));
   }
 
-  /** Who has a MAC, lowest rank first. */
+  /** The holders of a MAC, lowest rank first. */
   holdersOfMac(subnet: string, mac: Mac): Holder[] {
     const state = this.#subnets.get(subnet);
     return state === undefined ? [] : this.#holdersAt(state.mac, state.mac.held.find(macToNumber(mac)));
   }
 
-  /** Whether a claimant has anything in a Subnet, by whichever holder. */
+  /** Whether a claimant has an address or MAC in a Subnet, by any holder. */
   has(subnet: string, claimant: string): boolean {
     const state = this.#subnets.get(subnet);
     return state !== undefined && this.#occupancy.hasIn(state, claimant);
   }
 
-  /** Everything a claimant has in a Subnet, by whichever holder; undefined where it has nothing. */
+  /** Everything a claimant has in a Subnet, by all its holders; undefined if it has nothing. */
   occupant(subnet: string, claimant: string): Occupant | undefined {
     const state = this.#subnets.get(subnet);
     const id = this.#occupancy.holders.findName(claimant);
@@ -292,8 +301,8 @@ export class Ledger {
   }
 
   /**
-   * Who keeps the Subnet: its claimants without its own services, in order of their first address (IPv4, IPv6, then MACs; on one address,
-   * lowest rank first), whatever came when. The count costs nothing, the names a look at each address that is held.
+   * The claimants that block deletion of the Subnet, without services, in order of their first address (IPv4, IPv6, then MACs; on one address
+   * lowest rank first). Independent of the order of calls. The count is O(1), the names O(held addresses).
    */
   holdersIn(subnet: string, limit: number): Occupants {
     const state = this.#subnets.get(subnet);
@@ -311,7 +320,7 @@ export class Ledger {
     return { first: first.filter((occupant) => occupant !== undefined), count: state.claimants };
   }
 
-  /** Everything one holder has, by Subnet. */
+  /** The addresses and MAC of one holder, by Subnet. */
   bindings(kind: HolderKind, key: string): Map<string, Binding> {
     const { holders, holds } = this.#occupancy;
     const result = new Map<string, { addresses: Address[]; mac?: Mac }>();
@@ -412,6 +421,6 @@ export class Ledger {
 }
 
 function noSubnet(subnet: string): AllocationFailure {
-  const message = `Subnet "${subnet}" gives no addresses: it does not exist, or is refused`;
+  const message = `Subnet "${subnet}" allocates no addresses: it does not exist, or its spec is invalid`;
   return { ok: false, code: 'NoSubnet', subject: 'subnet', message, holders: [] };
 }

@@ -1,4 +1,4 @@
-/** Texts by number: each is kept once, and looked up once, however many things bear it. */
+/** Interned texts: each text is stored once and has a number. */
 
 import { none } from './none.ts';
 
@@ -12,7 +12,7 @@ export class Names {
     return this.#ids.get(text) ?? none;
   }
 
-  /** Keeps a text that has no number yet; the number is its own until `remove`. */
+  /** Adds a new text and returns its number, which is valid until `remove`. */
   add(text: string): number {
     const id = this.#vacant.pop() ?? this.#texts.length;
     this.#ids.set(text, id);

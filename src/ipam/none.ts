@@ -1,2 +1,2 @@
-/** No such row of a table: what a search answers, and where a chain ends. */
+/** No row of a table: the result of a failed search, and the end of a linked list. */
 export const none = -1;

@@ -1,6 +1,6 @@
 /**
- * Attaches holders to offsets and keeps up what follows from it: what is in use, which offsets are in conflict, how many
- * claimants a Subnet has.
+ * Attaches holders to offsets, and maintains what follows: which offsets are in use, which are in conflict, and how many claimants a Subnet
+ * has.
  */
 
 import type { Holder } from './holder.ts';
@@ -12,18 +12,17 @@ import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
 
 /**
- * An address or a MAC has no holder any more, with `pool` where it lies in one and can be given to whoever asks for any; or other claimants
- * have it than before.
+ * An address or MAC has no holder any longer (`pool`: the pool that can allocate it to any request), or its claimants changed.
  */
 export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
-/** Claimants that have one address or MAC and do not share it, whenever a hold on it comes or goes. */
+/** The conflicting claimants of an address or MAC; called when a hold on it appears or goes. */
 export type OnContested = (claimants: readonly string[]) => void;
 
 export class Occupancy {
   readonly holders = new Holders();
   readonly holds = new Holds();
-  /** Subnets whose holders came, went or declare something else, until somebody takes them. */
+  /** Subnets with changed holders, until `takeChanged`. */
   readonly changed = new Set<SubnetState>();
   readonly #spaces: (Space | undefined)[] = [];
   readonly #subnets: (SubnetState | undefined)[] = [];
@@ -52,7 +51,7 @@ export class Occupancy {
     return false;
   }
 
-  /** The id for a new space, its own until `unregister`. */
+  /** Allocates the id of a new space. `unregister` frees it. */
   reserveSpaceId(): number {
     return this.#vacantSpaces.pop() ?? this.#spaces.push(undefined) - 1;
   }
@@ -62,7 +61,7 @@ export class Occupancy {
     this.#subnets[space.id] = subnet;
   }
 
-  /** A space with nothing held goes. */
+  /** Removes a space without holds. */
   unregister(space: Space): void {
     this.#spaces[space.id] = undefined;
     this.#subnets[space.id] = undefined;
@@ -77,7 +76,7 @@ export class Occupancy {
     return this.#subnets[this.holds.spaceOf(hold)] as SubnetState;
   }
 
-  /** The number of a holder, made or brought up to what it now declares; `claimant` is its claimant's number, or -1. */
+  /** Adds or updates a holder and returns its number; `claimant` is the number of its claimant, or -1. */
   enrol(holder: Holder, claimant: number): number {
     const key = holder.key === holder.claimant ? claimant : this.holders.findName(holder.key);
     const known = this.holders.findByName(holder.kind, key);
@@ -90,7 +89,7 @@ export class Occupancy {
     return known;
   }
 
-  /** The holder has the offset, as it may have already. */
+  /** Adds a hold of the holder on the offset. Idempotent. */
   attach(holder: number, subnet: SubnetState, space: Space, offset: Offset): void {
     const { holds } = this;
     const known = space.held.find(offset);
@@ -103,7 +102,7 @@ export class Occupancy {
     space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
     if (known !== none) {
       this.evaluate(subnet, space, slot);
-      // Who was refused is told who has it now.
+      // Failed requests are answered again: their message names the claimants.
       if (joins) this.#onFreed(subnet, space, undefined);
       return;
     }
@@ -111,7 +110,7 @@ export class Occupancy {
     if (counts && this.isGateway(subnet, space, slot)) space.conflicted.add(slot);
   }
 
-  /** The holder has it no longer. Leaves the holder, even where this was its last hold. */
+  /** Removes a hold. Keeps the holder, even if this was its last hold. */
   detach(hold: number): void {
     const { holds } = this;
     const space = this.spaceOf(hold);
@@ -139,7 +138,7 @@ export class Occupancy {
     return false;
   }
 
-  /** Detaches those holds of a holder that the predicate names, ascending, and the holder where none is left. */
+  /** Removes the holds of a holder that match the predicate, ascending; removes the holder if none is left. */
   detachWhere(holder: number, goes: (hold: number) => boolean): void {
     const { holds } = this;
     const going: number[] = [];
@@ -161,7 +160,7 @@ export class Occupancy {
     return none;
   }
 
-  /** Who has a slot: lowest rank first, then by claimant, kind and key. */
+  /** The holders of a slot: lowest rank first, then by claimant, kind and key. */
   holdersAt(space: Space, slot: number): Holder[] {
     const holders: Holder[] = [];
     for (let hold = space.firstHold(slot); hold !== none; hold = this.holds.nextOfSlot(hold))
@@ -169,7 +168,7 @@ export class Occupancy {
     return holders.sort(compareHolders);
   }
 
-  /** Decides anew whether a slot counts as in use and whether it is in conflict. */
+  /** Computes again whether a slot is in use and in conflict. */
   evaluate(subnet: SubnetState, space: Space, slot: number): void {
     const { holders, holds } = this;
     let counted = false;
@@ -188,14 +187,14 @@ export class Occupancy {
     else if (space.conflicted.size > 0) space.conflicted.delete(slot);
   }
 
-  /** True where a claimant who declares `share` may have a slot beside those who have it now. */
+  /** Whether a claimant with group `share` may have a slot together with its present claimants. */
   admits(space: Space, slot: number, claimant: number, share: string | undefined): boolean {
     const others = this.sharesByClaimant(space.firstHold(slot));
     others.delete(claimant);
     return others.size === 0 || (share !== undefined && [...others.values()].every((groups) => groups.has(share)));
   }
 
-  /** Groups that each claimant of a slot declares, by claimant. */
+  /** The groups that each claimant of a slot declares, by claimant. */
   sharesByClaimant(head: number): Map<number, Set<string>> {
     const result = new Map<number, Set<string>>();
     for (let hold = head; hold !== none; hold = this.holds.nextOfSlot(hold)) {
@@ -214,14 +213,14 @@ export class Occupancy {
     return first !== undefined && [...first].some((group) => others.every((groups) => groups.has(group)));
   }
 
-  /** True where the gateway has the offset of a slot. */
+  /** Whether the gateway has the offset of a slot. */
   isGateway(subnet: SubnetState, space: Space, slot: number): boolean {
     const offset = space.held.at(slot);
     if (space.kind === 'mac') return subnet.gatewayMacs.size > 0 && subnet.gatewayMacs.has(Number(offset));
     return space.zones.zoneAt(offset)?.standing === 'gateway';
   }
 
-  /** True where a claimant has a hold in the Subnet that is not one of its services. */
+  /** Whether a claimant has a hold in the Subnet that is not a service's. */
   #isIn(subnet: SubnetState, claimant: number): boolean {
     const { holders, holds } = this;
     for (let holder = holders.firstOfClaimant(claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {
@@ -255,7 +254,7 @@ export class Occupancy {
     for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
       const [subnet, space] = [this.subnetOf(hold), this.spaceOf(hold)];
       this.evaluate(subnet, space, holds.slotOf(hold));
-      // Who was refused because of the one it was may be the one it is now, or may share with it.
+      // A request that failed because of the old claimant may have this claimant now, or may share with it.
       if (isOther) this.#onFreed(subnet, space, undefined);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * A set of offsets, each with a small whole number (its slot) that stays the same while it is a member;
- * owners keep their own columns by slot. Open addressing over typed arrays: 8 bytes for the offset and about 8 of
- * index, where a Map of objects would take a hundred. Offsets that a number cannot hold live in a Map beside it.
+ * A set of offsets. Each has a small integer (its slot) that is stable while the offset is a member; callers have their own columns by slot.
+ * Open addressing over typed arrays: 8 bytes for the offset and about 8 for the index, where a Map of objects takes a hundred. Offsets
+ * beyond the safe integers are in a separate Map.
  */
 
 import { grownFloat64 } from './columns.ts';
@@ -10,7 +10,7 @@ import { compareOffsets, toOffset } from './offset.ts';
 import { sortNumbers } from './sort-numbers.ts';
 
 export class OffsetTable {
-  /** Slot + 1 by hash position; 0 is vacant. Its length is a power of two, at least 4/3 of the members. */
+  /** Slot + 1 by hash position; 0 is vacant. The length is a power of two, at least 4/3 of the members. */
   #index = new Int32Array(16);
   /** NaN at a vacant slot and at the slot of a bigint. */
   #offsets = new Float64Array(0);
@@ -35,7 +35,7 @@ export class OffsetTable {
     }
   }
 
-  /** Makes an offset a member that is none yet; its slot. */
+  /** Adds a new offset and returns its slot. */
   add(offset: Offset): number {
     const slot = this.#vacant.pop() ?? this.#slots++;
     if (slot >= this.#offsets.length) this.#offsets = grownFloat64(this.#offsets, slot + 1);
@@ -78,7 +78,7 @@ export class OffsetTable {
     }
   }
 
-  /** All members, ascending. Costs a sort unless they came in order. */
+  /** All members, ascending. Sorts unless they were added in order. */
   sorted(): ArrayLike<Offset> {
     const numbers = new Float64Array(this.#numbers);
     let count = 0;
@@ -124,7 +124,7 @@ export class OffsetTable {
     this.#index[at] = slot + 1;
   }
 
-  /** Vacates the entry and moves back those that had to step over it. */
+  /** Removes the entry and moves back the entries that were probed past it. */
   #displace(offset: number, slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -150,7 +150,7 @@ export class OffsetTable {
   }
 }
 
-/** Mixes both halves of a 53-bit number: runs of neighbours and multiples of a power of two spread alike. */
+/** Mixes both halves of a 53-bit number, so that consecutive numbers and multiples of a power of two spread alike. */
 function hash(offset: number): number {
   let mixed = Math.imul((offset | 0) ^ Math.imul((offset / 0x1_0000_0000) | 0, 0x85ebca6b), 0x9e3779b1);
   mixed ^= mixed >>> 15;

@@ -1,7 +1,6 @@
 /**
- * Where a number lies in a space of addresses (or of MACs), counted from the space's origin.
- * A plain number where that is exact, a bigint beyond: so the usual case stays out of bigint arithmetic,
- * and each offset has one representation only.
+ * The distance of an address (or MAC) from the origin of its space. A number if that is exact, else a bigint: the usual case needs no bigint
+ * arithmetic, and each offset has exactly one representation.
  */
 export type Offset = number | bigint;
 

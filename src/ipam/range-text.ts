@@ -1,6 +1,6 @@
 /**
- * Ranges as Kube-OVN writes them in a status: `10.16.0.3-10.16.0.9,10.16.0.12`. A fragmented Subnet has a hundred thousand of them, so
- * the text is written byte by byte: six times as fast as joining strings.
+ * Ranges in the format of Kube-OVN's statuses: `10.16.0.3-10.16.0.9,10.16.0.12`. A fragmented Subnet has a hundred thousand of them, so the
+ * text is built byte by byte, which is six times as fast as joining strings.
  */
 
 import { formatAddress } from '../net/address.ts';
@@ -9,19 +9,19 @@ import { nextOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 
 const [comma, dash] = [44, 45];
-/** `ffff:…:ffff-ffff:…:ffff,`, the longest that one range can be. */
+/** Length of the longest range: `ffff:…:ffff-ffff:…:ffff,`. */
 const longest = 2 * 40;
 
 const decoder = new TextDecoder();
 
-/** `0.` to `255.`, each in four bytes, and how many of them count. */
+/** `0.` to `255.`, four bytes each, and their lengths. */
 const octetTexts = new Uint8Array(4 * 256);
 const octetLengths = new Uint8Array(256);
 for (let octet = 0; octet < 256; octet++) {
   octetLengths[octet] = new TextEncoder().encodeInto(`${octet}.`, octetTexts.subarray(4 * octet)).written;
 }
 
-/** Takes stretches of offsets in ascending order; those that touch become one range. */
+/** Accepts offset ranges in ascending order; adjacent ones are merged. */
 export class RangeText {
   readonly #family: Family;
   readonly #origin: bigint;
@@ -46,7 +46,7 @@ export class RangeText {
     this.#last = last;
   }
 
-  /** The text of all that was added; empty for nothing. */
+  /** The text of all added ranges; empty if there are none. */
   finish(): string {
     this.#flush();
     this.#first = undefined;
@@ -76,7 +76,7 @@ export class RangeText {
     let length = this.#length;
     for (let shift = 24; shift >= 0; shift -= 8) {
       const octet = (value >>> shift) & 255;
-      // Four bytes whatever the octet's length: the next one overwrites what is too many.
+      // Always four bytes: the next octet overwrites the surplus.
       for (let at = 0; at < 4; at++) bytes[length + at] = octetTexts[4 * octet + at] as number;
       length += octetLengths[octet] as number;
     }

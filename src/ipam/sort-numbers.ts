@@ -1,6 +1,6 @@
 /**
- * Sorts whole numbers ascending, in place: by their digits, of eleven bits each, where there are many and all lie between 0 and 2^32. A
- * comparing sort takes several times as long for the fifty thousand offsets of a fragmented Subnet.
+ * Sorts integers ascending, in place. Many integers between 0 and 2^32 are sorted by radix, with digits of eleven bits: several times as fast
+ * as a comparison sort for the fifty thousand offsets of a fragmented Subnet.
  */
 
 const digitBits = 11;
@@ -28,7 +28,7 @@ export function sortNumbers(numbers: Float64Array): void {
   numbers.set(from);
 }
 
-/** One pass: in order of one digit, and within it in the order they had. */
+/** One stable pass over one digit. */
 function place(from: Uint32Array, to: Uint32Array, shift: number): void {
   const starts = new Uint32Array(digits + 1);
   for (let at = 0; at < from.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * One family of a Subnet, or its MACs: which offsets are held, and how many in each zone. What a space does when a hold comes or
- * goes is decided in `occupancy.ts`.
+ * One family of a Subnet, or its MACs: the held offsets, and their number in each zone. `occupancy.ts` decides what follows when a hold
+ * appears or goes.
  */
 
 import type { Family } from '../net/address.ts';
@@ -16,22 +16,22 @@ import type { Zone } from './zones.ts';
 
 export type SpaceKind = Family | 'mac';
 
-/** A Subnet as the ledger knows it. One without spec is not there (yet, or any more), but something in it is held. */
+/** A Subnet in the ledger. Without a spec the Subnet does not exist (yet, or any longer), but holders have addresses in it. */
 export interface SubnetState {
   readonly name: string;
   spec: SubnetSpec | undefined;
-  /** Names of the pools in effect by number: '' is the default one. */
+  /** Names of the pools in effect, by number: '' is the default pool. */
   pools: readonly string[];
   overlappingPools: readonly OverlappingPool[];
   gatewayMacs: ReadonlySet<number>;
   readonly v4: Space;
   readonly v6: Space;
   readonly mac: Space;
-  /** Grows when counts or ranges may have changed. */
+  /** Increases when counts or ranges may have changed. */
   revision: number;
-  /** Grows when any holder came, went, or declares something else. */
+  /** Increases when a holder appears, goes or changes its declaration. */
   holdersRevision: number;
-  /** Distinct claimants with a hold, without the Subnet's own services. */
+  /** Number of claimants with a hold, without services. */
   claimants: number;
 }
 
@@ -39,12 +39,12 @@ export class Space {
   readonly id: number;
   readonly kind: SpaceKind;
   #origin = 0n;
-  /** The origin as a number, where every address of the space is one. */
+  /** The origin as a number, for IPv4. */
   #start = 0;
   zones: Zones = Zones.empty;
   readonly held = new OffsetTable();
   readonly free: FreeAddresses;
-  /** Slots that claimants hold who do not share, or that a gateway has too. */
+  /** Slots with conflicting claimants, or with a claimant and the gateway. */
   readonly conflicted = new Set<number>();
   #firstHold = new Int32Array(0);
   #counted = new Uint8Array(0);
@@ -73,7 +73,7 @@ export class Space {
     return this.kind === 4 ? Number(value) - this.#start : toOffset(value - this.#origin);
   }
 
-  /** Takes over another origin and other zones; everything held stays held. */
+  /** Replaces origin and zones. All holds remain. */
   recut(origin: bigint, zones: Zones, pools: number): void {
     const shift = this.#origin - origin;
     if (shift !== 0n) this.held.shift(shift);
@@ -92,7 +92,7 @@ export class Space {
     }
   }
 
-  /** Makes an offset held that counts as in use or not; its slot, with no hold yet. */
+  /** Adds a held offset, counted as in use or not. Returns its slot, which has no hold yet. */
   occupy(offset: Offset, counted: boolean): number {
     const slot = this.held.add(offset);
     if (slot >= this.#firstHold.length) {
@@ -108,7 +108,7 @@ export class Space {
     return slot;
   }
 
-  /** Makes the offset of a slot without holds free. The open zone it lies in, or undefined. */
+  /** Frees the offset of a slot without holds. Returns its open zone, or undefined. */
   vacate(slot: number): Zone | undefined {
     const offset = this.held.at(slot);
     const index = this.zones.indexOf(offset);
@@ -123,7 +123,7 @@ export class Space {
     return zone;
   }
 
-  /** Whether a held offset counts as in use; true where that changed. */
+  /** Sets whether a held offset counts as in use. Returns whether that changed. */
   count(slot: number, counted: boolean): boolean {
     if ((this.#counted[slot] === 1) === counted) return false;
     this.#counted[slot] = counted ? 1 : 0;
@@ -151,7 +151,7 @@ export class Space {
     return this.#countedInZone[zone] ?? 0;
   }
 
-  /** Held outside of the usable addresses: of a CIDR that was narrowed under them. */
+  /** Number of held addresses outside of the usable ones: the CIDR was narrowed. */
   get countedOutside(): number {
     return this.#countedOutside;
   }

@@ -1,4 +1,4 @@
-/** What of a Subnet (and of the IPPools in it) decides which of its addresses may be given to whom. */
+/** The fields of a Subnet and its IPPools that decide which addresses can be allocated. */
 
 import { cidrContains, firstUsable, lastUsable, sameCidr } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
@@ -16,13 +16,13 @@ import { cutZones } from './zones.ts';
 export interface SubnetSpec {
   /** Neither family: a Subnet of MACs alone. */
   readonly cidrs: Dual<Cidr>;
-  /** Given to nobody, not even who asks for one by name. Those outside the CIDR reserve nothing. */
+  /** Never allocated, even on request. Gateways outside of the CIDR reserve nothing. */
   readonly gateways: readonly Address[];
-  /** Only for who asks by name. May overlap, repeat, and reach outside the CIDR. */
+  /** Allocated only on request of exactly this address. Ranges may overlap, repeat, and reach outside of the CIDR. */
   readonly excluded: readonly AddressRange[];
-  /** Named pools in order of creation: one that overlaps an earlier one is refused whole. */
+  /** Named pools in order of creation. A pool that overlaps an earlier one is not in effect at all. */
   readonly pools: readonly PoolSpec[];
-  /** MACs of the router's ports and of DHCP servers: no holder may have one. */
+  /** MACs of router ports and DHCP servers: no holder may have one. */
   readonly gatewayMacs: readonly Mac[];
 }
 
@@ -31,7 +31,7 @@ export interface PoolSpec {
   readonly ranges: readonly AddressRange[];
 }
 
-/** The fields as they are written in Subnet.spec and IPPool.spec. */
+/** The fields with the spelling of Subnet.spec and IPPool.spec. */
 export interface SubnetFields {
   readonly cidrBlock: string;
   readonly gateway: string;
@@ -46,7 +46,7 @@ export type SpecResult =
   | { readonly ok: true; readonly spec: SubnetSpec }
   | { readonly ok: false; readonly code: SpecCode; readonly field: string; readonly value: string; readonly problem: string };
 
-/** Reads the fields strictly. A dual-stack Subnet names a gateway of each family; an empty CIDR is a Subnet of MACs alone. */
+/** Parses the fields strictly. A dual-stack Subnet has a gateway of each family; an empty CIDR is a Subnet of MACs alone. */
 export function parseSubnetFields(fields: SubnetFields): SpecResult {
   const cidrs = fields.cidrBlock.trim() === '' ? { ok: true as const } : parseDualCidr(fields.cidrBlock);
   if (!cidrs.ok) return { ok: false, code: 'CIDRInvalid', field: 'spec.cidrBlock', value: fields.cidrBlock, problem: cidrs.problem };
@@ -92,11 +92,11 @@ export function parseSubnetFields(fields: SubnetFields): SpecResult {
 
 export interface OverlappingPool {
   readonly name: string;
-  /** The earlier pool that has an address of it. */
+  /** The earlier pool that has one of its addresses. */
   readonly overlaps: string;
 }
 
-/** The pools that are in effect, and those refused because an earlier one has an address of theirs. */
+/** Separates the pools in effect from those that overlap an earlier one. */
 export function separatePools(pools: readonly PoolSpec[]): { admitted: PoolSpec[]; refused: OverlappingPool[] } {
   const admitted: { pool: PoolSpec; v4: IntervalSet; v6: IntervalSet }[] = [];
   const refused: OverlappingPool[] = [];
@@ -121,7 +121,7 @@ export function zonesOf(cidr: Cidr, spec: SubnetSpec, pools: readonly PoolSpec[]
   return cutZones(universe, IntervalSet.of(gateways), rangesOf(spec.excluded, family, base), named);
 }
 
-/** True where nothing that this folder looks at differs. */
+/** Whether all fields that this folder reads are equal. */
 export function sameSpec(a: SubnetSpec, b: SubnetSpec): boolean {
   return (
     hasSameLimits(a, b) &&
@@ -130,7 +130,7 @@ export function sameSpec(a: SubnetSpec, b: SubnetSpec): boolean {
   );
 }
 
-/** Whether who asks for an address or a MAC by name, and has it or could, may in both or in neither. */
+/** Whether both specs allow the same requests for an address or MAC by name. */
 export function hasSameLimits(a: SubnetSpec, b: SubnetSpec): boolean {
   return (
     sameDualCidr(a.cidrs, b.cidrs) &&

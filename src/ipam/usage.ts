@@ -1,6 +1,6 @@
 /**
- * A Subnet's status as it follows from what is held: counts and ranges from one snapshot, per family, for the Subnet and for each named
- * pool. Subnet.status and IPPool.status take them as they are.
+ * A Subnet's address usage: counts and ranges from one snapshot, per family, for the Subnet and for each named pool. Subnet.status and
+ * IPPool.status have these values.
  */
 
 import type { Family } from '../net/address.ts';
@@ -16,31 +16,31 @@ import type { Zone } from './zones.ts';
 export interface Counts {
   /** Usable, not reserved, not held. */
   readonly available: bigint;
-  /** Held by other than the Subnet's own services, and not reserved; also outside of a CIDR that was narrowed under who is in it. */
+  /** Held by claimants, not services, and not reserved; also outside of a CIDR that was narrowed while addresses were in use. */
   readonly using: bigint;
 }
 
 export interface FamilyUsage extends Counts {
-  /** `10.16.0.3-10.16.0.9,10.16.0.12`; empty text for none. */
+  /** `10.16.0.3-10.16.0.9,10.16.0.12`; empty if there are none. */
   readonly availableRange: string;
   readonly usingRange: string;
 }
 
 export interface Usage extends Dual<FamilyUsage> {
-  /** Of the Subnet's `revision` at which this was true. */
+  /** The Subnet's `revision` of this snapshot. */
   readonly revision: number;
-  /** Of each named pool in effect; a family that the pool has no usable address of is left out. */
+  /** By named pool in effect; without the families in which the pool has no usable address. */
   readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
 
-/** What services alone hold of the addresses that would be given to whoever asks for any. */
+/** Addresses that only services hold and that a request for any address would otherwise get. */
 export interface HeldByServices {
   readonly count: bigint;
-  /** As the ranges above. */
+  /** In the format of the ranges above. */
   readonly range: string;
 }
 
-/** Offsets of one family by what they are, for the Subnet or for one of its pools. */
+/** Offsets of one family by state, for the Subnet or one of its pools. */
 export interface AddressSets {
   /** All usable ones. */
   readonly all: IntervalSet;
@@ -48,11 +48,11 @@ export interface AddressSets {
   readonly reserved: IntervalSet;
   readonly held: IntervalSet;
   readonly available: IntervalSet;
-  /** Available ones that were held before, as far as remembered. */
+  /** Available addresses that were held before, as far as remembered. */
   readonly freed: IntervalSet;
 }
 
-/** Counts of the Subnet without a look at single addresses. */
+/** Counts of the Subnet. Costs O(zones), not O(addresses). */
 export function countsOf(space: Space): Counts {
   let available = 0n;
   let using = space.countedOutside;
@@ -64,7 +64,7 @@ export function countsOf(space: Space): Counts {
   return { available, using: BigInt(using) };
 }
 
-/** Counts of one pool. Excluded addresses that are held count as in use here: IPPool.status has always had them. */
+/** Counts of one pool. Held excluded addresses count as in use, as in Kube-OVN's IPPool.status. */
 export function poolCountsOf(space: Space, pool: number): Counts {
   let available = 0n;
   let using = 0;
@@ -77,7 +77,7 @@ export function poolCountsOf(space: Space, pool: number): Counts {
   return { available, using: BigInt(using) };
 }
 
-/** Undefined where there is nothing: then without a look at single addresses. */
+/** Undefined if there are none: then no address is visited. */
 export function heldByServicesOf(space: Space, family: Family): HeldByServices | undefined {
   let count = 0;
   for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) count += space.heldIn(index) - space.countedIn(index);
@@ -97,7 +97,7 @@ export function usageOf(subnet: SubnetState): Usage {
   for (const family of [4, 6] as const) {
     const field = family === 4 ? 'v4' : 'v6';
     const space = subnet[field];
-    // A family that was taken away under its holders: their addresses are in use until they go.
+    // The Subnet lost a family while addresses were in use: they count until they are released.
     if (spec === undefined || (spec.cidrs[field] === undefined && space.countedOutside === 0)) continue;
     const sorted = space.held.sorted();
     families[field] = {
@@ -154,9 +154,9 @@ function moved(set: IntervalSet, space: Space): IntervalSet {
 }
 
 /**
- * One pass over zones and held offsets, both ascending. What is held outside of these zones is passed over without a look, unless it counts.
+ * One pass over zones and held offsets, both ascending. Held offsets outside of these zones are skipped unless they count.
  * @param zones indices, ascending
- * @param countsAsUsing asked with undefined for what is in no zone
+ * @param countsAsUsing called with undefined for offsets in no zone
  */
 function rangesOf(
   space: Space,
@@ -199,7 +199,7 @@ function rangesOf(
   return { availableRange: available.finish(), usingRange: using.finish() };
 }
 
-/** Index of the first of ascending offsets that is not before `least`, from `from` on. */
+/** Index of the first offset, from `from` on, that is not below `least`. */
 function firstFrom(sorted: ArrayLike<Offset>, from: number, least: Offset): number {
   if (from >= sorted.length || (sorted[from] as Offset) >= least) return from;
   let low = from + 1;

@@ -1,6 +1,6 @@
 /**
- * The usable addresses of one family of a Subnet, cut into zones: disjoint stretches of offsets that belong to one pool and
- * have one standing. What follows from a Subnet's spec alone is here; what is held is not.
+ * The usable addresses of one family of a Subnet, divided into zones: disjoint offset ranges of one pool and one standing. Depends on the
+ * Subnet's spec alone, not on holds.
  */
 
 import type { IntervalSet } from '../net/interval-set.ts';
@@ -9,21 +9,21 @@ import { toOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 
 /**
- * `open`: may be given out. `excluded`: only to who asks for it by name. `gateway`: to nobody.
+ * `open`: any request may get it. `excluded`: only a request for exactly this address. `gateway`: never allocated.
  */
 export type Standing = 'open' | 'excluded' | 'gateway';
 
 export interface Zone {
   readonly first: bigint;
   readonly last: bigint;
-  /** 0 is the default pool, then the named ones in their order. */
+  /** 0 is the default pool; the named pools follow in their order. */
   readonly pool: number;
   readonly standing: Standing;
 }
 
 export class Zones {
   readonly all: readonly Zone[];
-  /** Bounds as numbers: infinite where only a bigint is exact, which compares rightly with every offset that is a number. */
+  /** Bounds as numbers; infinite if only a bigint is exact, which compares correctly with every number offset. */
   readonly #firsts: Float64Array;
   readonly #lasts: Float64Array;
   readonly #bounds: readonly (readonly [Offset, Offset])[];
@@ -44,7 +44,7 @@ export class Zones {
 
   static readonly empty: Zones = new Zones([]);
 
-  /** Which zone an offset lies in, or -1: outside of the usable addresses. */
+  /** Index of an offset's zone, or -1 for an offset outside of the usable addresses. */
   indexOf(offset: Offset): number {
     let low = 0;
     let high = this.all.length;
@@ -65,7 +65,7 @@ export class Zones {
     return zone !== undefined && zone.first <= offset ? low : none;
   }
 
-  /** The zone an offset lies in, or undefined. */
+  /** The zone of an offset, or undefined. */
   zoneAt(offset: Offset): Zone | undefined {
     const index = this.indexOf(offset);
     return index === none ? undefined : this.all[index];
@@ -79,7 +79,7 @@ export class Zones {
     return this.#bounds[index]?.[1] ?? none;
   }
 
-  /** True where an offset does not lie beyond the end of a zone. */
+  /** Whether an offset is not beyond the end of a zone. */
   reaches(index: number, offset: Offset): boolean {
     return typeof offset === 'number' ? offset <= (this.#lasts[index] as number) : offset <= (this.all[index] as Zone).last;
   }
@@ -96,7 +96,7 @@ export class Zones {
   }
 }
 
-/** Cuts `universe`. `named` are disjoint; the gateway is reserved in whatever pool it lies. */
+/** Divides `universe`. `named` are disjoint; the gateway is reserved in any pool. */
 export function cutZones(universe: IntervalSet, gateways: IntervalSet, excluded: IntervalSet, named: readonly IntervalSet[]): Zones {
   const zones: Zone[] = [];
   const add = (pool: number, set: IntervalSet): void => {

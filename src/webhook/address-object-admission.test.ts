@@ -41,7 +41,7 @@ test('what the rules would report of a new Vip is refused in their words; a Subn
       .join('\n');
   assert.match(said({ subnet: 'net', v4ip: 'x' }), /^Vip v: spec\.v4ip "x"/);
   assert.match(said({ subnet: 'net', type: 'lb' }), /spec\.type "lb" is not known/);
-  assert.match(said({ subnet: 'net', v4ip: '10.71.0.1' }), /10\.71\.0\.1 is not one that Subnet "net" can give/);
+  assert.match(said({ subnet: 'net', v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
   assert.match(said({ subnet: 'net', v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by OvnEip e1/);
   assert.match(said({ subnet: 'net' }, { 'kiln.io/lease': 'soon' }), /"soon" is not a duration/);
   assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
@@ -98,7 +98,7 @@ test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that 
       .objections.map(({ message }) => message)
       .join('\n');
   assert.equal(said({ v4ip: '10.70.0.10' }), '');
-  assert.match(said({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 is not one that Subnet "net" can give/);
+  assert.match(said({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
   assert.match(said({ v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by Vip v1/);
   assert.match(said({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
   const early = iptablesEipCreated(of({ externalSubnet: 'later' }), observed(scene));

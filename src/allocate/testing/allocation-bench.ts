@@ -1,5 +1,5 @@
 /**
- * The allocation step alone, between outputs that a test says and IP objects that it puts into the World.
+ * The allocation step alone, between outputs of a test and IP objects in the World.
  */
 import assert from 'node:assert/strict';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -30,20 +30,20 @@ export class AllocationBench {
     return this;
   }
 
-  /** `subnet v4 v6`, or the refusal's code. */
+  /** `subnet v4 v6`, or the code of the failure. */
   answer(claimant: string): string | undefined {
     const reservation = this.world.reservations.peek(claimant);
     if (reservation === undefined) return undefined;
     return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4].join(' ') : reservation.code;
   }
 
-  /** What a refusal says; empty for none. */
+  /** The message of a failure; empty if there is none. */
   message(claimant: string): string {
     const reservation = this.world.reservations.peek(claimant);
     return reservation?.kind === 'failed' ? reservation.message : '';
   }
 
-  /** Somebody has the address. */
+  /** An IP object holds the address. */
   hold(subnet: string, address: string): this {
     this.world.ips.set(address, ip({ subnet, address }));
     return this;
@@ -66,10 +66,10 @@ export function request(claimant: string, more: Partial<AddressRequest> = {}): O
 export interface IpOptions {
   readonly subnet: string;
   readonly address: string;
-  /** Its address by default. */
+  /** By default its address. */
   readonly name?: string;
   readonly uid?: string;
-  /** Of nobody where undefined; a pod of its own by default. */
+  /** Undefined: without a pod. By default a pod of its own. */
   readonly podUid?: string | undefined;
 }
 

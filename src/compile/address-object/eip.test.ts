@@ -72,7 +72,7 @@ for (const [field, value, rule] of [
   ['v6Ip', 'FD00::1', /spec\.v6Ip "FD00::1" has upper-case letters/],
   ['macAddress', 'red', /spec\.macAddress "red" is not a MAC address/],
   ['type', 'lan', /spec\.type "lan" is not known; it is nat, lrp, lsp/],
-  ['v4Ip', '10.0.0.1', /the address 10\.0\.0\.1 is not one that Subnet "ext" can give/],
+  ['v4Ip', '10.0.0.1', /the address 10\.0\.0\.1 cannot be allocated in Subnet "ext"/],
   ['v4Ip', '172.20.0.1', /the gateway of Subnet "ext"/],
 ] as const) {
   test(`an OvnEip with ${field} ${value} is told why, holds nothing, and is completed as soon as it is mended`, () => {

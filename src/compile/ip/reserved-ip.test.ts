@@ -97,12 +97,12 @@ test('a refusal names the object, the field, its value and the rule', () => {
     const said = scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
     return (JSON.parse(said) as readonly { readonly message: string }[]).map(({ message }) => message).join();
   };
-  const outside = 'is not one that Subnet "dual" can give: ';
-  const network = `${outside}it has 10.90.0.0/24,fd90::/64`;
+  const outside = 'cannot be allocated in Subnet "dual": ';
+  const network = `${outside}its CIDR is 10.90.0.0/24,fd90::/64`;
   const asks = (field: string, value: string): string => `IP web.shop: spec.${field} "${value}": the address ${value} `;
   assert.ok(refusalOf({ ipAddress: '10.91.0.1' }).startsWith(asks('ipAddress', '10.91.0.1') + network));
   assert.ok(refusalOf({ v6IpAddress: 'fd91::1' }).startsWith(asks('v6IpAddress', 'fd91::1') + network));
-  const ends = `${outside}the first and the last of 10.90.0.0/24 are nobody's`;
+  const ends = `${outside}the first and the last address of 10.90.0.0/24 are never allocated`;
   assert.ok(refusalOf({ ipAddress: '10.90.0.255' }).startsWith(asks('ipAddress', '10.90.0.255') + ends));
   assert.match(
     refusalOf({ ipAddress: '10.90.0.1', macAddress: '0a:00:00:00:00:09' }),

@@ -190,8 +190,8 @@ test('a node whose address is outside of the CIDR of a new join Subnet keeps its
     status: 'False',
     reason: 'AddressOutOfRange',
     message:
-      `Node n2 keeps the address that it has: the address ${address} is not one that Subnet "join" can give: ` +
-      'it has 10.1.1.0/24; kubectl get subnet join',
+      `Node n2 keeps the address that it has: the address ${address} cannot be allocated in Subnet "join": ` +
+      'its CIDR is 10.1.1.0/24; kubectl get subnet join',
     lastTransitionTime: '2026-01-01T00:00:23Z',
   });
   const fresh = scene.bench.restarted();

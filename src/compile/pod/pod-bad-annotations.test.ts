@@ -8,7 +8,7 @@ const BOUND = 'kiln.io/NetworkBound';
 const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: string])[] = [
   ['ovn.kubernetes.io/ip_address', '10.16.0.300', /"10\.16\.0\.300" .*; it is one address, or one of each family/, '10.16.0.30'],
   ['ovn.kubernetes.io/ip_address', '10.16.0.30,10.16.0.31', /has two IPv4 addresses/, '10.16.0.30'],
-  ['ovn.kubernetes.io/ip_address', '10.17.0.30', /10\.17\.0\.30 is not one that Subnet "ovn-default" can give/, '10.16.0.30'],
+  ['ovn.kubernetes.io/ip_address', '10.17.0.30', /10\.17\.0\.30 cannot be allocated in Subnet "ovn-default"/, '10.16.0.30'],
   ['ovn.kubernetes.io/mac_address', 'zz:00:00:00:00:01', /is not a MAC address/, '0a:00:00:00:00:01'],
   ['ovn.kubernetes.io/mac_address', '01:00:00:00:00:01', /multicast/, '0a:00:00:00:00:01'],
   [
@@ -19,7 +19,7 @@ const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: s
   ],
   ['ovn.kubernetes.io/ip_pool', 'no-such-pool', /IPPool no-such-pool does not exist/, '10.16.0.40'],
   ['ovn.kubernetes.io/ip_family', 'IPv5', /"IPv5" is not known; it is ipv4 or ipv6/, 'ipv4'],
-  ['ovn.kubernetes.io/ip_family', 'ipv6', /Subnet "ovn-default" is IPv4, and IPv6 was asked for/, 'ipv4'],
+  ['ovn.kubernetes.io/ip_family', 'ipv6', /Subnet "ovn-default" is IPv4, but the request is for IPv6/, 'ipv4'],
   ['ovn.kubernetes.io/logical_switch', 'nowhere', /Subnet nowhere/, 'ovn-default'],
   ['ovn.kubernetes.io/logical_switch', 'a,b', /logical_switch\] "a,b": it names several Subnets/, 'ovn-default'],
   ['ovn.kubernetes.io/port_security', 'yes', /"yes" is not known; it is true or false/, 'true'],

@@ -48,7 +48,7 @@ test('a pod that was over, and is said to run again when its Subnet has another 
   assert.equal(condition?.reason, 'AddressOutOfRange');
   assert.match(
     condition?.message ?? '',
-    /"10\.1\.0\.2".*: the address 10\.1\.0\.2 is not one that Subnet "side" can give: it has 10\.7\.0\.0\/24; kubectl edit pod -n shop web$/,
+    /"10\.1\.0\.2".*: the address 10\.1\.0\.2 cannot be allocated in Subnet "side": its CIDR is 10\.7\.0\.0\/24; kubectl edit pod -n shop web$/,
   );
   assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop'), undefined);
 });
@@ -117,7 +117,7 @@ test('an address that a user reserved is refused in the words of now when its Su
   scene.bench.settle();
   const said = (): string => scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
   for (const [cidrBlock, words] of [
-    ['10.7.0.0/24', /AddressOutOfRange.*10\.1\.0\.2 is not one that Subnet/],
+    ['10.7.0.0/24', /AddressOutOfRange.*10\.1\.0\.2 cannot be allocated in Subnet/],
     ['fd00:1::/112', /AddressOutOfRange.*10\.1\.0\.2 is IPv4, and Subnet .*side.* is IPv6/],
   ] as const) {
     scene.bench.vanish('subnets', 'side');

@@ -1,6 +1,6 @@
 /**
- * The ledger's rules in the plainest form, for tests only: one list of facts, and everything worked out from it anew each time.
- * Shares no code with the ledger but the spec's types and the interval sets of `net`.
+ * The ledger's rules in their plainest form, for tests only: a list of facts, from which every answer is computed again. Shares no code with
+ * the ledger except the types of the spec and the interval sets of `net`.
  */
 
 import { formatAddress } from '../../net/address.ts';
@@ -178,7 +178,7 @@ export class Oracle {
       .toSorted(asText);
   }
 
-  /** Claimants that keep the Subnet, by their first address: IPv4, IPv6, then MACs; on one address, lowest rank first, then by name. */
+  /** Claimants that block deletion of the Subnet, by their first address: IPv4, IPv6, then MACs; on one address lowest rank first, then by name. */
   claimants(subnet: string): string[] {
     const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'service');
     const place = ({ address }: Fact): bigint =>
@@ -252,7 +252,7 @@ export class Oracle {
     }
   }
 
-  /** Only reserved, and another one goes first. */
+  /** The claimant has only a reservation, and another claimant has precedence. */
   #yields(subnet: string, item: Item, holder: Holder): boolean {
     const own = this.#facts.filter((fact) => fact.subnet === subnet && fact.item === item && fact.holder.claimant === holder.claimant);
     return own.every((fact) => fact.holder.kind === 'reservation') && !this.#mayHave(subnet, item, holder);
@@ -276,7 +276,7 @@ export class Oracle {
     );
   }
 
-  /** Changes facts and remembers what became free by it, at once means ascending. */
+  /** Changes facts and records which addresses became free; at one time means ascending. */
   #change(change: () => void): void {
     const before = this.#facts;
     change();
@@ -331,7 +331,7 @@ function poolSet(spec: SubnetSpec, family: Family, name: string): IntervalSet {
   let found = IntervalSet.empty;
   for (const pool of spec.pools) {
     const sets = ([4, 6] as const).map((each) => IntervalSet.of(pool.ranges.filter((range) => range.family === each)));
-    // Numbers of both families lie apart in these tests, so one set serves for the overlap of either.
+    // In these tests the families have different numbers, so one set covers the overlap of either.
     const whole = (sets[0] ?? IntervalSet.empty).union(sets[1] ?? IntervalSet.empty);
     if (taken.some((other) => !other.intersect(whole).isEmpty)) continue;
     taken.push(whole);

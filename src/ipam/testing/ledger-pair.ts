@@ -1,4 +1,4 @@
-/** For tests only: a ledger and the plain oracle beside it. Each operation goes to both, and every answer must be the same. */
+/** For tests only: a ledger beside the plain oracle. Both run each operation, and every answer must be equal. */
 
 import assert from 'node:assert/strict';
 import { formatAddress } from '../../net/address.ts';
@@ -19,7 +19,7 @@ export type Operation =
   | { op: 'leave'; subnet: string; holder: Holder }
   | { op: 'allocate'; subnet: string; request: AllocationRequest };
 
-/** Over the Subnets `s` and `t`. */
+/** Uses the Subnets `s` and `t`. */
 export class Pair {
   readonly ledger: Ledger;
   readonly oracle: Oracle;
@@ -71,7 +71,7 @@ export class Pair {
     }
   }
 
-  /** Performs an operation and checks that what became free by it was announced, and that a change of usage moved the revision. */
+  /** Performs an operation; checks that freed addresses were announced and that a change of usage increased the revision. */
   performWatched(operation: Operation): void {
     const before = [4, 6].flatMap((family) =>
       ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const),

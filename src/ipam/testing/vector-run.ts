@@ -1,6 +1,6 @@
 /**
- * Speaks the language of the shared vectors (operations in Kube-OVN's terms) to the ledger and to `net`, for tests only.
- * A pod's interface is a claimant; "no conflict check" is a fact recorded with `hold`.
+ * Runs the operations of the shared vectors (in Kube-OVN's terms) on the ledger and on `net`, for tests only. A pod's interface is a
+ * claimant; "no conflict check" is a fact recorded with `hold`.
  */
 
 import { formatAddress, parseAddress, compareAddresses, stepAddress } from '../../net/address.ts';
@@ -33,7 +33,7 @@ export interface Vector {
   readonly ops: readonly Step[];
 }
 
-/** Vectors that pin a defect: what comes out instead, step by step. The reasons are in docs/differences.md. */
+/** Vectors that pin a defect of Kube-OVN: Kiln's result, step by step. `docs/differences.md` has the reasons. */
 export const deviations: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'v077',
@@ -65,7 +65,7 @@ export class VectorRun {
   #list = IntervalSet.empty;
   #macsMade = 0;
 
-  /** What differs from the vector, as `<step> <op> <key>: <got>, not <expected>`; empty where all is as it says. */
+  /** Differences from the vector, as `<step> <op> <key>: <got>, not <expected>`; empty if there are none. */
   run(vector: Vector): string[] {
     const differences: string[] = [];
     for (const [index, step] of vector.ops.entries()) {
@@ -78,7 +78,7 @@ export class VectorRun {
     return differences;
   }
 
-  /** The answer where it is not as expected. */
+  /** The answer if it is not the expected one. */
   #lookUp(key: string, expected: Value, answer: Answer): Value | undefined {
     if (key === 'saveMac') {
       this.#macs.set(String(expected), answer['mac'] ?? null);
@@ -237,7 +237,7 @@ export class VectorRun {
   }
 
   #upsert(subnet: string, fields: SubnetFields, strict: boolean): Answer {
-    // Kube-OVN's constructor takes no gateway, not even for two families, which is not a Subnet that anybody can write.
+    // Kube-OVN's constructor accepts no gateway, not even for two families; no valid Subnet is like that.
     const gatewayless = !strict && fields.gateway === '';
     const known = this.#ledger.spec(subnet);
     if (known !== undefined && fields.cidrBlock === '' && protocolOf(known.cidrs) !== undefined) return { error: 'CIDRInvalid' };
@@ -292,7 +292,7 @@ export class VectorRun {
     return { error: result.code, v4: '', v6: '' };
   }
 
-  /** Without a conflict check the address is the interface's all the same. */
+  /** Without a conflict check the interface gets the address in any case. */
   #insist(subnet: string, holder: Holder, named: { v4?: Address; v6?: Address }, mac: Mac | undefined): Answer {
     const addresses = [named.v4, named.v6].filter((address) => address !== undefined);
     this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) });

@@ -40,7 +40,7 @@ function legacyRouterPort({ bench }: PodScene, mac: string): void {
 test('who asks for the MAC of the gateway by name is refused, and told which field asks for what, and what to do', () => {
   const made = scene();
   const mac = routerMac(made);
-  const rule = `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`;
+  const rule = `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port may have it`;
   made.pod('asks', { annotations: { [ANNOTATION]: mac.toUpperCase() } });
   const spec = { subnet: 'net', macAddress: mac };
   made.bench.put('vips', { metadata: { name: 'v1' }, spec });
@@ -109,7 +109,7 @@ test('who has the MAC when it becomes the gateway keeps its port and is told, as
   assert.deepEqual(made.stations('web.shop'), stations);
   assert.match(
     made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '',
-    new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port in it has that`),
+    new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port may have it`),
   );
   made.bench.delete('pods', 'shop/web');
   const spec = { subnet: 'net', podName: 'back', namespace: 'shop', podType: '', v6IpAddress: '', macAddress: mac };

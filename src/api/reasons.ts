@@ -79,7 +79,7 @@ export const REASONS = {
     next: 'delete what the message names, or wait; kiln explain shows the tree',
   },
   NeededByCluster: {
-    means: 'it is being deleted, and the cluster stands on it: it serves on and refuses nobody while there are nodes',
+    means: 'it is being deleted, and the cluster needs it: it keeps serving and accepts new dependents while there are nodes',
     next: 'nothing: it goes when all in it and the last node have gone, and is made again',
   },
 

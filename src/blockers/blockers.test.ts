@@ -15,7 +15,7 @@ function ip(name: string, subnet: string): IP {
   };
 }
 
-test('the holders of a Subnet are counted, and ten of them named', () => {
+test('the blockers of a Subnet are counted, and ten of them named', () => {
   const world = new World(DEFAULT_SETTINGS);
   for (let i = 10; i < 23; i++) world.ips.set(`p${i}.shop`, ip(`p${i}.shop`, 'red'));
   world.ips.set('other.shop', ip('other.shop', 'blue'));
@@ -25,7 +25,7 @@ test('the holders of a Subnet are counted, and ten of them named', () => {
   assert.equal(blockers.names.length, 10);
 });
 
-test('a Subnet that OVN does not carry holds no Vpc', () => {
+test('a Subnet without a network in OVN does not block its Vpc', () => {
   const world = new World(DEFAULT_SETTINGS);
   const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   world.subnets.set('a', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata, spec: { vpc: 'blue', provider: 'macvlan.default' } });
@@ -34,7 +34,7 @@ test('a Subnet that OVN does not carry holds no Vpc', () => {
   assert.deepEqual(blockersOf(world, 'vpcs', 'blue'), { count: 1, names: ['Subnet b'] });
 });
 
-test('a Subnet that Kiln has let go holds its Vpc no longer, whoever else keeps the object', () => {
+test("a Subnet without Kiln's finalizer does not block its Vpc, whatever other finalizers it has", () => {
   const world = new World(DEFAULT_SETTINGS);
   const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   const put = (more: object): void => {
@@ -48,5 +48,5 @@ test('a Subnet that Kiln has let go holds its Vpc no longer, whoever else keeps 
   put({ deletionTimestamp, finalizers: ['foregroundDeletion'] });
   assert.equal(blockersOf(world, 'vpcs', 'blue').count, 0);
   world.ips.set('p.shop', ip('p.shop', 'a'));
-  assert.deepEqual(blockersOf(world, 'vpcs', 'blue').names, ['Subnet a'], 'somebody has an address in it: its finalizer was stripped');
+  assert.deepEqual(blockersOf(world, 'vpcs', 'blue').names, ['Subnet a'], 'it has an address in use: its finalizer was removed by hand');
 });

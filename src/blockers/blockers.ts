@@ -1,10 +1,10 @@
-/** What keeps an object from being deleted: how many objects, and the names of the first of them. */
+/** The blockers of an object: their number, and the names of the first ones. */
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { DEPENDENCIES } from './dependencies.ts';
 
-/** Longest list of names that a sentence gives. */
+/** Limit of names in a message. */
 const NAMED = 10;
 
 export interface Blockers {
@@ -15,29 +15,29 @@ export interface Blockers {
 
 const NONE: Blockers = { count: 0, names: [] };
 
-/** What keeps an object from going. @param counts leaves some of it out */
+/** The blockers of an object. Cost: one pass over its dependents. @param counts whether a blocker counts */
 export function blockersOf(
   world: World,
   resource: ResourceName,
   key: string,
-  counts: (holder: ResourceName, key: string) => boolean = () => true,
+  counts: (dependent: ResourceName, key: string) => boolean = () => true,
 ): Blockers {
   const names: string[] = [];
   let count = 0;
-  for (const { held, holder, holders, blocks } of DEPENDENCIES) {
-    if (held !== resource || blocks === false) continue;
+  for (const { on, dependent, dependents, blocks } of DEPENDENCIES) {
+    if (on !== resource || blocks === false) continue;
     const first: string[] = [];
-    for (const name of holders(world, key)) {
-      if (!counts(holder, name)) continue;
+    for (const name of dependents(world, key)) {
+      if (!counts(dependent, name)) continue;
       count++;
       keepFirst(first, name);
     }
-    names.push(...first.map((name) => `${traitsOf(holder).kind} ${name}`));
+    names.push(...first.map((name) => `${traitsOf(dependent).kind} ${name}`));
   }
   return count === 0 ? NONE : { count, names: names.slice(0, NAMED) };
 }
 
-/** Keeps the first ten in order; holders may be very many, so they are not all sorted. */
+/** Keeps the first ten in order, without sorting all: there may be very many blockers. */
 function keepFirst(first: string[], name: string): void {
   if (first.length === NAMED && name >= (first[NAMED - 1] as string)) return;
   const at = first.findIndex((other) => name < other);

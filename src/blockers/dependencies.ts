@@ -1,6 +1,6 @@
 /**
- * The table of dependencies: which objects keep another from being deleted, and which merely depend on it. Deletion, its conditions, the
- * webhook and explanations read it. A new kind adds its lines here, with the way there and the way back.
+ * The table of dependencies: which objects block the deletion of another one, and which merely depend on it. Deletion, its conditions, the
+ * webhook and `kiln explain` read it. A new kind adds its lines here, with the look-ups in both directions.
  */
 import { vipNames } from '../api/pod/annotation-limits.ts';
 import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
@@ -20,79 +20,80 @@ import { subnetsInRouter, vpcOfSubnet } from './vpc-subnets.ts';
 
 export const DEPENDENCIES: readonly Dependency[] = [
   {
-    held: 'vpcs',
-    holder: 'subnets',
-    holders: subnetsInRouter,
-    holds: vpcOfSubnet,
+    on: 'vpcs',
+    dependent: 'subnets',
+    dependents: subnetsInRouter,
+    dependsOn: vpcOfSubnet,
   },
   ...SUBNET_DEPENDENCIES,
-  // A Subnet that was torn out cannot hold its Vpc: who needs its network needs the router.
-  ...SUBNET_DEPENDENCIES.map(({ holder, holders, holds }): Dependency => ({
-    held: 'vpcs',
-    holder,
-    holders: (world, vpc) => [...new Set(world.ask(orphanedNetworks, vpc).flatMap((subnet) => [...holders(world, subnet)]))],
-    holds: (world, key) => [...holds(world, key)].map((subnet) => world.ask(vpcOfOrphanedNetwork, subnet)).filter((vpc) => vpc !== ''),
+  // A Subnet that was removed by force cannot block its Vpc, so the dependents of its network do: they need the router.
+  ...SUBNET_DEPENDENCIES.map(({ dependent, dependents, dependsOn }): Dependency => ({
+    on: 'vpcs',
+    dependent,
+    dependents: (world, vpc) => [...new Set(world.ask(orphanedNetworks, vpc).flatMap((subnet) => [...dependents(world, subnet)]))],
+    dependsOn: (world, key) =>
+      [...dependsOn(world, key)].map((subnet) => world.ask(vpcOfOrphanedNetwork, subnet)).filter((vpc) => vpc !== ''),
   })),
   {
-    held: 'ips',
-    holder: 'pods',
-    holders: (world, ip) => userOf(world, ip, 'pods'),
-    holds: (world, pod) => [...ipsNamed(world, pod)].filter((ip) => world.ask(ipUser, ip)?.key === pod),
+    on: 'ips',
+    dependent: 'pods',
+    dependents: (world, ip) => userOf(world, ip, 'pods'),
+    dependsOn: (world, pod) => [...ipsNamed(world, pod)].filter((ip) => world.ask(ipUser, ip)?.key === pod),
   },
   {
-    held: 'ips',
-    holder: 'nodes',
-    holders: (world, ip) => userOf(world, ip, 'nodes'),
-    holds: (world, node) => [`node-${node}`].filter((ip) => world.ask(ipUser, ip)?.key === node),
+    on: 'ips',
+    dependent: 'nodes',
+    dependents: (world, ip) => userOf(world, ip, 'nodes'),
+    dependsOn: (world, node) => [`node-${node}`].filter((ip) => world.ask(ipUser, ip)?.key === node),
   },
   {
-    held: 'subnets',
-    holder: 'ippools',
+    on: 'subnets',
+    dependent: 'ippools',
     blocks: false,
-    holders: (world, subnet) => world.ipPools.bucket('subnet', subnet),
-    holds: (world, pool) => [world.ipPools.get(pool)?.spec.subnet ?? ''],
+    dependents: (world, subnet) => world.ipPools.bucket('subnet', subnet),
+    dependsOn: (world, pool) => [world.ipPools.get(pool)?.spec.subnet ?? ''],
   },
   {
-    held: 'namespaces',
-    holder: 'pods',
+    on: 'namespaces',
+    dependent: 'pods',
     blocks: false,
-    holders: (world, namespace) => world.pods.bucket('namespace', namespace),
-    holds: (world, pod) => [world.pods.get(pod)?.metadata.namespace ?? ''],
+    dependents: (world, namespace) => world.pods.bucket('namespace', namespace),
+    dependsOn: (world, pod) => [world.pods.get(pod)?.metadata.namespace ?? ''],
   },
   {
-    held: 'nodes',
-    holder: 'pods',
+    on: 'nodes',
+    dependent: 'pods',
     blocks: false,
-    holders: (world, node) => world.pods.bucket('node', node),
-    holds: (world, pod) => [world.pods.get(pod)?.spec.nodeName ?? ''],
+    dependents: (world, node) => world.pods.bucket('node', node),
+    dependsOn: (world, pod) => [world.pods.get(pod)?.spec.nodeName ?? ''],
   },
   {
-    held: 'vips',
-    holder: 'pods',
+    on: 'vips',
+    dependent: 'pods',
     blocks: false,
-    // Who is given its address, and whose ports may use it beside their own.
-    holders: (world, vip) => [...new Set([...world.pods.bucket('vip', vip), ...world.pods.bucket('allowedPair', vip)])],
-    holds: (world, pod) => vipsNamedBy(world, pod),
+    // Pods that have its address, and pods whose ports may use it beside their own.
+    dependents: (world, vip) => [...new Set([...world.pods.bucket('vip', vip), ...world.pods.bucket('allowedPair', vip)])],
+    dependsOn: (world, pod) => vipsNamedBy(world, pod),
   },
   {
-    held: 'subnets',
-    holder: 'namespaces',
+    on: 'subnets',
+    dependent: 'namespaces',
     blocks: false,
-    holders: (world, subnet) => world.ask(subnetIntent, subnet)?.spec.namespaces ?? [],
-    holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
+    dependents: (world, subnet) => world.ask(subnetIntent, subnet)?.spec.namespaces ?? [],
+    dependsOn: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
-  ...NAT_RULES.map((holder): Dependency => ({
-    held: eipResourceOf(holder),
-    holder,
-    holders: (world, eip) =>
-      [...world.natRules[holder].bucket('eip', eip)].filter((name) => !world.ask(isTooLateForEip, `${holder}/${name}`)),
-    holds: (world, name) => (world.ask(isTooLateForEip, `${holder}/${name}`) ? [] : eipsNamedBy(world, holder, name)),
+  ...NAT_RULES.map((dependent): Dependency => ({
+    on: eipResourceOf(dependent),
+    dependent,
+    dependents: (world, eip) =>
+      [...world.natRules[dependent].bucket('eip', eip)].filter((name) => !world.ask(isTooLateForEip, `${dependent}/${name}`)),
+    dependsOn: (world, name) => (world.ask(isTooLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
   })),
 ];
 
-/** Kinds that something can keep from going. */
+/** Kinds whose deletion can be blocked. */
 export const BLOCKED_RESOURCES: readonly ResourceName[] = [
-  ...new Set(DEPENDENCIES.filter(({ blocks }) => blocks !== false).map(({ held }) => held)),
+  ...new Set(DEPENDENCIES.filter(({ blocks }) => blocks !== false).map(({ on }) => on)),
 ];
 
 function userOf(world: World, ip: string, resource: IpUser['resource']): readonly string[] {
@@ -100,7 +101,7 @@ function userOf(world: World, ip: string, resource: IpUser['resource']): readonl
   return user?.resource === resource ? [user.key] : [];
 }
 
-/** A pod of a virtual machine has the addresses of the machine, which has another name. */
+/** IP objects of a pod. A pod of a virtual machine has those of the machine, which has another name. */
 function ipsNamed(world: World, pod: string): ReadonlySet<string> {
   const metadata = world.pods.get(pod)?.metadata;
   const machine = metadata === undefined ? undefined : launchedInstance(metadata);

@@ -1,15 +1,15 @@
-/** One line of the table of dependencies. */
+/** One line of the table of dependencies: objects of one kind (the dependents) depend on an object of another kind. */
 import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
-/** Objects of one kind (the holders) depend on an object of another (the held one). */
 export interface Dependency {
-  readonly held: ResourceName;
-  readonly holder: ResourceName;
-  /** Keys of the holders, by an index of the World. Live or not: one that terminates holds until it is gone. */
-  readonly holders: (world: World, key: string) => Iterable<string>;
-  /** The way back: keys of what a holder holds. */
-  readonly holds: (world: World, key: string) => Iterable<string>;
-  /** False where the object goes all the same, and its dependents report that in their conditions. */
+  /** Kind of the object that the dependents need. */
+  readonly on: ResourceName;
+  readonly dependent: ResourceName;
+  /** Keys of the dependents of an object, by an index of the World. One that is being deleted counts until it is gone. */
+  readonly dependents: (world: World, key: string) => Iterable<string>;
+  /** The inverse: keys of the objects that a dependent needs. */
+  readonly dependsOn: (world: World, key: string) => Iterable<string>;
+  /** False if the object is deleted all the same, and its dependents report that in their conditions. */
   readonly blocks?: false;
 }

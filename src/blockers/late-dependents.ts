@@ -1,6 +1,6 @@
 /**
- * The policy for objects that come late: one that was made for an object which is already being deleted does not keep that from going. Else
- * a deletion would never end while new ones come.
+ * The policy for late dependents: one that was created after the deletion of an object began does not block it. Else a deletion would never end
+ * while new dependents are created.
  */
 import { FINALIZER, labelKey } from '../api/well-known.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
@@ -10,12 +10,12 @@ import { eipOfRule, eipResourceOf, eipSeenBy, heldByRule } from '../world/nat-ru
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { ipUser, subnetTooLate } from './rule-queries.ts';
-import { isSettled } from './subnet-switch.ts';
+import { isEstablished } from './subnet-switch.ts';
 
 /**
- * A Subnet that is being deleted is not held by an IP object of a user that came after, was not completed and that nobody uses, though it says an
- * address. One that has the label of this Subnet is from a backup, or somebody took its finalizer away. Both times are the API server's, in whole
- * seconds.
+ * A user's IP object does not block the deletion of a Subnet if it was created afterwards, was not completed, and has no user, even if it has an
+ * address. With the label of this Subnet it is from a backup, or its finalizer was removed by hand: then it blocks. Both times are the API
+ * server's, in whole seconds.
  */
 export const isTooLateForSubnet: Query<boolean> = defineQuery('ip-too-late-for-subnet', (world, name) => {
   const ip = world.ips.get(name);
@@ -33,14 +33,14 @@ const deletionOfSubnet: Query<string> = defineQuery(
 );
 
 /**
- * A Vpc that is being deleted is not held by a Subnet that came after and has nothing there, nor by one that is refused because of that
- * deletion. By one that was there before and is refused for something else it is. Both times are the API server's, in whole seconds.
+ * A Subnet does not block the deletion of a Vpc if it was created afterwards and has no network, or is not accepted because of that deletion. An
+ * older one that is not accepted for another reason blocks. Both times are the API server's, in whole seconds.
  */
 export function isTooLateForVpc(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);
-  if (deleted === '' || world.ask(isSettled, subnet)) return false;
+  if (deleted === '' || world.ask(isEstablished, subnet)) return false;
   if ((world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted) return true;
-  // The default one takes Subnets as long as there are any.
+  // The default Vpc accepts Subnets as long as it has any.
   return vpc !== world.settings.defaultVpc && world.ask(subnetTooLate, subnet);
 }
 
@@ -50,9 +50,9 @@ export const deletionOfVpc: Query<string> = defineQuery(
 );
 
 /**
- * An EIP that is being deleted is not held by a rule that came after, made or edited to name it. One that is marked with its address was there
- * before, also where it is from a backup. Of the others the mark tells which EIP a rule named when Kiln last saw it; where there is none, both
- * times are the API server's, in whole seconds. Key `<resource>/<name>` of the rule.
+ * A NAT rule does not block the deletion of an EIP if it was created afterwards, or edited afterwards to name the EIP. A rule with the EIP's
+ * address in its labels is older, also from a backup: it blocks. For others the annotation has the EIP that the rule named when Kiln last saw
+ * it; without one, both times are the API server's, in whole seconds. Key: `<resource>/<name>` of the rule.
  */
 export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-eip', (world, key) => {
   const at = key.indexOf('/');

@@ -1,4 +1,4 @@
-/** Networks in OVN whose Subnet object vanished, by their router ports. */
+/** Orphaned networks: networks in OVN whose Subnet was removed by force, found by their router ports. */
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { subnetIntent } from '../world/intent.ts';
 import type { Query } from '../world/world.ts';
@@ -6,11 +6,11 @@ import { defineQuery } from '../world/world.ts';
 import { OF_SUBNET } from './subnet-switch.ts';
 
 /**
- * Networks in a Vpc's router whose Subnets vanished: their router port is of a Subnet that is not there, or of an older one of its name.
- * Whether anybody still needs them is another question.
+ * The orphaned networks in a Vpc's router, by the names of their Subnets: the owner of their router port does not exist, or has another uid.
+ * They may have dependents or none.
  */
-export const orphanedNetworks: Query<readonly string[]> = defineQuery('networks-left', (world, vpc) => {
-  // Whoever took its marks: until they are back it has the networks all the same.
+export const orphanedNetworks: Query<readonly string[]> = defineQuery('orphaned-networks', (world, vpc) => {
+  // Also if the router has lost its ownership keys.
   const ports = world.rows.column(rowId('Logical_Router', vpc), 'ports');
   const left = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const port = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.ownership;
@@ -21,13 +21,13 @@ export const orphanedNetworks: Query<readonly string[]> = defineQuery('networks-
   return left.toSorted();
 });
 
-/** The Vpc in whose router a network is whose Subnet vanished; empty for none. */
-export const vpcOfOrphanedNetwork: Query<string> = defineQuery('vpc-of-network-left', (world, subnet) => {
+/** The Vpc whose router has an orphaned network; empty for none. */
+export const vpcOfOrphanedNetwork: Query<string> = defineQuery('vpc-of-orphaned-network', (world, subnet) => {
   const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
   const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).flatMap((uuid) => world.rows.byUuid(uuid)?.id ?? []);
   const vpcs = routers.map(identityOf);
   return vpcs.find((vpc) => world.ask(orphanedNetworks, vpc).includes(subnet)) ?? '';
 });
 
-/** Values, not objects: a status that comes back runs nobody's rule. */
+/** The uid alone: a status write of the Subnet runs no reader again. */
 const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.ask(subnetIntent, name)?.metadata.uid ?? '');

@@ -1,8 +1,8 @@
-/** Questions of the dependencies that only rules can answer: `compile` defines these queries. */
+/** Queries of the dependencies that `compile` defines, since only rules know the answers. */
 import type { DeclaredQuery } from '../world/world.ts';
 import { declareQuery } from '../world/world.ts';
 
-/** Who has an IP object now, a pod or a node: what the rules about pods and nodes know. */
+/** The present user of an IP object, a pod or a node; defined by the rules for IP objects. */
 export interface IpUser {
   readonly resource: 'pods' | 'nodes';
   readonly key: string;
@@ -10,8 +10,8 @@ export interface IpUser {
 
 export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user');
 
-/** A Subnet has no network yet, is sound, and is refused for its Vpc alone, which is being deleted: what the rules about Subnets know. */
+/** Whether a Subnet is valid, has no network yet, and is not accepted only since its Vpc is being deleted; defined by the rules for Subnets. */
 export const subnetTooLate: DeclaredQuery<boolean> = declareQuery('subnet-too-late');
 
-/** Subnets that a pod has addresses of without an IP object that says so: what the rules about pods know. */
+/** Subnets of a pod's addresses that have no IP object; defined by the rules for pods. */
 export const podSubnets: DeclaredQuery<readonly string[]> = declareQuery('pod-subnets');

@@ -6,7 +6,7 @@ import { blockedSentence, refusedDeletionSentence } from './sentences.ts';
 const one = { count: 1, names: ['IP a.shop'] };
 const many = { count: 13, names: ['IP a.shop', 'IP b.shop'] };
 
-test('who is in the way is named, and how many more; then what to do', () => {
+test('the message names the first blockers, the number of others, and the next command', () => {
   assert.equal(
     blockedSentence(DEFAULT_SETTINGS, 'subnets', 'red', many),
     'Subnet red cannot be deleted: 13 objects still use it: IP a.shop, IP b.shop and 11 more. It goes when they are gone; kubectl get subnets red shows the state',
@@ -17,25 +17,25 @@ test('who is in the way is named, and how many more; then what to do', () => {
   );
 });
 
-test('of what the cluster stands on it says that nothing has to be done', () => {
+test('for an object that the cluster needs, the message says that nothing has to be done', () => {
   for (const [resource, name] of [
     ['vpcs', 'ovn-cluster'],
     ['subnets', 'join'],
   ] as const)
     assert.match(
       blockedSentence(DEFAULT_SETTINGS, resource, name, many),
-      /The cluster stands on it: it serves on, refuses nobody meanwhile, and nothing has to be done\. It goes when they and the last node are gone, and is made again; kubectl get /,
+      /The cluster needs it: it keeps serving, accepts new dependents meanwhile, and nothing has to be done\. It goes when they and the last node are gone, and is created again; kubectl get /,
     );
   assert.match(
     blockedSentence(DEFAULT_SETTINGS, 'subnets', 'ovn-default', one),
-    /It goes when that is gone, and is made again at once; who needs a new address in it waits until then; /,
+    /It goes when that is gone, and is created again at once; a pod that needs a new address in it waits until then; /,
   );
 });
 
-test('a refused deletion leads on to the cascade, but for what is built in, which that refuses', () => {
+test('a denied deletion names the cascade, except for a built-in object, which the cascade does not delete', () => {
   assert.match(refusedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'blue', one), /kiln delete vpc blue --cascade$/);
   assert.match(
     refusedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'ovn-cluster', one),
-    /Delete that first, then Vpc ovn-cluster; Vpc ovn-cluster is built in: it would be made again at once$/,
+    /Delete that first, then Vpc ovn-cluster; Vpc ovn-cluster is built in: Kiln would create it again at once$/,
   );
 });

@@ -1,6 +1,4 @@
-/**
- * For a person: what is in the way of an object that is to be deleted, and what to do next.
- */
+/** Messages about a blocked deletion: the blockers, and the next command. */
 import { isNeededByCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -8,10 +6,10 @@ import type { Settings } from '../world/settings.ts';
 import type { Blockers } from './blockers.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** Of one that is being deleted. */
+/** For an object that is being deleted. */
 export function blockedSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { plural } = traitsOf(resource);
-  return `${inTheWay(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
+  return `${blockersSentence(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
 }
 
 function whenItGoes(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
@@ -19,30 +17,30 @@ function whenItGoes(settings: Settings, resource: ResourceName, key: string, { c
   const they = count === 1 ? 'that' : 'they';
   if (isNeededByCluster(builtIn))
     return (
-      `The cluster stands on it: it serves on, refuses nobody meanwhile, and nothing has to be done. ` +
-      `It goes when ${they} and the last node are gone, and is made again`
+      `The cluster needs it: it keeps serving, accepts new dependents meanwhile, and nothing has to be done. ` +
+      `It goes when ${they} and the last node are gone, and is created again`
     );
   const goes = `It goes when ${they} ${count === 1 ? 'is' : 'are'} gone`;
-  return builtIn === undefined ? goes : `${goes}, and is made again at once; who needs a new address in it waits until then`;
+  return builtIn === undefined ? goes : `${goes}, and is created again at once; a pod that needs a new address in it waits until then`;
 }
 
-/** Of one whose deletion is not even begun. */
+/** For an object whose deletion the webhook denies. */
 export function refusedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { kind } = traitsOf(resource);
-  const first = `${inTheWay(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
-  const again = madeAgain(settings, resource, key);
+  const first = `${blockersSentence(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
+  const again = recreationSentence(settings, resource, key);
   return again === undefined
     ? `${first}; in one go, leaves first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`
     : `${first}; ${again}`;
 }
 
-/** Undefined for what only people make. */
-export function madeAgain(settings: Settings, resource: ResourceName, key: string): string | undefined {
+/** Undefined for an object that only users create. */
+export function recreationSentence(settings: Settings, resource: ResourceName, key: string): string | undefined {
   const { kind } = traitsOf(resource);
-  return builtInOf(settings, resource, key) === undefined ? undefined : `${kind} ${key} is built in: it would be made again at once`;
+  return builtInOf(settings, resource, key) === undefined ? undefined : `${kind} ${key} is built in: Kiln would create it again at once`;
 }
 
-function inTheWay(resource: ResourceName, key: string, { count, names }: Blockers): string {
+function blockersSentence(resource: ResourceName, key: string, { count, names }: Blockers): string {
   const { kind } = traitsOf(resource);
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;

@@ -1,4 +1,4 @@
-/** What has addresses of a Subnet, also of one that is not there any more, and so keeps it from being deleted. */
+/** The users of a Subnet's addresses, which block its deletion; also for a Subnet that was removed by force. */
 import { nodePortName } from '../api/names.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import { rowId } from '../nb/row-id.ts';
@@ -16,51 +16,53 @@ import { podSubnets } from './rule-queries.ts';
 
 export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
   {
-    held: 'subnets',
-    holder: 'ips',
-    // One that only asks for an address has none yet: it is refused while the Subnet goes.
-    holders: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(ipHoldsAddress, ip)),
-    holds: (world, ip) => (world.ask(ipHoldsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
+    on: 'subnets',
+    dependent: 'ips',
+    // An IP object that only requests an address does not block: the request fails while the Subnet is being deleted.
+    dependents: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(ipHoldsAddress, ip)),
+    dependsOn: (world, ip) => (world.ask(ipHoldsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
   },
   {
-    held: 'subnets',
-    holder: 'pods',
-    // An address is in use while annotations of a live pod or its port say so, whoever took the IP object away.
-    holders: (world, subnet) => podsIn(world, subnet).filter((pod) => world.ask(podSubnets, pod).includes(subnet)),
-    holds: (world, pod) => world.ask(podSubnets, pod),
+    on: 'subnets',
+    dependent: 'pods',
+    // An address is in use while a live pod's annotations or port have it, also if the IP object was deleted.
+    dependents: (world, subnet) => podsIn(world, subnet).filter((pod) => world.ask(podSubnets, pod).includes(subnet)),
+    dependsOn: (world, pod) => world.ask(podSubnets, pod),
   },
   {
-    held: 'subnets',
-    holder: 'nodes',
-    // As with pods: a node that joined has its address, whoever edited its IP object and took its port away.
-    holders: (world, subnet) => nodesIn(world, subnet).filter((node) => nodeSubnets(world, node).includes(subnet)),
-    holds: nodeSubnets,
+    on: 'subnets',
+    dependent: 'nodes',
+    // As for pods: a node that joined keeps its address, also if its IP object was edited and its port deleted.
+    dependents: (world, subnet) => nodesIn(world, subnet).filter((node) => nodeSubnets(world, node).includes(subnet)),
+    dependsOn: nodeSubnets,
   },
-  ...ADDRESS_RESOURCES.map((holder): Dependency => ({
-    held: 'subnets',
-    holder,
-    holders: (world, subnet) =>
-      [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
-    holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  ...ADDRESS_RESOURCES.map((dependent): Dependency => ({
+    on: 'subnets',
+    dependent,
+    dependents: (world, subnet) =>
+      [...world.addressObjectsIn(dependent, subnet)].filter((name) => world.ask(subnetHeldBy, `${dependent}/${name}`) === subnet),
+    dependsOn: (world, name) => [world.ask(subnetHeldBy, `${dependent}/${name}`)].filter((subnet) => subnet !== ''),
   })),
-  ...NAT_RULES.map((holder): Dependency => ({
-    held: 'subnets',
-    holder,
-    // The address stays booked when the EIP was torn out from under the rule.
-    holders: (world, subnet) =>
-      [...world.natRules[holder].bucket('subnet', subnet)].filter((name) => world.ask(subnetHeldByRule, `${holder}/${name}`) === subnet),
-    holds: (world, name) => [world.ask(subnetHeldByRule, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  ...NAT_RULES.map((dependent): Dependency => ({
+    on: 'subnets',
+    dependent,
+    // The address stays booked if the EIP of the rule was removed by force.
+    dependents: (world, subnet) =>
+      [...world.natRules[dependent].bucket('subnet', subnet)].filter(
+        (name) => world.ask(subnetHeldByRule, `${dependent}/${name}`) === subnet,
+      ),
+    dependsOn: (world, name) => [world.ask(subnetHeldByRule, `${dependent}/${name}`)].filter((subnet) => subnet !== ''),
   })),
 ];
 
-/** Of an IP object: an address of the Subnet that it names, whether that exists or not. */
+/** Whether an IP object holds an address of the Subnet that it names; the Subnet need not exist. */
 export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (world, name) => {
   const ip = world.ips.get(name);
-  // What is the Subnet's own goes after it.
+  // An address of the Subnet's own services goes with the Subnet.
   return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
 });
 
-/** Pods that were given addresses of a Subnet or have a port in it. */
+/** Pods with addresses of a Subnet or a port in it. */
 function podsIn(world: World, subnet: string): readonly string[] {
   const provider = world.ask(providerOf, subnet);
   const said = [...world.pods.bucket('allocated', subnet), ...world.pods.bucket('allocated', `provider/${provider}`)];
@@ -69,7 +71,7 @@ function podsIn(world: World, subnet: string): readonly string[] {
 
 const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');
 
-/** Of one kind. @param kind as owners of rows begin with it */
+/** Row owners of the ports in a Subnet's switch, of one kind. @param kind prefix of the owner text */
 function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
   const ports = world.rows.column(rowId('Logical_Switch', subnet), 'ports');
   return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
@@ -78,15 +80,15 @@ function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): r
   });
 }
 
-/** Nodes that were given addresses of a Subnet or have a port in it. */
+/** Nodes with addresses of a Subnet or a port in it. */
 function nodesIn(world: World, subnet: string): readonly string[] {
   return [...new Set([...world.nodes.bucket('allocated', subnet), ...ownersOfPorts(world, subnet, 'node//')])];
 }
 
-/** Subnets that a node was told it has addresses of, or has its port in, without an IP object that says so. */
+/** Subnets in a node's annotations, or of its port, that its IP object does not name. */
 function nodeSubnets(world: World, node: string): readonly string[] {
   const port = nodePortName(node);
-  const said = [world.ask(subnetTold, node), subnetOfPort(world, node)];
+  const said = [world.ask(annotatedSubnet, node), subnetOfPort(world, node)];
   return [...new Set(said)].filter((subnet) => subnet !== '' && subnet !== world.ask(subnetOfIp, port));
 }
 
@@ -100,7 +102,7 @@ function subnetOfPort(world: World, node: string): string {
 }
 
 const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
-const subnetTold: Query<string> = defineQuery('subnet-told-to-node', (world, name) => {
+const annotatedSubnet: Query<string> = defineQuery('annotated-subnet-of-node', (world, name) => {
   const annotations = world.nodes.get(name)?.metadata.annotations ?? {};
   const isJoined = annotations[podAnnotation(DEFAULT_PROVIDER, 'allocated')] === 'true';
   return isJoined ? (annotations[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '') : '';
@@ -108,14 +110,14 @@ const subnetTold: Query<string> = defineQuery('subnet-told-to-node', (world, nam
 
 export const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 
-/** The Subnet that a Vip or an EIP has an address of; empty while it only asks for one. */
+/** The Subnet of the address of a Vip or an EIP; empty while it only requests one. */
 const subnetHeldBy: Query<string> = defineQuery('subnet-held-by', (world, key) => {
   const at = key.indexOf('/');
   const object = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
   return object?.held === undefined ? '' : object.subnet;
 });
 
-/** The Subnet that a rule has an address of without an EIP that says so; empty for none. */
+/** The Subnet of a NAT rule's address, if its EIP does not hold that; empty for none. */
 const subnetHeldByRule: Query<string> = defineQuery('subnet-held-by-rule', (world, key) => {
   const at = key.indexOf('/');
   const resource = key.slice(0, at) as NatRuleResource;

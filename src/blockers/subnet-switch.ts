@@ -1,10 +1,10 @@
-/** Whether the network of a Subnet runs: by its logical switch, or because it was accepted once. */
+/** Whether the network of a Subnet runs: it has a logical switch, or was accepted before. */
 import { rowId } from '../nb/row-id.ts';
 import { hasLostOwnershipKeys } from '../world/lost-ownership-keys.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 
-/** How the owner of a Subnet's rows begins, before the Subnet's name. */
+/** Prefix of the owner text of a Subnet's rows. */
 export const OF_SUBNET = 'subnet//';
 
 export function hasSwitch(world: World, subnet: string, uid: string): boolean {
@@ -14,8 +14,8 @@ export function hasSwitch(world: World, subnet: string, uid: string): boolean {
   return hasLostOwnershipKeys(world.rows, { id, owner: { kind: 'subnet', namespace: '', name: subnet, uid } });
 }
 
-/** Its network runs, or it was accepted: one whose switch somebody deletes by hand is no new Subnet. */
-export const isSettled: Query<boolean> = defineQuery('subnet-settled', (world, name) => {
+/** The Subnet has a switch, or was accepted: one whose switch was deleted by hand does not count as new. */
+export const isEstablished: Query<boolean> = defineQuery('subnet-established', (world, name) => {
   const subnet = world.subnets.get(name);
   if (subnet === undefined) return false;
   const accepted = subnet.status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'True') === true;

@@ -1,4 +1,4 @@
-/** Subnets that have a network in the router of a Vpc, and whether a Vpc takes another one. */
+/** The Subnets with a network in the router of a Vpc, and whether a Vpc accepts another one. */
 import { isOvnProvider } from '../api/names.ts';
 import { FINALIZER } from '../api/well-known.ts';
 import { rowId } from '../nb/row-id.ts';
@@ -11,7 +11,7 @@ import { orphanedNetworks } from './orphaned-networks.ts';
 import { SUBNET_DEPENDENCIES } from './subnet-dependents.ts';
 import { hasSwitch, OF_SUBNET } from './subnet-switch.ts';
 
-/** The Vpc whose router has the network of a Subnet, and which waits for it: none, or one. */
+/** The Vpc whose deletion a Subnet blocks, since its router has the Subnet's network: none, or one. */
 export function vpcOfSubnet(world: World, subnet: string): readonly string[] {
   if (!isInOvn(world, subnet)) return [];
   const vpc = world.vpcOf(world.ask(subnetIntent, subnet) as SubnetIntent);
@@ -19,10 +19,10 @@ export function vpcOfSubnet(world: World, subnet: string): readonly string[] {
 }
 
 function isInOvn(world: World, subnet: string): boolean {
-  if (world.ask(isLetGo, subnet)) return false;
+  if (world.ask(isReleased, subnet)) return false;
   const object = world.ask(subnetIntent, subnet);
   if (object === undefined || isOvnProvider(object.spec.provider ?? '')) return object !== undefined;
-  // A provider edited away from OVN does not take a running network along.
+  // A running network stays if a user edits the provider to one outside of OVN.
   return hasSwitch(world, subnet, object.metadata.uid);
 }
 
@@ -31,17 +31,17 @@ export function subnetsInRouter(world: World, vpc: string): readonly string[] {
 }
 
 /**
- * Its network is gone and Kiln has let it go: what still keeps the object is another's finalizer, which may wait for the Vpc itself (an owner that
- * is deleted in the foreground waits for what it owns).
+ * The Subnet is being deleted, its network is gone, and Kiln has removed its finalizer. Another finalizer keeps the object, which may wait for
+ * the Vpc itself (foreground deletion of an owner waits for its dependents).
  */
-const isLetGo: Query<boolean> = defineQuery('subnet-let-go', (world, name) => {
+const isReleased: Query<boolean> = defineQuery('subnet-released', (world, name) => {
   const metadata = world.subnets.get(name)?.metadata;
   if (metadata?.deletionTimestamp === undefined || metadata.finalizers?.includes(FINALIZER) === true) return false;
   return world.rows.ownedBy(`${OF_SUBNET}${name}`).size === 0 && !hasDependents(world, name);
 });
 
 function hasDependents(world: World, subnet: string): boolean {
-  return SUBNET_DEPENDENCIES.some(({ holders }) => !isEmpty(holders(world, subnet)));
+  return SUBNET_DEPENDENCIES.some(({ dependents }) => !isEmpty(dependents(world, subnet)));
 }
 
 function isEmpty(keys: Iterable<string>): boolean {
@@ -50,20 +50,19 @@ function isEmpty(keys: Iterable<string>): boolean {
 }
 
 /**
- * A Vpc is being deleted and takes no new Subnet. The default one, which the cluster stands on, takes them as long as there is anything in
- * it, another program's row in its router included: its deletion cannot be carried out then. With nothing in it it goes at once, and a new
- * Subnet is in the one that is made again.
+ * Whether a Vpc is being deleted and accepts no new Subnet. The default Vpc, which the cluster needs, accepts them as long as it has blockers, or
+ * a foreign row in its router: its deletion waits then. Empty it goes at once, and a new Subnet is in the one that is created again.
  */
 export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;
   if (vpc !== world.settings.defaultVpc) return true;
-  return subnetsInRouter(world, vpc).length === 0 && world.ask(orphanedNetworks, vpc).length === 0 && !world.ask(routerKeepsOthers, vpc);
+  return subnetsInRouter(world, vpc).length === 0 && world.ask(orphanedNetworks, vpc).length === 0 && !world.ask(routerHasForeignRows, vpc);
 });
 
 /**
- * Rows of other programs in the router of a Vpc, or in a second one of its name that somebody made: it stays for them. Of the rows themselves,
- * since what the diff says of the router follows from this.
+ * Whether the router of a Vpc, or a duplicate of it, has foreign rows inside: it cannot be deleted then. Read from the rows, not from
+ * `rowConflicts`, since the diff of the router depends on this query.
  */
-const routerKeepsOthers: Query<boolean> = defineQuery('router-keeps-others', (world, vpc) =>
+const routerHasForeignRows: Query<boolean> = defineQuery('router-has-foreign-rows', (world, vpc) =>
   world.rows.children(rowId('Logical_Router', vpc)).some(({ ownership }) => ownership.kind === 'foreign'),
 );

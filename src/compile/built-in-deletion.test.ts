@@ -53,7 +53,7 @@ test('all Vpcs and Subnets are deleted: those in use stay with their ports and a
   for (const [resource, name] of [BUILT_IN[0], BUILT_IN[2]]) {
     const said = bench.condition(resource, name, 'DeletionBlocked');
     assert.deepEqual([said?.status, said?.reason], ['True', 'NeededByCluster']);
-    assert.match(said?.message ?? '', /The cluster stands on it: .* nothing has to be done/);
+    assert.match(said?.message ?? '', /The cluster needs it: .* nothing has to be done/);
   }
   assert.equal(bench.condition('subnets', 'ovn-default', 'DeletionBlocked')?.reason, 'DeletionBlocked');
   assert.deepEqual(

@@ -63,17 +63,17 @@ test('every dependency can be read both ways', () => {
   made.bench.settle();
   const { world } = made.bench;
   let pairs = 0;
-  for (const { held, holder, holders, holds } of DEPENDENCIES) {
-    for (const [key] of world.tables[held]?.entries() ?? [])
-      for (const by of holders(world, key)) {
-        if (world.tables[holder]?.peek(by) === undefined) continue;
-        assert.ok([...holds(world, by)].includes(key), `${holder} ${by} holds ${held} ${key}`);
+  for (const { on, dependent, dependents, dependsOn } of DEPENDENCIES) {
+    for (const [key] of world.tables[on]?.entries() ?? [])
+      for (const by of dependents(world, key)) {
+        if (world.tables[dependent]?.peek(by) === undefined) continue;
+        assert.ok([...dependsOn(world, by)].includes(key), `${dependent} ${by} depends on ${on} ${key}`);
         pairs++;
       }
-    for (const [key] of world.tables[holder]?.entries() ?? [])
-      for (const of of holds(world, key)) {
-        if (world.tables[held]?.peek(of) === undefined) continue;
-        assert.ok([...holders(world, of)].includes(key), `${held} ${of} is held by ${holder} ${key}`);
+    for (const [key] of world.tables[dependent]?.entries() ?? [])
+      for (const of of dependsOn(world, key)) {
+        if (world.tables[on]?.peek(of) === undefined) continue;
+        assert.ok([...dependents(world, of)].includes(key), `${on} ${of} has dependent ${dependent} ${key}`);
       }
   }
   assert.ok(pairs > 8, `only ${pairs}`);

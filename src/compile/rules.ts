@@ -23,7 +23,7 @@ import { rowConflictNotice } from './row-conflict.ts';
 import { subnetAcls } from './subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from './subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet/rows/subnet-gateway.ts';
-import { vpcMissing } from './subnet/retained/kept-network.ts';
+import { vpcMissing } from './subnet/retained/orphaned-network.ts';
 import { frozenSubnet } from './subnet/retained/frozen-subnet.ts';
 import { subnetLifecycle } from './subnet/subnet-lifecycle.ts';
 import { subnetLoadBalancers } from './subnet/rows/subnet-load-balancers.ts';

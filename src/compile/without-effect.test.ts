@@ -62,7 +62,7 @@ test('an excluded address or range outside of the Subnet is reported until it is
   bench.edit('subnets', 'net', { excludeIps: [...excludeIps, '10.2.0.7', 'fd02::1..fd02::9'] });
   bench.settle();
   const item = (index: number, value: string): string =>
-    `Subnet net: spec.excludeIps[${index}] "${value}" is outside of 10.1.0.0/24 and fd01::/64; only addresses of the Subnet can be kept back`;
+    `Subnet net: spec.excludeIps[${index}] "${value}" is outside of 10.1.0.0/24 and fd01::/64; only addresses of the Subnet can be excluded`;
   const whole = `${item(3, '10.2.0.7')}. ${item(4, 'fd02::1..fd02::9')}. All else is in effect; kubectl edit subnet net`;
   assert.deepEqual(said(bench, 'subnets', 'net'), ['True', 'ExcludeOutside', whole]);
   bench.edit('subnets', 'net', { excludeIps });
@@ -100,10 +100,7 @@ test('a provider that names a missing network, or one with another provider, is 
   const names = (text: string): string => `Subnet wide: spec.provider "${text}" names NetworkAttachmentDefinition shop/`;
   const ending = 'All else is in effect; kubectl edit subnet wide';
   for (const text of ['lan.shop.ovn', 'lan.shop'])
-    assert.equal(
-      provider(text),
-      `${names(text)}lan, which does not exist; no pod is attached to the Subnet until there is one of that name. ${ending}`,
-    );
+    assert.equal(provider(text), `${names(text)}lan, which does not exist; no pod is attached to the Subnet until it exists. ${ending}`);
   assert.equal(said(bench, 'subnets', 'wide')[1], 'NetworkMissing');
   bench.put('network-attachment-definitions', definition('shop', 'lan', { type: 'macvlan', ipam: { type: 'kube-ovn' } }));
   bench.put('network-attachment-definitions', definition('shop', 'own', { type: 'kube-ovn' }));
@@ -336,7 +333,7 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
   assert.deepEqual([status, reason], ['True', 'SubnetNeverGiven']);
   assert.match(
     message,
-    /^Subnet closed: spec\.excludeIps "10\.7\.0\.0\.\.10\.7\.0\.255.*" leaves no address of 10\.7\.0\.0\/24 to be given; .*kubectl edit subnet closed$/,
+    /^Subnet closed: spec\.excludeIps "10\.7\.0\.0\.\.10\.7\.0\.255.*" leaves no address of 10\.7\.0\.0\/24 to allocate; .*kubectl edit subnet closed$/,
   );
   assert.doesNotMatch(message, /address of fd07/);
   scene.pod('fixed', { annotations: { 'ovn.kubernetes.io/ip_address': '10.7.0.9,fd07::9' } });
@@ -475,10 +472,7 @@ test('a join Subnet that claims namespaces reports that it serves no pods, and n
   scene.bench.settle();
   const [status, reason, message] = said(scene.bench, 'subnets', 'join');
   assert.deepEqual([status, reason], ['True', 'JoinHasNoPods']);
-  assert.match(
-    message ?? '',
-    /^Subnet join: spec\.namespaces "shop" claims namespaces, and this Subnet joins nodes to the network and has no pods; /,
-  );
+  assert.match(message ?? '', /^Subnet join: spec\.namespaces "shop" claims namespaces, and this Subnet is for nodes and has no pods; /);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason ?? 'Bound', 'Bound', 'it is where it may be');
   assert.ok(scene.bench.object('pods', 'shop/web') !== undefined, 'not evicted');
   scene.bench.edit('subnets', 'join', { namespaces: [], namespaceSelectors: [{ matchLabels: { team: 'shop' } }] });

@@ -3,7 +3,7 @@
  */
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
-import { madeAgain } from '../blockers/sentences.ts';
+import { recreationSentence } from '../blockers/sentences.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -39,17 +39,17 @@ export interface Cascade {
 export function cascadeOf(world: World, resource: ResourceName, key: string): Cascade {
   const steps: TreeObject[] = [];
   const seen = new Set<string>();
-  const again = madeAgain(world.settings, resource, key);
+  const again = recreationSentence(world.settings, resource, key);
   const refusals = again === undefined ? [] : [again];
   const visit = (at: ResourceName, name: string): void => {
     const id = `${at}/${name}`;
     if (seen.has(id)) return;
     seen.add(id);
-    for (const { held, holder, blocks, holders } of DEPENDENCIES) {
-      if (held !== at || blocks === false) continue;
-      for (const by of [...holders(world, name)].toSorted()) {
-        if (holder === 'nodes') refusals.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
-        else visit(holder, by);
+    for (const { on, dependent, blocks, dependents } of DEPENDENCIES) {
+      if (on !== at || blocks === false) continue;
+      for (const by of [...dependents(world, name)].toSorted()) {
+        if (dependent === 'nodes') refusals.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
+        else visit(dependent, by);
       }
     }
     const step = treeObject(world, at, name);

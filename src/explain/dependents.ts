@@ -50,14 +50,14 @@ const DEEPEST = 8;
 
 /** What holds an object, and what holds that: the order in which they have to go is from the leaves. */
 export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = DEPENDENCIES.filter(({ held, blocks }) => held === resource && (depth === 0 || blocks !== false));
-  return branches(world, lines, limits, depth, (line) => ({ resource: line.holder, keys: line.holders(world, key) }), holdersOf);
+  const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (depth === 0 || blocks !== false));
+  return branches(world, lines, limits, depth, (line) => ({ resource: line.dependent, keys: line.dependents(world, key) }), holdersOf);
 }
 
 /** What an object holds, and what that holds. */
 export function heldOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
-  const lines = DEPENDENCIES.filter(({ holder, blocks }) => holder === resource && (depth === 0 || blocks !== false));
-  return branches(world, lines, limits, depth, (line) => ({ resource: line.held, keys: line.holds(world, key) }), heldOf);
+  const lines = DEPENDENCIES.filter(({ dependent, blocks }) => dependent === resource && (depth === 0 || blocks !== false));
+  return branches(world, lines, limits, depth, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), heldOf);
 }
 
 export interface Branches {

@@ -104,7 +104,7 @@ test('of the default Vpc that is being deleted it is said that nothing has to be
   scene.bench.delete('vpcs', 'ovn-cluster');
   scene.bench.settle();
   const { waiting, next } = explained(scene, 'vpcs', 'ovn-cluster');
-  assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster stands on it: .* nothing has to be done\./);
+  assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster needs it: .* nothing has to be done\./);
   assert.equal(waiting?.message, scene.bench.condition('vpcs', 'ovn-cluster', 'DeletionBlocked')?.message);
   assert.deepEqual(next, ['kiln explain subnet join']);
   assert.deepEqual(

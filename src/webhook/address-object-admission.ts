@@ -6,7 +6,7 @@ import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import { addressRequestOf, changeProblem, objectAddressMessage, objectSubnetMessage } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
 import type { Observed, Opinion } from './opinion.ts';
@@ -36,7 +36,7 @@ function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion
     const { world, complete } = observed;
     const subnet = complete ? world.subnets.get(object.subnet) : undefined;
     const waits = complete && subnet === undefined && object.subnet !== '';
-    const going = complete && world.ask(takesNobody, object.subnet) ? terminating(object) : undefined;
+    const going = complete && world.ask(isClosed, object.subnet) ? terminating(object) : undefined;
     const sound = findings.length === 0 && subnet !== undefined && going === undefined;
     return {
       objections: [

@@ -4,7 +4,7 @@ import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage, ipSubnetMessage } from '../compile/ip/ip-request.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
@@ -21,7 +21,7 @@ export function ipCreated(ip: IP, observed: Observed): Opinion {
   const asks = isReserved(ip) || isRequest(ip);
   const problem = complete && asks ? requestProblem(world, ip) : undefined;
   const going = subnetTerminating(ip.spec.subnet ?? '');
-  if (complete && world.ask(takesNobody, ip.spec.subnet ?? ''))
+  if (complete && world.ask(isClosed, ip.spec.subnet ?? ''))
     objections.push(forbidden({ ...going, message: ipSubnetMessage(ip, going.message) }, 'spec.subnet'));
   else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
   else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));

@@ -6,7 +6,7 @@ import { PoolRanges } from '../api/validation/pool-ranges.ts';
 import { poolSubnet, validPools } from '../compile/ip/ip-pool-findings.ts';
 import { poolTooLate } from '../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
 import type { World } from '../world/world.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
@@ -17,7 +17,7 @@ export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opin
   const findings = findingsOf(pool, complete ? world : undefined);
   const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
   const { subnet } = pool.spec;
-  const going = complete && world.ask(takesNobody, subnet);
+  const going = complete && world.ask(isClosed, subnet);
   return {
     objections: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConditionType } from '../api/condition-types.ts';
-import { derivedMac } from '../compile/kept-mac.ts';
+import { derivedMac } from '../compile/row-mac.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -251,7 +251,7 @@ test('the default Vpc and the join Subnet refuse nobody while they are being del
     ['subnets', 'join'],
   ] as const) {
     const object = scene.bench.object(resource, name) ?? {};
-    assert.match(only(asked(scene, 'DELETE', resource, object)), /is built in: it would be made again at once$/);
+    assert.match(only(asked(scene, 'DELETE', resource, object)), /is built in: Kiln would create it again at once$/);
     scene.bench.delete(resource, name);
   }
   scene.bench.settle();

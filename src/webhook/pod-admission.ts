@@ -12,7 +12,7 @@ import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
 import { forbiddenPortValues } from '../compile/pod/port-tenancy.ts';
-import { subnetTerminating, takesNobody } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
@@ -45,7 +45,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
       continue;
     }
     const named = namedSubnet(world, nic);
-    if (named !== '' && world.ask(takesNobody, named)) {
+    if (named !== '' && world.ask(isClosed, named)) {
       const going = subnetTerminating(named);
       objections.push(forbidden({ ...going, message: podMessage(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
       continue;

@@ -14,8 +14,8 @@ import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/judging/subnet-acceptance.ts';
 import { isRunning, subnetBasics } from '../compile/subnet/judging/subnet-basics.ts';
 import { askedNetworks, carriedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/judging/subnet-networks.ts';
-import type { NetworkInUse } from '../compile/subnet/judging/left-in-use.ts';
-import { leftInUse } from '../compile/subnet/judging/left-in-use.ts';
+import type { NetworkInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
+import { orphanedInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
 import { networkMissing } from '../compile/subnet/judging/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
@@ -124,7 +124,7 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
     settings: world.settings,
     subnets: [
       ...[...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : carriedOut(world, other, vpc))),
-      ...world.ask(leftInUse, vpc).flatMap((left) => (left.subnet === name ? [] : leftBehind(world, left, vpc))),
+      ...world.ask(orphanedInUse, vpc).flatMap((left) => (left.subnet === name ? [] : leftBehind(world, left, vpc))),
     ],
     vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
     nodeAddresses: overlay
@@ -141,7 +141,7 @@ function leftBehind(world: World, { subnet, cidrs }: NetworkInUse, vpc: string):
 function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {
   const subnet = world.subnets.get(name);
   const { kind } = world.ask(subnetAcceptance, name);
-  if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'refused') return [];
+  if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'invalid') return [];
   const asked = world.ask(askedNetworks, name);
   const networks = kind === 'frozen' && asked.carries ? world.ask(carriedNetworks, name) : asked;
   return [{ name, spec: { ...subnet.spec, vpc, cidrBlock: cidrsOf(networks) } }];

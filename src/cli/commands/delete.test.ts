@@ -133,7 +133,10 @@ test('what is built in, and what nodes hold, is not deleted; nor is what takes m
   }
   const join = await scene.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
   assert.equal(join.exit, 1);
-  assert.match(join.said, /Subnet join is built in: it would be made again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/);
+  assert.match(
+    join.said,
+    /Subnet join is built in: Kiln would create it again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/,
+  );
 });
 
 test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to go on; no finalizer is stripped', { skip }, async () => {

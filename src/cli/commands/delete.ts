@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { madeAgain, refusedDeletionSentence } from '../../blockers/sentences.ts';
+import { recreationSentence, refusedDeletionSentence } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
@@ -104,7 +104,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
   const blockers = blockersOf(world, named.resource, key);
   // What would be made again is refused below, with the cascade or without.
-  if (flags.cascade !== true && blockers.count > 0 && madeAgain(world.settings, named.resource, key) === undefined)
+  if (flags.cascade !== true && blockers.count > 0 && recreationSentence(world.settings, named.resource, key) === undefined)
     throw new CommandFailure(
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,

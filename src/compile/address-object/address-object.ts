@@ -16,7 +16,7 @@ import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { frozenRows } from '../kept-row.ts';
+import { frozenRows } from '../frozen-row.ts';
 import { whatIsShared } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';

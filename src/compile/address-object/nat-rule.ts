@@ -17,7 +17,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
-import type { Refusal } from '../subnet/judging/subnet-acceptance.ts';
+import type { SubnetProblem } from '../subnet/judging/subnet-acceptance.ts';
 import { networkOfObject } from '../subnet/retained/subnet-missing.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -68,7 +68,7 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
 }));
 
 /** What a rule is told that names an EIP on its way out. */
-export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): Refusal {
+export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): SubnetProblem {
   const eips = traitsOf(eipResourceOf(resource));
   const value = eipOfRule(rule);
   const { message } = findingOf(

@@ -25,7 +25,7 @@ import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetAcceptance } from '../subnet/judging/subnet-acceptance.ts';
-import { subnetReady, takesNobody } from '../subnet/judging/subnet-ready.ts';
+import { subnetReady, isClosed } from '../subnet/judging/subnet-ready.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
@@ -75,7 +75,7 @@ export const ipPool: Rule = {
 /** A Subnet that is being deleted takes no new pool; those that were there before go on until it is gone. */
 function createdTooLate(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
-  if (since === undefined || created < since || !world.ask(takesNobody, spec.subnet)) return undefined;
+  if (since === undefined || created < since || !world.ask(isClosed, spec.subnet)) return undefined;
   return { message: poolTooLate(name, spec.subnet) };
 }
 
@@ -149,7 +149,7 @@ function frozenSets(world: World, pool: string, owner: Claimant): readonly Named
 /** Of a pool in order whose Subnet is refused and runs no network: nobody is given anything. */
 function waitsFor(world: World, { name, spec }: PoolView): string | undefined {
   const acceptance = world.ask(subnetAcceptance, spec.subnet);
-  if (acceptance.kind !== 'refused') return undefined;
+  if (acceptance.kind !== 'invalid') return undefined;
   return withNext(
     `IPPool ${name}: spec.subnet "${spec.subnet}" gives no address: ${acceptance.message}`,
     commandText`kubectl describe subnet ${spec.subnet}`,

@@ -20,7 +20,7 @@ import { ipOfAnother } from '../ip/ip-holder.ts';
 import { addressesInRow, majorityAddress } from '../ip/majority-address.ts';
 import type { IpRejection } from '../ip/ip-rejection.ts';
 import { ipRejection } from '../ip/ip-rejection.ts';
-import { frozenRow } from '../kept-row.ts';
+import { frozenRow } from '../frozen-row.ts';
 import type { NodeView } from './node-view.ts';
 import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';

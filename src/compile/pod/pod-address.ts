@@ -64,7 +64,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     const request = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
     return {
       kind: 'address-request',
-      request: choice.pools === undefined || asksByName(nic) ? request : { ...request, ...givingWay(choice.pools) },
+      request: choice.pools === undefined || asksByName(nic) ? request : { ...request, ...yieldingClaims(choice.pools) },
     };
   }
   if (nic.pod.terminating) return { kind: 'none' };
@@ -114,7 +114,7 @@ function asksByName(nic: PodInterface): boolean {
   return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
 }
 
-function givingWay(pools: readonly string[]): Pick<AddressRequest, 'yields' | 'pools'> {
+function yieldingClaims(pools: readonly string[]): Pick<AddressRequest, 'yields' | 'pools'> {
   return { yields: true, ...(pools.length > 0 && { pools }) };
 }
 

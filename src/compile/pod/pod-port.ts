@@ -9,7 +9,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { frozenRow } from '../kept-row.ts';
+import { frozenRow } from '../frozen-row.ts';
 import { machineOptions } from './machine.ts';
 import type { ChassisOptions } from './migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../output.ts';

@@ -171,7 +171,7 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   if (going !== undefined && pools.length === 0)
     return waiting(
       'WaitingForIPPool',
-      `IPPool ${going} is being deleted and takes no new holder; ${commandText`kubectl describe ippool ${going}`}`,
+      `IPPool ${going} is being deleted and gives out no new address; ${commandText`kubectl describe ippool ${going}`}`,
     );
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);

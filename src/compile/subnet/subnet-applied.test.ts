@@ -1,4 +1,4 @@
-/** Subnets that a client owns by server-side apply: what it applied is not written over where nothing is lost by that. */
+/** Subnets whose fields a client owns by server-side apply: Kiln does not overwrite an applied field if it can do without. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ManagedFields } from '../../api/kubernetes/applied-fields.ts';
@@ -20,7 +20,7 @@ function benchWith(managedFields: readonly ManagedFields[], excludeIps?: readonl
 
 const excludes = (bench: RuleBench): unknown => bench.object('subnets', 'net')?.spec?.['excludeIps'];
 
-test('excludeIps that were applied stay as they are; the gateway is given to nobody, and counted and told as before', () => {
+test('applied excludeIps stay as they are; the gateway is not allocated, and counted and reported as before', () => {
   const left = benchWith(applied('cidrBlock', 'excludeIps'), ['10.1.0.9']);
   const written = benchWith([{ manager: 'kubectl', operation: 'Update' }], ['10.1.0.9']);
   assert.deepEqual(excludes(left), ['10.1.0.9']);
@@ -37,7 +37,7 @@ test('excludeIps that were applied stay as they are; the gateway is given to nob
   assert.deepEqual(said(left), said(written));
 });
 
-test('what was left out is filled in, whoever applied the rest', () => {
+test('defaults are filled in, whichever client applied the rest', () => {
   const bench = benchWith(applied('cidrBlock', 'vpc'));
   assert.deepEqual(excludes(bench), ['10.1.0.1']);
 });

@@ -13,7 +13,7 @@ function setUp(spec: object = {}): RuleBench {
   return bench;
 }
 
-test('a Subnet gets the finalizer, and loses the one of old', () => {
+test('a Subnet gets the finalizer, and loses the legacy one', () => {
   const bench = setUp();
   assert.deepEqual(bench.object('subnets', 'red')?.metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
 });
@@ -42,7 +42,7 @@ test('a deleted Subnet leaves no row', () => {
   assert.equal(bench.world.usage.peek('red'), undefined);
 });
 
-test('a Subnet that is being deleted keeps its network for those who still have an address', () => {
+test('a Subnet that is being deleted keeps its network while addresses are in use', () => {
   const bench = setUp();
   bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 'red', v4IpAddress: '10.0.0.5' } });
   bench.settle();
@@ -57,7 +57,7 @@ test('a Subnet that is being deleted keeps its network for those who still have 
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
 
-test('so does one that is deleted before it has another finalizer than the one of old', () => {
+test('so does one that is deleted while it has only the legacy finalizer', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.put('subnets', { metadata: { name: 'red', finalizers: ['kube-ovn-controller'] }, spec: { cidrBlock: '10.0.0.0/24' } });
   const metadata = {
@@ -86,7 +86,7 @@ test('the built-in Subnets come back after they were deleted', () => {
   assert.equal(bench.condition('subnets', 'ovn-default', 'Ready')?.status, 'True');
 });
 
-test('even the default Vpc goes and comes back, where there is no node', () => {
+test('without nodes even the default Vpc goes and is created again', () => {
   const bench = setUp();
   bench.vanish('nodes', 'n1');
   bench.delete('subnets', 'red');
@@ -100,7 +100,7 @@ test('even the default Vpc goes and comes back, where there is no node', () => {
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
-test('the default Vpc serves its Subnets while a row of another program in its router keeps it from going', () => {
+test('the default Vpc serves its Subnets while a foreign row in its router blocks its deletion', () => {
   const bench = setUp();
   const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'ovn-cluster')?.[0];
   assert.ok(uuid !== undefined);
@@ -116,7 +116,7 @@ test('the default Vpc serves its Subnets while a row of another program in its r
   assert.equal(again.writes, 0);
 });
 
-test('a Subnet made again under its name takes its rows over in place', () => {
+test('a Subnet created again under its name takes its rows over in place', () => {
   const bench = setUp();
   const switches = (): string[] => [...bench.northbound.table('Logical_Switch').keys()].toSorted();
   const before = switches();
@@ -127,7 +127,7 @@ test('a Subnet made again under its name takes its rows over in place', () => {
   assert.equal(bench.externalIds('Logical_Switch', 'red')['kiln.io/uid'], again.metadata.uid);
 });
 
-test('counts and ranges follow who holds an address', () => {
+test('counts and ranges follow the addresses in use', () => {
   const bench = setUp({ excludeIps: ['10.0.0.10..10.0.0.19'] });
   for (const last of [2, 3, 9])
     bench.put('ips', { metadata: { name: `p${last}.shop` }, spec: { subnet: 'red', v4IpAddress: `10.0.0.${last}` } });
@@ -145,14 +145,14 @@ test('counts and ranges follow who holds an address', () => {
   );
 });
 
-test("addresses of IPPools are the allocator's to know", () => {
+test('the allocator gets the addresses of IPPools', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
   bench.settle();
   assert.deepEqual(bench.compiler.desired.pool('red')?.named, [{ name: 'gold', ips: ['10.0.0.20..10.0.0.30'] }]);
 });
 
-test('a Subnet that is being deleted waits for who runs in it, also where the IP object was taken away by force', () => {
+test('a Subnet that is being deleted waits for its pods, also if the IP object was removed by force', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
@@ -163,7 +163,7 @@ test('a Subnet that is being deleted waits for who runs in it, also where the IP
   const before = uuids();
   scene.bench.delete('subnets', 'red');
   scene.bench.vanish('ips', 'web.shop');
-  // What is so before the IP object is back: nothing may go in this round.
+  // Before the IP object is back: nothing may be deleted in this round.
   scene.bench.step();
   assert.deepEqual(uuids(), before);
   assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: Pod shop\/web\./);
@@ -176,7 +176,7 @@ test('a Subnet that is being deleted waits for who runs in it, also where the IP
   assert.equal(scene.bench.row('Logical_Switch', 'red'), undefined);
 });
 
-test('the port alone, the IP object alone, hold the Subnet as well; annotations, which a user of the namespace writes, hold none', () => {
+test('the port alone, or the IP object alone, blocks the Subnet as well; annotations, which a tenant writes, do not', () => {
   for (const left of ['port', 'IP', 'annotations'] as const) {
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
@@ -201,7 +201,7 @@ test('the port alone, the IP object alone, hold the Subnet as well; annotations,
   }
 });
 
-test('where the port of a pod is in one Subnet and its IP object says another, both are held', () => {
+test('if the port of a pod is in one Subnet and its IP object names another, it blocks both', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('red', { cidrBlock: '10.0.0.0/24' });
@@ -229,7 +229,7 @@ test('where the port of a pod is in one Subnet and its IP object says another, b
   );
 });
 
-test('the join Subnet waits for the ports of nodes whose IP objects were taken away by force', () => {
+test('the join Subnet waits for the ports of nodes whose IP objects were removed by force', () => {
   const { bench } = new PodScene();
   const before = [...bench.northbound.table('Logical_Switch_Port').keys()].toSorted();
   bench.delete('subnets', 'join');
@@ -240,7 +240,7 @@ test('the join Subnet waits for the ports of nodes whose IP objects were taken a
   assert.ok(bench.object('ips', 'node-n1'));
 });
 
-test('the join Subnet waits for a node that was told of its address, whose IP object names another Subnet and whose port was taken away', () => {
+test('the join Subnet waits for a node with its address in the annotations, whose IP object names another Subnet and whose port was deleted', () => {
   for (const spec of [{}, { cidrBlock: '10.3.0.0/24', gateway: '100.64.0.1' }]) {
     const scene = new PodScene();
     const { bench } = scene;

@@ -1,6 +1,4 @@
-/**
- * How a Subnet goes: while somebody has an address in it, it stays with all its rows and says who.
- */
+/** Deletion of a Subnet: while addresses of it are in use, it stays with all its rows and reports its blockers. */
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';

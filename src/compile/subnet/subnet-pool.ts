@@ -1,7 +1,4 @@
-/**
- * What the allocator is to know of a Subnet. One that is being deleted, or whose spec cannot be read, stays known while it runs:
- * its holders keep what they have.
- */
+/** The addresses of a Subnet for the allocator. A Subnet that is being deleted, or frozen, stays known: existing addresses stay booked. */
 import type { SubnetFields } from '../../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
@@ -14,7 +11,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, validPools } from '../ip/ip-pool-findings.ts';
-import { keptMac } from '../kept-mac.ts';
+import { rowMac } from '../row-mac.ts';
 import { subnetAcceptance } from './judging/subnet-acceptance.ts';
 import { dhcpServerMacs } from './rows/subnet-dhcp.ts';
 import { hasRouterPort, routerPortId } from './rows/subnet-switch.ts';
@@ -26,7 +23,7 @@ export const subnetPool: Rule = {
   run: (world, name) => {
     const view = world.ask(subnetView, name);
     const spec = world.ask(subnetSpec, name);
-    if (view === undefined || spec === undefined || world.ask(subnetAcceptance, name).kind === 'refused') return [];
+    if (view === undefined || spec === undefined || world.ask(subnetAcceptance, name).kind === 'invalid') return [];
     const { pool } = world.ask(subnetNetworks, name);
     const named = [pool.v4?.gateway ?? '', pool.v6?.gateway ?? '', view.gateway, spec.gateway ?? ''];
     const gateways = named.flatMap(splitList).flatMap((text) => {
@@ -39,18 +36,18 @@ export const subnetPool: Rule = {
       ...(pool.v4 !== undefined && { v4: pool.v4.cidr }),
       ...(pool.v6 !== undefined && { v6: pool.v6.cidr }),
       gateways: [...new Set(gateways)],
-      gatewayMacs: [...(hasRouterPort(view) ? [keptMac(world, routerPortId(view), 'mac')] : []), ...dhcpServerMacs(world, view)],
+      gatewayMacs: [...(hasRouterPort(view) ? [rowMac(world, routerPortId(view), 'mac')] : []), ...dhcpServerMacs(world, view)],
       excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
       named: within(world.ask(namedPools, name), [pool.v4?.cidr, pool.v6?.cidr]),
     };
-    // Here it stops this Subnet alone, in the allocator all.
+    // An error here stops this Subnet alone; in the allocator it would stop all.
     const parsed = parseSubnetFields(poolFields(output));
     if (!parsed.ok) throw new Error(`the pool of Subnet ${name} cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
     return [output];
   },
 };
 
-/** A pool as the ledger reads it. */
+/** A pool in the form that the ledger reads. */
 export function poolFields({ v4, v6, gateways, gatewayMacs, excludeIps, named }: PoolOutput): SubnetFields {
   return {
     cidrBlock: [v4, v6].filter((cidr) => cidr !== undefined).join(','),
@@ -61,7 +58,7 @@ export function poolFields({ v4, v6, gateways, gatewayMacs, excludeIps, named }:
   };
 }
 
-/** What a pool asks outside of the Subnet it never has: such a pool is refused, and takes no address from another one. */
+/** Drops addresses of IPPools outside of the Subnet: such an IPPool is invalid, and must take no address from another one. */
 function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined)[]): readonly NamedPool[] {
   const networks = cidrs.flatMap((cidr) => parseRangeOrCidr(cidr ?? '') ?? []);
   const lies = ({ family, first, last }: AddressRange): boolean =>
@@ -73,7 +70,7 @@ function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined
   return pools.map(({ name, ips }) => ({ name, ips: ips.filter(kept) }));
 }
 
-/** Addresses of a Subnet's IPPools. Of two that overlap, the first counts: those that are in order, then those that are refused, each by age. */
+/** The IPPools of a Subnet. Where two overlap, the first has the addresses: valid ones first, then invalid ones, each by age. */
 const namedPools: Query<readonly NamedPool[]> = defineQuery('subnet-named-pools', (world, subnet) => {
   const names = new Set([...validPools(world, subnet), ...world.ask(poolsByAge, subnet)]);
   return [...names].map((name) => ({ name, ips: world.ask(poolView, name)?.spec.ips ?? [] }));

@@ -1,4 +1,4 @@
-/** Subnets of every size that a spec may have, from two addresses up, and what changes under addresses in use. */
+/** Subnets of every size, from two addresses up, and changes while addresses are in use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress, stepAddress } from '../../net/address.ts';
@@ -13,14 +13,14 @@ function status(scene: PodScene): NonNullable<TestObject['status']> {
   return scene.bench.object('subnets', 'net')?.status ?? assert.fail('no status');
 }
 
-/** One prefix after the other: what is usable follows from the size alone. */
+/** Each prefix length: the usable addresses follow from it. */
 const SIZES: readonly string[] = [
   ...Array.from({ length: 24 }, (_, i) => `10.0.0.0/${i + 8}`),
   ...[64, 65, 96, 112, 120, 125, 126, 127].map((prefix) => `fd10::/${prefix}`),
 ];
 
 for (const cidrBlock of SIZES) {
-  test(`${cidrBlock}: the first address after the gateway and the last one are given, counts are exact`, () => {
+  test(`${cidrBlock}: the first address after the gateway and the last one are allocated, counts are exact`, () => {
     const scene = new PodScene({ defaultCidr: '172.30.0.0/16', joinCidr: '172.31.0.0/16' });
     scene.subnet('net', { cidrBlock, vpc: 'sizes' });
     scene.bench.put('vpcs', { metadata: { name: 'sizes' }, spec: {} });
@@ -51,7 +51,7 @@ for (const cidrBlock of SIZES) {
   });
 }
 
-test('excluded ranges that change while their addresses are in use: nobody moves, counts follow, nothing new is given of them', () => {
+test('excluded ranges that change while their addresses are in use: no pod moves, counts follow, no new address is allocated from them', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.9.0.0/28' });
   scene.bench.settle();
@@ -81,7 +81,7 @@ test('excluded ranges that change while their addresses are in use: nobody moves
   assert.equal(scene.addressOf('shop/e'), '10.9.0.5');
 });
 
-test('a narrowed CIDR waits for Vips and EIPs outside of it too, and names them', () => {
+test('a narrowed CIDR waits for Vips and EIPs outside of it as well, and names them', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.9.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.9.0.200' } });
@@ -100,7 +100,7 @@ test('a narrowed CIDR waits for Vips and EIPs outside of it too, and names them'
   assert.deepEqual(scene.bench.list('Logical_Router_Port', 'ovn-cluster-net', 'networks'), ['10.9.0.1/25']);
 });
 
-test('every second address of a Subnet asked for by name: ranges list each, and agree with the counts', () => {
+test('every second address of a Subnet requested by name: ranges list each, and agree with the counts', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.9.0.0/27' });
   scene.bench.settle();

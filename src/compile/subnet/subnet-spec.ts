@@ -1,6 +1,4 @@
-/**
- * What a Subnet's spec gets by default, and what of it is not implemented.
- */
+/** Defaults and corrections of a Subnet's spec, and the report on fields that are not implemented. */
 import type { ConditionType } from '../../api/condition-types.ts';
 import { isTerminating } from '../../api/kubernetes/meta.ts';
 import { subnetDefaults } from '../../api/defaults/subnet-defaults.ts';
@@ -18,12 +16,12 @@ import type { ConditionOutput, Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { subnetAcceptance } from './judging/subnet-acceptance.ts';
 
-/** There from before a field is put right until the spec is edited next: the Event is gone sooner, and then nobody could say what was written. */
+/** The condition is written before a field is corrected, and stays until the next edit: it keeps the original value longer than the Event. */
 const CORRECTED = 'Corrected' satisfies ConditionType;
 
 export const subnetSpecDefaults: Rule = {
   name: 'subnet-spec',
-  // One that is being deleted too: while somebody is in it, its spec says by which gateway its addresses are counted.
+  // Also a Subnet that is being deleted: while it has blockers, the gateway of its spec counts for its status.
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const subnet = world.ask(subnetIntent, name);
@@ -34,7 +32,7 @@ export const subnetSpecDefaults: Rule = {
       metadata: { uid },
     } = subnet;
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid } as const;
-    const said = world.ask(correctionSaid, name);
+    const said = world.ask(reportedCorrection, name);
     const fields = subnetDefaults({ name, spec }, world.settings, applied);
     const asSpec = fields as unknown as Readonly<Record<string, Json>>;
     const hostBits = hostBitsFinding({ name, spec });
@@ -46,21 +44,21 @@ export const subnetSpecDefaults: Rule = {
     }
     const message = findingsText(corrected);
     const conditions: ConditionOutput[] = [{ type: CORRECTED, status: 'True', reason: first.code, message, event: 'Warning' }];
-    // Said first, and then done: what the value was cannot be read from the spec any more.
+    // The report comes first: after the correction the spec no longer has the original value.
     return [{ ...patch, conditions, ...(said?.isOfThis === true && said.message === message && { spec: asSpec }) }];
   },
 };
 
-interface CorrectionSaid {
+interface ReportedCorrection {
   readonly message: string;
-  /** The spec is still the one that it was said of. */
+  /** The report is about the present spec. */
   readonly isOfThis: boolean;
-  /** More of the spec changed since than what was put right. */
+  /** The spec has changed since, by more than the correction. */
   readonly isEdited: boolean;
 }
 
-/** A query of its own, that the spec is not judged anew whenever the status is written. */
-const correctionSaid: Query<CorrectionSaid | undefined> = defineQuery('subnet-correction-said', (world, name) => {
+/** A query of its own, so that a status write does not validate the spec again. */
+const reportedCorrection: Query<ReportedCorrection | undefined> = defineQuery('subnet-reported-correction', (world, name) => {
   const subnet = world.subnets.get(name);
   const held = subnet === undefined ? undefined : conditionOf('subnets', subnet, CORRECTED);
   if (subnet === undefined || held === undefined) return undefined;
@@ -81,8 +79,8 @@ export const subnetUnsupported: Rule = {
 };
 
 /**
- * Fields that ask for something Kiln does not do: underlay, addresses that move, egress gateways. Outgoing NAT is the work of a node agent, which reads
- * it in the Subnet itself.
+ * Fields that Kiln does not implement: underlay, virtual addresses, egress gateways. Outgoing NAT is not among them: the node agent implements it
+ * and reads the Subnet itself.
  */
 export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
   const asked: Readonly<Record<string, boolean>> = {

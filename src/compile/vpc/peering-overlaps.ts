@@ -11,7 +11,7 @@ import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Claim } from '../subnet/judging/overlapping-claims.ts';
-import { givingWay } from '../subnet/judging/overlapping-claims.ts';
+import { yieldingClaims } from '../subnet/judging/overlapping-claims.ts';
 import { subnetAcceptance } from '../subnet/judging/subnet-acceptance.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
@@ -44,7 +44,7 @@ export function peeringOverlaps(
   if (links.length === 0) return [];
   const others = [...world.subnetVpcs.in(name)].filter((subnet) => subnet !== asked?.subnet).flatMap((subnet) => networksOf(world, subnet));
   const own = asked === undefined ? [] : claimsOf(asked.subnet, asked.cidrs);
-  const before = givingWay([...others, ...own, ...links]);
+  const before = yieldingClaims([...others, ...own, ...links]);
   return links.flatMap((link) => {
     const other = before.get(link);
     if (other === undefined) return [];
@@ -66,7 +66,7 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
     return splitList(localConnectIP).flatMap((text) => {
       const cidr = parseInterfaceAddress(text)?.cidr;
       const field = `${item}.localConnectIP`;
-      return cidr === undefined ? [] : [{ holder, kind: 'asked' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
+      return cidr === undefined ? [] : [{ holder, kind: 'requested' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
     });
   });
 }
@@ -74,7 +74,7 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
 /** The networks of a Subnet in effect. */
 function networksOf(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetView, name);
-  if (view === undefined || !view.isOvn || !view.routed || world.ask(subnetAcceptance, name).kind === 'refused') return [];
+  if (view === undefined || !view.isOvn || !view.routed || world.ask(subnetAcceptance, name).kind === 'invalid') return [];
   return claimsOf(
     name,
     familiesOf(view).flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? []),
@@ -82,5 +82,5 @@ function networksOf(world: World, name: string): readonly Claim[] {
 }
 
 function claimsOf(subnet: string, cidrs: readonly Cidr[]): readonly Claim[] {
-  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, kind: 'kept' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
+  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, kind: 'inEffect' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
 }

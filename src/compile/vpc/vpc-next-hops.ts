@@ -69,7 +69,7 @@ function networksOf(world: World, name: string): readonly NetworkOf[] {
   const ofSubnets = [...world.subnetVpcs.in(name)].toSorted().flatMap((subnet) => {
     const view = world.ask(subnetView, subnet);
     if (view === undefined || !view.isOvn || !view.routed) return [];
-    const isRefused = world.ask(subnetAcceptance, subnet).kind === 'refused';
+    const isRefused = world.ask(subnetAcceptance, subnet).kind === 'invalid';
     return familiesOf(view)
       .flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? [])
       .map((cidr): NetworkOf => ({ cidr, ...(isRefused && { notAccepted: subnet }) }));

@@ -5,7 +5,7 @@ import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Rule } from '../compiler.ts';
-import { keptMac, macExternalId } from '../kept-mac.ts';
+import { rowMac, macExternalId } from '../row-mac.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
@@ -22,7 +22,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     if (isFaulty(`spec.vpcPeerings[${i}]`)) return [];
     const port = peerPort(name, remoteVpc);
     const id = rowId('Logical_Router_Port', port);
-    const mac = keptMac(world, id, 'mac');
+    const mac = rowMac(world, id, 'mac');
     const owner = claimantOfVpc(view);
     const peer = peerPort(remoteVpc, name);
     const other = { kind: 'vpc', namespace: '', name: remoteVpc };

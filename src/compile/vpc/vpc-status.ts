@@ -123,6 +123,11 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
   if (conflict !== undefined) return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   const ready: ConditionOutput = isStandby(world, view)
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
-    : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };
+    : {
+        type: 'Ready',
+        status: 'False',
+        reason: 'RouterPending',
+        message: `Logical router ${view.router} does not exist yet, or is not this Vpc's`,
+      };
   return [accepted, ready];
 }

@@ -7,7 +7,7 @@ import type { World } from '../../../src/world/world.ts';
 import type { Finding } from './judge.ts';
 
 export function holdsBothWays(world: World): readonly Finding[] {
-  return DEPENDENCIES.flatMap(({ held, holder, holders, holds }) => {
+  return DEPENDENCIES.flatMap(({ on: held, dependent: holder, dependents: holders, dependsOn: holds }) => {
     const [below, above] = [world.tables[held], world.tables[holder]];
     if (below === undefined || above === undefined) return [];
     const found = (of: string, by: string, way: string): Finding => ({

@@ -117,10 +117,12 @@ function youngerFirst(): () => void {
 
 /** A node's port in a Subnet does not keep that. */
 function nodesHoldNothing(): () => void {
-  const hold = DEPENDENCIES.find(({ held, holder }) => held === 'subnets' && holder === 'nodes') as { holders: Dependency['holders'] };
-  const { holders } = hold;
-  hold.holders = () => [];
-  return () => void (hold.holders = holders);
+  const hold = DEPENDENCIES.find(({ on, dependent }) => on === 'subnets' && dependent === 'nodes') as {
+    dependents: Dependency['dependents'];
+  };
+  const { dependents } = hold;
+  hold.dependents = () => [];
+  return () => void (hold.dependents = dependents);
 }
 
 /** Whoever asks for a pod to be evicted has it deleted, whatever its budgets say. */

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cidrContains, cidrOf } from '../../../net/cidr.ts';
 import type { Claim } from './overlapping-claims.ts';
-import { givingWay } from './overlapping-claims.ts';
+import { yieldingClaims } from './overlapping-claims.ts';
 
-/** Blocks in a space so small that most of them meet. */
+/** Blocks in a small space, so that most of them overlap. */
 const claims = fc
   .array(
     fc.record({
       family: fc.constantFrom(4 as const, 6 as const),
       value: fc.bigInt({ min: 0n, max: 31n }),
       short: fc.integer({ min: 0, max: 5 }),
-      kind: fc.constantFrom('node' as const, 'kept' as const, 'asked' as const, 'asked' as const, 'vain' as const),
+      kind: fc.constantFrom('node' as const, 'inEffect' as const, 'requested' as const, 'requested' as const, 'impossible' as const),
       holder: fc.integer({ min: 0, max: 20 }),
       vlan: fc.constantFrom('', 'v'),
       order: fc.integer({ min: 0, max: 1_000 }),
@@ -28,14 +28,14 @@ const claims = fc
     }),
   );
 
-/** One after the other, each against all before it. Those of nodes and those that are kept stand whatever they meet. */
+/** The naive way: each claim against all before it. Claims of nodes and networks in effect never yield. */
 function oneByOne(all: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const standing: Claim[] = [];
   const found = new Map<Claim, Claim>();
   for (const claim of all.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
     const first = standing.find((other) => other.holder !== claim.holder && other.vlan === claim.vlan && meet(other, claim));
-    if (first !== undefined && claim.kind !== 'node' && claim.kind !== 'kept') found.set(claim, first);
-    else if (claim.kind !== 'vain') standing.push(claim);
+    if (first !== undefined && claim.kind !== 'node' && claim.kind !== 'inEffect') found.set(claim, first);
+    else if (claim.kind !== 'impossible') standing.push(claim);
   }
   return found;
 }
@@ -45,10 +45,10 @@ function meet({ cidr: a }: Claim, { cidr: b }: Claim): boolean {
   return a.family === b.family && (inA || cidrContains(b, { family: a.family, value: a.base }));
 }
 
-test('each claim gives way to the first of another holder before it that stands and has an address in common with it', () => {
+test('each claim yields to the first overlapping claim of another holder before it that does not yield itself', () => {
   fc.assert(
     fc.property(claims, (all) => {
-      const [found, wanted] = [givingWay(all), oneByOne(all)];
+      const [found, wanted] = [yieldingClaims(all), oneByOne(all)];
       assert.deepEqual(
         all.map((claim) => found.get(claim)?.holder),
         all.map((claim) => wanted.get(claim)?.holder),

@@ -1,6 +1,6 @@
 /**
- * Who claims addresses that another one has: each claim gives way to those of others before it that have not given way themselves. Found block by
- * block, not pair by pair, since thousands of Subnets may be given one network.
+ * Overlapping claims of CIDRs: each claim yields to earlier claims of other holders that do not yield themselves. The search goes block by block,
+ * not pair by pair, since thousands of Subnets may request one network.
  */
 import { bitsOf } from '../../../net/address.ts';
 import type { Cidr } from '../../../net/cidr.ts';
@@ -9,37 +9,37 @@ import { cidrContains } from '../../../net/cidr.ts';
 export interface Claim {
   readonly holder: string;
   /**
-   * - `node`: an address of a node; `kept`: a network that is in effect whatever is asked for. They give way to nobody;
-   * - `asked`: it is to be;
-   * - `vain`: it is asked for and cannot be: told what it overlaps, and in nobody's way.
+   * - `node`: an address of a node; `inEffect`: a network in effect, whatever the spec requests. Neither yields;
+   * - `requested`: a network in a spec;
+   * - `impossible`: a network in a spec that is invalid for another reason: its overlap is reported, and no claim yields to it.
    */
-  readonly kind: 'node' | 'kept' | 'asked' | 'vain';
+  readonly kind: 'node' | 'inEffect' | 'requested' | 'impossible';
   readonly cidr: Cidr;
-  /** Claims of different ones are in nobody's way. */
+  /** Claims of different VLANs do not overlap. */
   readonly vlan: string;
-  /** The least goes first. */
+  /** Claims in ascending order of rank. */
   readonly rank: string;
 }
 
-/** By claim that gives way: the first of those it gives way to. */
-export function givingWay(claims: readonly Claim[]): ReadonlyMap<Claim, Claim> {
+/** The claims that yield, each with the first claim that it yields to. Cost: `n log n` in the number of claims. */
+export function yieldingClaims(claims: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const found = new Map<Claim, Claim>();
   for (const family of [4, 6] as const) {
     const standing = new Standing();
     for (const claim of withNeighbours(claims.filter(({ cidr }) => cidr.family === family)).toSorted(byRank)) {
-      const first = claim.kind === 'node' || claim.kind === 'kept' ? undefined : standing.firstWith(claim);
+      const first = claim.kind === 'node' || claim.kind === 'inEffect' ? undefined : standing.firstWith(claim);
       if (first !== undefined) found.set(claim, first);
-      else if (claim.kind !== 'vain') standing.add(claim);
+      else if (claim.kind !== 'impossible') standing.add(claim);
     }
   }
   return found;
 }
 
-/** Claims that have their addresses, each later than those before it. Of each block the first two of different holders: nobody is in their own way. */
+/** Claims that do not yield, in order. For each block the first two of different holders: a claim does not yield to its own holder. */
 class Standing {
-  /** By block: the first that are in it, or have it. */
+  /** By block: the first claims of the block or of a part of it. */
   readonly #within = new Map<string, Claim[]>();
-  /** By block: the first that have exactly that. */
+  /** By block: the first claims of exactly this block. */
   readonly #of = new Map<string, Claim[]>();
 
   add(claim: Claim): void {
@@ -47,7 +47,7 @@ class Standing {
     append(this.#of, blockAround(claim, claim.cidr.prefix), claim);
   }
 
-  /** The first of another holder that has an address of this one. */
+  /** The first claim of another holder that overlaps. */
   firstWith(claim: Claim): Claim | undefined {
     let first = ofAnother(this.#within.get(blockAround(claim, claim.cidr.prefix)), claim);
     for (let prefix = 0; prefix < claim.cidr.prefix; prefix++) {
@@ -72,12 +72,12 @@ function blockAround({ cidr, vlan }: Claim, prefix: number): string {
   return `${prefix} ${cidr.base >> BigInt(bitsOf(cidr.family) - prefix)} ${vlan}`;
 }
 
-/** Those of one family that have addresses with another in common: few, as a rule. */
+/** The claims of one family that overlap another one: few, as a rule. */
 function withNeighbours(claims: readonly Claim[]): readonly Claim[] {
   const found = new Set<Claim>();
   let around: Claim | undefined;
   for (const claim of claims.toSorted(byPlace)) {
-    // Two blocks overlap only where one covers the other, so the outermost tells of all that are in it.
+    // Two blocks overlap only if one covers the other, so comparing with the outermost is enough.
     if (around !== undefined && cidrContains(around.cidr, { family: claim.cidr.family, value: claim.cidr.base }))
       found.add(around).add(claim);
     else around = claim;

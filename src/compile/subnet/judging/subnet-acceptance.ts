@@ -1,50 +1,48 @@
-/**
- * Whether a Subnet is carried out as its spec asks.
- */
+/** Whether the spec of a Subnet takes effect. */
 import type { Reason } from '../../../api/reasons.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { subnetTooLate } from '../../../blockers/rule-queries.ts';
-import { isSettled } from '../../../blockers/subnet-switch.ts';
+import { isEstablished } from '../../../blockers/subnet-switch.ts';
 import { takesNoSubnet } from '../../../blockers/vpc-subnets.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
-import { subnetConflict, subnetStays } from './subnet-conflicts.ts';
+import { subnetConflict, immutableFieldChanged } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { findingsText } from '../../left-out.ts';
 import { vpcView } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
-export interface Refusal {
-  /** Reason of a condition: one word in CamelCase. */
+/** Why a Subnet is not accepted. */
+export interface SubnetProblem {
+  /** Reason of its conditions. */
   readonly reason: Reason;
-  /** The rule that is broken, where it is one of the spec's. */
+  /** The broken rule of the spec, if that is the reason. */
   readonly code?: Reason;
   readonly message: string;
 }
 
 /**
- * What becomes of a Subnet's rows:
- * - `accepted`: rules state them from the spec (also while it terminates and somebody still holds an address);
- * - `frozen`: the spec cannot be carried out, but a network is running: its rows stay as they are observed;
- * - `refused`: the same with no network running: no rows.
+ * - `accepted`: rules emit the rows from the spec, also while the Subnet is being deleted and has blockers;
+ * - `frozen`: the spec is invalid, or conflicts with another object, and a network is running: its rows stay as they are;
+ * - `invalid`: the same without a running network: no rows.
  */
-export type SubnetAcceptance = { readonly kind: 'accepted' } | ({ readonly kind: 'frozen' | 'refused' } & Refusal);
+export type SubnetAcceptance = { readonly kind: 'accepted' } | ({ readonly kind: 'frozen' | 'invalid' } & SubnetProblem);
 
 const ACCEPTED: SubnetAcceptance = { kind: 'accepted' };
 
 export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acceptance', (world, name) => {
-  const refusal = refusalOf(world, name);
-  if (refusal === undefined) return ACCEPTED;
-  return { kind: isRunning(world, name) ? 'frozen' : 'refused', ...refusal };
+  const problem = problemOf(world, name);
+  if (problem === undefined) return ACCEPTED;
+  return { kind: isRunning(world, name) ? 'frozen' : 'invalid', ...problem };
 });
 
-subnetTooLate.define((world, name) => refusalOf(world, name)?.reason === 'VpcTerminating');
+subnetTooLate.define((world, name) => problemOf(world, name)?.reason === 'VpcTerminating');
 
-function refusalOf(world: World, name: string): Refusal | undefined {
+function problemOf(world: World, name: string): SubnetProblem | undefined {
   const view = world.ask(subnetBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
   const broken = brokenRules(world, view);
@@ -52,31 +50,31 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (first !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: first.code, message: findingsText(broken) };
   if (!view.isOvn) return undefined;
   if (world.ask(vpcView, view.vpc) === undefined) return vpcMissing(name, view.vpc);
-  if (world.ask(takesNoSubnet, view.vpc) && !world.ask(isSettled, name)) return vpcTerminating(name, view.vpc);
+  if (world.ask(takesNoSubnet, view.vpc) && !world.ask(isEstablished, name)) return vpcTerminating(name, view.vpc);
   return undefined;
 }
 
-/** All of them where one is a reason to refuse the Subnet, that one first. */
+/** All findings if one of them makes the spec invalid, that one first; else none. */
 function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
   const { name } = view;
   const findings = world.ask(subnetFindings, name);
-  const others = [world.ask(subnetConflict, name), world.ask(subnetStays, name)].flatMap((one) =>
+  const others = [world.ask(subnetConflict, name), world.ask(immutableFieldChanged, name)].flatMap((one) =>
     one === undefined || findings.some(({ code }) => code === one.code) ? [] : [one],
   );
-  const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
-  return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];
+  const invalid = [...findings.filter((one) => !isLeftOut(one)), ...others];
+  return invalid.length === 0 ? invalid : [...invalid, ...findings.filter(isLeftOut)];
 }
 
-/** @param vpc the default one where the spec names none, here and below */
-export function vpcMissing(name: string, vpc: string): Refusal {
-  return refusalByVpc(name, vpc, 'VpcMissing', 'names a Vpc that does not exist', 'it must name one that does; kubectl get vpcs');
+/** @param vpc the default one if the spec names none, here and below */
+export function vpcMissing(name: string, vpc: string): SubnetProblem {
+  return vpcProblem(name, vpc, 'VpcMissing', 'names a Vpc that does not exist', 'it must name one that does; kubectl get vpcs');
 }
 
-export function vpcTerminating(name: string, vpc: string): Refusal {
-  const rule = `such a Vpc takes no new Subnet; ${commandText`kubectl describe vpc ${vpc}`}`;
-  return refusalByVpc(name, vpc, 'VpcTerminating', 'names a Vpc that is being deleted', rule);
+export function vpcTerminating(name: string, vpc: string): SubnetProblem {
+  const rule = `such a Vpc accepts no new Subnet; ${commandText`kubectl describe vpc ${vpc}`}`;
+  return vpcProblem(name, vpc, 'VpcTerminating', 'names a Vpc that is being deleted', rule);
 }
 
-function refusalByVpc(name: string, vpc: string, reason: Reason, problem: string, rule: string): Refusal {
+function vpcProblem(name: string, vpc: string, reason: Reason, problem: string, rule: string): SubnetProblem {
   return { reason, message: findingOf({ kind: 'Subnet', name }, { code: reason, field: 'spec.vpc', value: vpc, problem, rule }).message };
 }

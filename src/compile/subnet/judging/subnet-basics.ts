@@ -1,6 +1,4 @@
-/**
- * What a Subnet says of itself that no other object can change: its fields after defaults, but for its networks.
- */
+/** The fields of a Subnet after defaults, without its networks: no other object changes them. */
 import { isTerminating } from '../../../api/kubernetes/meta.ts';
 import { isOvnProvider } from '../../../api/names.ts';
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
@@ -20,23 +18,23 @@ export interface SubnetBasics {
   readonly uid: string;
   readonly created: string;
   readonly terminating: boolean;
-  /** Name of its Vpc, there or not; also the name of the router. */
+  /** Name of its Vpc, which need not exist; also the name of the router. */
   readonly vpc: string;
   readonly inDefaultVpc: boolean;
-  /** `ovn` where the spec says nothing. */
+  /** `ovn` if the spec names none. */
   readonly provider: string;
-  /** OVN carries it, or did until its provider was edited; others are for addresses only and have no rows. */
+  /** It has a network in OVN, or had one before its provider was edited. Others are for addresses only, without rows. */
   readonly isOvn: boolean;
-  /** The Subnet that nodes join the network by. */
+  /** The join Subnet, which has the nodes' ports. */
   readonly isJoin: boolean;
   /** Empty for none, as in the join Subnet and in custom Vpcs. */
   readonly gatewayType: string;
   /** Empty for an overlay Subnet. */
   readonly vlan: string;
   readonly logicalGateway: boolean;
-  /** It has a router port: overlay, or underlay that OVN routes. */
+  /** It has a router port: overlay, or underlay with a logical gateway. */
   readonly routed: boolean;
-  /** An underlay Subnet that its spec connects to the overlay: its pods are in the groups of their nodes, as those of an overlay Subnet. */
+  /** An underlay Subnet connected to the overlay: its pods are in the port groups of their nodes, like those of an overlay Subnet. */
   readonly interconnected: boolean;
   readonly enableDHCP: boolean;
   /** 0 for the default. */
@@ -45,7 +43,7 @@ export interface SubnetBasics {
   readonly routeTable: string;
 }
 
-/** Undefined where there is no Subnet of that name. */
+/** Undefined if no Subnet has that name. */
 export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-basics', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
   if (subnet === undefined) return undefined;
@@ -54,7 +52,7 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   const vpc = world.vpcOf(subnet);
   const inDefaultVpc = vpc === world.settings.defaultVpc;
   const isJoin = name === world.settings.joinSubnet;
-  // A provider edited away from OVN does not take a running network along.
+  // A running network stays if a user edits the provider to one outside of OVN.
   const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetClaimant(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
@@ -80,7 +78,7 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   };
 });
 
-/** The spec alone. */
+/** The spec. */
 export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.ask(subnetIntent, name)?.spec);
 
 /** The row of a Subnet's switch. */
@@ -88,7 +86,7 @@ export function switchId(subnet: string): RowId {
   return rowId('Logical_Switch', subnet);
 }
 
-/** Whether its switch is in the database as ours, or was until somebody took our marks from it: it runs on, and has them again. */
+/** Whether its switch is ours, or is a row of ours that lost its ownership keys, which are restored while the network runs on. */
 export function isRunning(world: World, name: string): boolean {
   const basics = world.ask(subnetBasics, name);
   return basics !== undefined && hasSwitch(world, name, claimantOfSubnet(basics));
@@ -99,7 +97,7 @@ function hasSwitch(world: World, name: string, owner: Claimant): boolean {
   return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner });
 }
 
-/** The Subnet as the owner of its rows. */
+/** The Subnet as row owner. */
 export function claimantOfSubnet({ name, uid, created }: Pick<SubnetBasics, 'name' | 'uid' | 'created'>): Claimant {
   return { kind: 'subnet', namespace: '', name, uid, created };
 }

@@ -22,7 +22,7 @@ test('one CIDR in two Vpcs is fine', () => {
   for (const name of ['a', 'b', 'ovn-default']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True', name);
 });
 
-test('of two that overlap in one Vpc the older is carried out, the other says why not', () => {
+test('of two Subnets that overlap in one Vpc the older one is accepted, the other reports the overlap', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/16');
   subnet(bench, 'b', 'blue', '10.0.7.0/24');
@@ -39,7 +39,7 @@ test('of two that overlap in one Vpc the older is carried out, the other says wh
   assert.deepEqual(bench.rowIds('Logical_Switch').includes('b'), true);
 });
 
-test('one that is running is not pushed out by an older one that moves', () => {
+test('a running Subnet does not yield to an older one that moves', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
@@ -55,7 +55,7 @@ test('one that is running is not pushed out by an older one that moves', () => {
   assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);
 });
 
-/** Somebody takes the router port of a Subnet of Vpc blue away, or Kiln's mark from it. */
+/** Another program deletes the router port of a Subnet of Vpc blue, or removes its ownership keys. */
 function takeRouterPort(bench: RuleBench, name: string, what: 'port' | 'owner'): void {
   const [uuid, row] = [...bench.northbound.table('Logical_Router_Port')].find(([, found]) => found['name'] === `blue-${name}`) ?? [];
   assert.ok(uuid !== undefined && row !== undefined);
@@ -66,7 +66,7 @@ function takeRouterPort(bench: RuleBench, name: string, what: 'port' | 'owner'):
 }
 
 for (const what of ['port', 'owner'] as const) {
-  test(`one that is running is not pushed out by an older one that moves while somebody takes away ${what === 'port' ? 'its router port' : 'the mark of its router port'}`, () => {
+  test(`a running Subnet does not yield to an older one that moves while ${what === 'port' ? 'its router port is deleted' : 'its router port loses its ownership keys'}`, () => {
     const bench = setUp();
     subnet(bench, 'a', 'blue', '10.0.0.0/24');
     subnet(bench, 'b', 'blue', '10.0.1.0/24');
@@ -81,7 +81,7 @@ for (const what of ['port', 'owner'] as const) {
   });
 }
 
-/** Its conditions are of its spec as it is now. */
+/** Whether its conditions are those of its present spec. */
 function sayGeneration(bench: RuleBench, name: string): void {
   const { metadata, spec, status } = bench.object('subnets', name) ?? assert.fail();
   const observedGeneration = metadata.generation + 1;
@@ -91,7 +91,7 @@ function sayGeneration(bench: RuleBench, name: string): void {
   assert.equal(bench.object('subnets', name)?.metadata.generation, observedGeneration);
 }
 
-test('one that is running is not pushed out by an older one that moves while somebody deletes the router of both', () => {
+test('a running Subnet does not yield to an older one that moves while the router of both is deleted', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
@@ -104,7 +104,7 @@ test('one that is running is not pushed out by an older one that moves while som
   bench.settle();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
-  // Whoever is refused stays so while nobody can tell either, and the other one is edited.
+  // The Subnet that is not accepted stays so while no router port shows which was in effect, and the other one is edited.
   assert.equal(bench.row('Logical_Router_Port', 'blue-a'), undefined);
   takeRouterPort(bench, 'b', 'port');
   bench.edit('subnets', 'b', { private: true });
@@ -113,7 +113,7 @@ test('one that is running is not pushed out by an older one that moves while som
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-b')?.['networks'], ['10.0.1.1/24']);
 });
 
-test('one that is running is not pushed out while somebody writes another network into its router port', () => {
+test('a running Subnet does not yield while another program writes another network into its router port', () => {
   const bench = setUp();
   const put = (name: string, uid: string): void => {
     const metadata = { name, uid, creationTimestamp: '2026-01-01T00:00:00Z' };
@@ -133,7 +133,7 @@ test('one that is running is not pushed out while somebody writes another networ
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
 });
 
-test('nobody is in conflict with a Subnet that is refused for another reason, until that is mended', () => {
+test('no Subnet conflicts with one that is invalid for another reason, until that is corrected', () => {
   const bench = setUp();
   subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });
   subnet(bench, 'green', 'blue', '10.0.8.0/24');
@@ -148,7 +148,7 @@ test('nobody is in conflict with a Subnet that is refused for another reason, un
   assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
 });
 
-/** What it is told, and what its router port carries. */
+/** Its condition, and the networks of its router port. */
 function outcome(bench: RuleBench, name: string): readonly unknown[] {
   const accepted = bench.condition('subnets', name, 'Accepted');
   const overlapped = /overlaps (\S+) of Subnet (\S+);/.exec(accepted?.message ?? '');
@@ -160,7 +160,7 @@ for (const [what, edit] of [
   ['would move it', { vpc: 'green' }],
   ['would take it out of OVN', { provider: 'macvlan' }],
 ] as const) {
-  test(`of a Subnet whose spec ${what} the network in effect is in the way of others, and not the one that it asks for`, () => {
+  test(`other Subnets conflict with the network in effect of a Subnet whose spec ${what}, and not with the requested one`, () => {
     const bench = setUp();
     subnet(bench, 'a', 'blue', '10.0.0.0/24');
     bench.settle();
@@ -181,7 +181,7 @@ for (const [what, edit] of [
   });
 }
 
-test('a Subnet that may not move, because another one has what it asks for, keeps its network from a third', () => {
+test('a Subnet that cannot move, since another one has the requested network, keeps its present one from a third', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
@@ -197,7 +197,7 @@ test('a Subnet that may not move, because another one has what it asks for, keep
   assert.deepEqual(outcome(bench, 'c'), ['False', '10.0.0.0/16 a', undefined]);
 });
 
-test('a Subnet grows into what a new one asks for: its own network, which stays otherwise, decides', () => {
+test('a Subnet that grows into the network of a new one is accepted: its network in effect decides', () => {
   const bench = setUp();
   const put = (name: string, uid: string, cidrBlock: string): void => {
     const metadata = { name, uid, creationTimestamp: '2026-01-01T00:00:00Z' };
@@ -212,7 +212,7 @@ test('a Subnet grows into what a new one asks for: its own network, which stays 
   assert.deepEqual(outcome(bench, 'b'), ['False', '10.1.0.0/28 a', undefined]);
 });
 
-test('two Subnets may take each the network of the other', () => {
+test('two Subnets may exchange their networks', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
@@ -224,7 +224,7 @@ test('two Subnets may take each the network of the other', () => {
   assert.deepEqual(outcome(bench, 'b'), ['True', undefined, ['10.0.0.1/24']]);
 });
 
-test('the second family counts too', () => {
+test('the second family counts as well', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24,fd00::/64');
   subnet(bench, 'b', 'blue', '10.0.1.0/24,fd00::/112');

@@ -1,11 +1,10 @@
 /**
- * Subnets that cannot be carried out together: overlapping networks in one Vpc (across Vpcs they are fine), addresses of nodes
- * inside an overlay network of the default Vpc, a Subnet with the name of a Vpc.
+ * Conflicts between Subnets: overlapping networks in one Vpc (different Vpcs may overlap), addresses of nodes inside an overlay network of the
+ * default Vpc, and a Subnet with the name of a Vpc.
  *
- * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps. What is in effect counts as long as
- * it is: a Subnet that asks for another network, and may not have it, keeps its own from others. One that is refused for another reason is in
- * nobody's way with what it asks for. What a Subnet that vanished left in the router is in the way of all others while somebody has an address
- * of it.
+ * Of two Subnets that overlap, the one in effect stays, else the older one; the other reports the overlap. A network counts as long as it is in
+ * effect: a Subnet that requests another network, and cannot have it, keeps its present one. The requested network of a Subnet that is invalid
+ * for another reason blocks no other Subnet. An orphaned network blocks all others while an address of it is in use.
  */
 import { isOvnProvider } from '../../../api/names.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
@@ -25,21 +24,21 @@ import {
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { nodeView } from '../../node/node-view.ts';
-import { leftInUse } from './left-in-use.ts';
+import { orphanedInUse } from './orphaned-in-use.ts';
 import type { Claim } from './overlapping-claims.ts';
-import { givingWay } from './overlapping-claims.ts';
+import { yieldingClaims } from './overlapping-claims.ts';
 import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import type { SubnetNetworks } from './subnet-networks.ts';
 import { askedNetworks, carriedNetworks } from './subnet-networks.ts';
 
-/** In the order of who goes first: those in effect, those that were, what somebody left, and those that are to be. */
-const PLACE_IN_EFFECT = 1;
-const PLACE_OF_LEFT = 5;
-const PLACE_OF_NEW = 6;
+/** Ranks, the first goes first: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
+const RANK_IN_EFFECT = 1;
+const RANK_OF_ORPHANED = 5;
+const RANK_OF_NEW = 6;
 
-/** What is in the way of the Subnet, or undefined. */
+/** The conflict of a Subnet, or undefined. */
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
@@ -51,17 +50,17 @@ function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
   return vpc !== undefined && vpc.metadata.creationTimestamp <= created;
 }
 
-/** Whatever it overlaps. */
-function refusedAnyway(world: World, view: SubnetBasics): boolean {
+/** Whether the Subnet is invalid for another reason than an overlap. */
+function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
   return (
     isNamedAsVpc(world, view) ||
-    world.ask(subnetStays, view.name) !== undefined ||
+    world.ask(immutableFieldChanged, view.name) !== undefined ||
     world.ask(subnetFindings, view.name).some((finding) => !isLeftOut(finding))
   );
 }
 
-/** What its spec asks that cannot be while it runs: it stays in the Vpc that its router port is in, and one that runs in OVN stays there. */
-export const subnetStays: Query<Finding | undefined> = defineQuery('subnet-stays', (world, name) => {
+/** A change of the spec that a running Subnet cannot make: to another Vpc, or to a provider outside of OVN. */
+export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
   const view = world.ask(subnetBasics, name);
   const subnet = world.ask(subnetIntent, name);
   if (view === undefined || subnet === undefined) return undefined;
@@ -71,13 +70,13 @@ export const subnetStays: Query<Finding | undefined> = defineQuery('subnet-stays
   return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
 });
 
-/** By Subnet of the Vpc: what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
+/** The overlaps of all Subnets of a Vpc, by Subnet. One pass for all, so that the cost does not grow with the square. */
 const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
-  claims.push(...leftClaims(world, vpc));
+  claims.push(...orphanedClaims(world, vpc));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
   const first = new Map<string, Claim>();
-  for (const [{ holder }, before] of givingWayTo(world, claims)) {
+  for (const [{ holder }, before] of yieldingTo(world, claims)) {
     const other = first.get(holder);
     if (other === undefined || before.rank < other.rank) first.set(holder, before);
   }
@@ -96,17 +95,17 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
 });
 
 /**
- * By claim that gives way: the first of those it gives way to. Who gives way with what it asks for keeps what it has, and others give way to that;
- * nobody is asked to keep anything twice, so this ends.
+ * The claims that yield, each with the first claim that it yields to. A Subnet whose requested network yields keeps the one in effect, so that is
+ * claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
  */
-function givingWayTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
+function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   const keeping = new Set<string>();
   for (;;) {
-    const found = givingWay(claims);
+    const found = yieldingClaims(claims);
     const before = keeping.size;
     for (const { holder, kind } of found.keys()) {
-      if (kind !== 'asked' || keeping.has(holder)) continue;
-      const kept = keptClaims(world, holder);
+      if (kind !== 'requested' || keeping.has(holder)) continue;
+      const kept = claimsInEffect(world, holder);
       if (kept.length > 0) keeping.add(holder);
       claims.push(...kept);
     }
@@ -114,23 +113,23 @@ function givingWayTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   }
 }
 
-/** Of a Subnet whose router port carries other networks than it asks for: these. */
-function keptClaims(world: World, name: string): readonly Claim[] {
+/** The networks of a Subnet's router port, if they differ from the requested ones. */
+function claimsInEffect(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetBasics, name);
   const asked = world.ask(askedNetworks, name);
   return view === undefined || asked.inPlace || !asked.carries
     ? []
-    : claimsTo(world.ask(carriedNetworks, name), view, 'kept', PLACE_IN_EFFECT);
+    : claimsTo(world.ask(carriedNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
 }
 
 /**
- * Before those that are not in effect yet. Who has the name of one takes it over, and keeps it from others until then; one of that name in
- * another Vpc does not.
+ * The orphaned networks, before those that are not in effect yet. A Subnet of the same name and Vpc takes its network over, so it claims the
+ * network as its own.
  */
-function leftClaims(world: World, vpc: string): Claim[] {
-  return world.ask(leftInUse, vpc).flatMap(({ subnet, cidrs }) => {
+function orphanedClaims(world: World, vpc: string): Claim[] {
+  return world.ask(orphanedInUse, vpc).flatMap(({ subnet, cidrs }) => {
     const holder = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
-    return cidrs.map((cidr) => ({ holder, kind: 'kept' as const, cidr, vlan: '', rank: `${PLACE_OF_LEFT} ${subnet}` }));
+    return cidrs.map((cidr) => ({ holder, kind: 'inEffect' as const, cidr, vlan: '', rank: `${RANK_OF_ORPHANED} ${subnet}` }));
   });
 }
 
@@ -138,13 +137,13 @@ function claimsOf(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
   const running = isRunning(world, name);
-  const refused = refusedAnyway(world, view);
+  const refused = isInvalidAnyway(world, view);
   if (refused && !running) return [];
   const networks = world.ask(askedNetworks, name);
-  const place = networks.inPlace ? PLACE_IN_EFFECT : running ? placeOfMoving(world, name, networks) : placeOfComing(world, view);
+  const place = networks.inPlace ? RANK_IN_EFFECT : running ? rankOfMoving(world, name, networks) : rankOfNew(world, view);
   const elsewhere = refused && !networks.inPlace && networks.carries;
-  const asked = claimsTo(networks, view, elsewhere ? 'vain' : 'asked', place);
-  return elsewhere ? [...keptClaims(world, name), ...asked] : asked;
+  const asked = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', place);
+  return elsewhere ? [...claimsInEffect(world, name), ...asked] : asked;
 }
 
 function claimsTo(
@@ -156,29 +155,29 @@ function claimsTo(
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
-    // In effect first, as far as that can be told, then by age, then by uid.
+    // By rank, then by age, then by uid.
     return [{ holder: name, kind, cidr, vlan, rank: `${place} ${created} ${uid}` }];
   });
 }
 
 /**
- * One whose router port somebody took away, or wrote another network into, is in effect all the same; one whose spec was edited since it was
- * accepted, and whose port carries another network, is about to move.
+ * A Subnet whose router port was deleted, or got another network by hand, is in effect all the same. One whose spec was edited since it was
+ * accepted, and whose port has another network, is about to move.
  */
-function placeOfMoving(world: World, name: string, { carries }: SubnetNetworks): number {
-  const place = world.ask(placeWithoutPort, name);
-  return place > 2 && carries ? PLACE_OF_NEW : place;
+function rankOfMoving(world: World, name: string, { carries }: SubnetNetworks): number {
+  const place = world.ask(rankWithoutPort, name);
+  return place > 2 && carries ? RANK_OF_NEW : place;
 }
 
-function placeOfComing(world: World, { name, vpc }: SubnetBasics): number {
-  return world.ask(leftInUse, vpc).some(({ subnet }) => subnet === name) ? PLACE_OF_LEFT : PLACE_OF_NEW;
+function rankOfNew(world: World, { name, vpc }: SubnetBasics): number {
+  return world.ask(orphanedInUse, vpc).some(({ subnet }) => subnet === name) ? RANK_OF_ORPHANED : RANK_OF_NEW;
 }
 
 /**
- * Where somebody deletes a whole router, no port says which of two was in effect: the one that is said to be accepted as its spec is, before
- * one that was edited since, before one that is refused. Value, not object: other parts of a status run nobody's rule.
+ * If a whole router was deleted, no port shows which of two Subnets was in effect. Then the order is: accepted with the present spec, edited since
+ * it was accepted, not accepted. A query of one value, so that other changes of the status run no rule again.
  */
-const placeWithoutPort: Query<2 | 3 | 4> = defineQuery('subnet-place-without-port', (world, name) => {
+const rankWithoutPort: Query<2 | 3 | 4> = defineQuery('subnet-rank-without-port', (world, name) => {
   const { metadata, status } = world.subnets.get(name) ?? {};
   const accepted = status?.conditions?.find(({ type, status: is }) => type === 'Accepted' && is === 'True');
   if (accepted === undefined) return 4;

@@ -1,6 +1,4 @@
-/**
- * What is wrong with a Subnet on its own, whatever else there is.
- */
+/** Findings of a Subnet's spec by itself, independent of other objects. */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { subnetFindings as judge } from '../../../api/validation/subnet-validation.ts';
 import type { Query } from '../../../world/world.ts';

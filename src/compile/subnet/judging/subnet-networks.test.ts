@@ -29,7 +29,7 @@ test('a Subnet gains a family, and its rows follow', () => {
   assert.equal(status?.['v6availableIPs'], 65533n);
 });
 
-test('a larger Subnet takes the way out from a smaller one while it has a network, and not while it is refused', () => {
+test('a larger Subnet hides the source route of a smaller one while it has a network, and not while it is invalid', () => {
   const bench = setUp('10.0.0.0/24');
   const waysOut = (): readonly string[] => bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue|'));
   const own = 'blue||src-ip|10.0.0.0/24|10.0.0.1';
@@ -44,7 +44,7 @@ test('a larger Subnet takes the way out from a smaller one while it has a networ
   assert.deepEqual(waysOut(), [own]);
 });
 
-test('a family that is taken away under its holders counts their addresses until they go', () => {
+test('a dropped family counts its addresses in use until they are released', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5,fd00::5', '10.0.0.6,fd00::6');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
   bench.settle();
@@ -59,7 +59,7 @@ test('a family that is taken away under its holders counts their addresses until
   assert.deepEqual(counts(), [1n, 1n, 'fd00::6', 0n]);
 });
 
-test('a family that nobody uses goes at once', () => {
+test('a dropped family without addresses in use goes at once', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
   bench.settle();
@@ -74,7 +74,7 @@ test('a family that nobody uses goes at once', () => {
   );
 });
 
-test('a family in use stays in the rows until its last address is gone, and new addresses have it no more', () => {
+test('a dropped family in use stays in the rows until its last address is released, and new addresses do not have it', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5,fd00::5');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
   bench.settle();
@@ -93,7 +93,7 @@ test('a family in use stays in the rows until its last address is gone, and new 
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
 });
 
-test('a narrowed CIDR waits for who is outside, and hands out only what is left', () => {
+test('a narrowed CIDR waits for addresses outside of it, and gives out only addresses inside', () => {
   const bench = setUp('10.0.0.0/16', '10.0.0.5', '10.0.9.9');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24' });
   bench.settle();
@@ -133,7 +133,7 @@ test('a mistyped CIDR does not take a running network down', () => {
   assert.equal(bench.condition('subnets', 'red', 'Error'), undefined);
 });
 
-test('a Subnet that never was valid has no rows', () => {
+test('a Subnet that was never valid has no rows', () => {
   const bench = setUp('nonsense');
   assert.deepEqual([bench.row('Logical_Switch', 'red'), bench.compiler.desired.pool('red')], [undefined, undefined]);
   assert.deepEqual(
@@ -145,7 +145,7 @@ test('a Subnet that never was valid has no rows', () => {
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
 
-test('a gateway that somebody has as an address waits for them, names them, and follows the moment it is free', () => {
+test('a gateway whose address is in use waits, names its user, and takes effect once it is released', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5', '10.0.0.6,fd00::6');
   bench.edit('subnets', 'red', { gateway: '10.0.0.5,fd00::9' });
   bench.settle();
@@ -154,7 +154,7 @@ test('a gateway that somebody has as an address waits for them, names them, and 
   assert.equal(accepted?.reason, 'SubnetGatewayInUse');
   assert.equal(
     accepted?.message,
-    'Subnet red: spec.gateway "10.0.0.5" is in use; 10.0.0.1 stays the gateway until nobody has it: IP p0.shop; ' +
+    'Subnet red: spec.gateway "10.0.0.5" is in use; 10.0.0.1 stays the gateway until it is released: IP p0.shop; ' +
       'delete their pods or them, or kubectl edit subnet red and name a free address',
   );
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
@@ -164,7 +164,7 @@ test('a gateway that somebody has as an address waits for them, names them, and 
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
 });
 
-test('a CIDR that waits for addresses in use goes on waiting when somebody takes the marks of the router port', () => {
+test('a CIDR that waits for addresses in use goes on waiting when the router port loses its ownership keys', () => {
   const bench = setUp('10.0.0.0/24', '10.0.0.200');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/25' });
   bench.settle();

@@ -1,11 +1,10 @@
 /**
- * The networks of a Subnet: what its spec asks, and what is in effect.
+ * The networks of a Subnet: requested by its spec, and in effect.
  *
- * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped: then the network that the
- * router port has stays in effect for all rows, new addresses come from the part of it that the spec still names, and the
- * Subnet says who is in the way. With the last of them gone the rows follow the spec. Likewise while somebody has the
- * address that is to be the gateway: no router port takes it from them. They also differ while the spec cannot be read: a
- * mistyped CIDR does not take a network down.
+ * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays in
+ * effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they are
+ * released, the rows follow the spec. The same holds while the address of a new gateway is in use. They also differ while the spec cannot be
+ * parsed: a mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
@@ -32,19 +31,19 @@ export interface Network {
 }
 
 export interface SubnetNetworks extends Dual<Network> {
-  /** Where new addresses come from: of each family the network of the spec, or the one in effect. */
+  /** The networks for new addresses: for each family that of the spec, or the one in effect. */
   readonly pool: Dual<Network>;
-  /** IP objects, Vips and EIPs, each as `<kind> <name>`, with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
+  /** IP objects, Vips and EIPs, as `<kind> <name>`, with an address outside of the requested CIDR, which waits for them. */
   readonly outside: readonly string[];
-  /** The same of those who have an address that the spec asks for as a gateway. */
+  /** Likewise, those with the address of the requested gateway. */
   readonly onGateway: readonly string[];
-  /** Networks in effect whose CIDR stays because of those outside. */
+  /** Networks in effect that stay because of `outside`. */
   readonly cidrStays: Dual<Network>;
-  /** Gateways that the spec asks for and that have to wait for those who have them. */
+  /** Requested gateways that wait for `onGateway`. */
   readonly gatewaysAwaited: Dual<AddressText>;
-  /** Whether its router port carries exactly these networks. */
+  /** Whether its router port has exactly these networks. */
   readonly inPlace: boolean;
-  /** Whether its router port carries any network, these or others. */
+  /** Whether its router port has any network. */
   readonly carries: boolean;
 }
 
@@ -63,13 +62,13 @@ interface Interface {
   readonly gateway: Address;
 }
 
-/** What the spec asks for, as far as addresses in use let it; of a spec that cannot be read, what is carried. */
+/** The requested networks, as far as addresses in use permit; those of the router port if the spec cannot be parsed. */
 export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
   return subnet === undefined ? NO_NETWORKS : networksAskedBy(world, subnet);
 });
 
-/** The same of a Subnet as somebody would like to have it. */
+/** The same for a Subnet that is not written yet. */
 export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
   const { name } = subnet.metadata;
   const asked = askedOf(subnet);
@@ -99,7 +98,7 @@ export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetwo
   };
 }
 
-/** Who is in the way of the network, or of the gateway, that a Subnet asks for: a finding while somebody is. */
+/** The finding while addresses in use block the requested CIDR or gateway. */
 export function networkInUse(name: string, networks: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
   const { outside, onGateway, cidrStays, gatewaysAwaited } = networks;
   if (outside.length > 0) {
@@ -109,13 +108,13 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
   if (onGateway.length === 0) return undefined;
-  // Of the families that wait alone: the other has its new gateway.
+  // Only for the families that wait: the other one has its new gateway.
   const stays = ([4, 6] as const).flatMap((family) =>
     ofFamily(gatewaysAwaited, family) === undefined ? [] : (ofFamily(networks, family)?.gateway ?? []),
   );
   const message =
     `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
-    `nobody has it: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
+    `it is released: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
 }
 
@@ -128,19 +127,19 @@ function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())].toSorted();
 }
 
-/** What its router port carries, whatever the spec asks. */
+/** The networks of its router port, whatever the spec requests. */
 export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
   if (subnet === undefined) return NO_NETWORKS;
   const carried = carriedOf(world, subnet);
   const effect = inEffect(carried);
   if (carried.v4 !== undefined || carried.v6 !== undefined) return effect;
-  // Without a port that says it, who is in it keeps what the spec has.
+  // Without a router port the spec counts for existing addresses.
   const { v4, v6 } = askedOf(subnet) ?? {};
   return { ...effect, pool: inEffect({ ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) }).pool };
 });
 
-/** What the spec asks for, with the gateway where it names none; undefined where it cannot be read. */
+/** The requested networks, with the default gateway if the spec names none; undefined if it cannot be parsed. */
 function askedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
   const block = subnet.spec.cidrBlock ?? '';
   if (block === '') return (subnet.spec.vlan ?? '') === '' ? undefined : {};
@@ -158,7 +157,7 @@ function askedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
   return { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
 }
 
-/** What its router port has now; nothing where it has none. */
+/** The networks of its router port; none without a port. */
 function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
   const vpc = world.vpcOf(subnet);
   const { name, uid } = subnet.metadata;
@@ -188,7 +187,7 @@ function isWaiting({ outside, onGateway }: Waits): boolean {
   return outside.length + onGateway.length > 0;
 }
 
-/** Who has an address of the carried network that the one asked for does not have, and who has its gateway where that is another. */
+/** Objects with an address of the router port's network outside of the requested one, and objects with the address of the new gateway. */
 function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): Waits {
   if (carried === undefined) return { outside: [], onGateway: [] };
   const { family } = carried.cidr;
@@ -205,7 +204,7 @@ function waitingFor(world: World, subnet: string, asked: Interface | undefined, 
 
 /**
  * IP objects, Vips and EIPs of a Subnet with such an address.
- * @param dropped the family is to go: no node waits for that, it stays as long as the cluster and is told what it has
+ * @param dropped the spec drops the family: addresses of nodes do not block that, since a node stays as long as the cluster
  */
 function holdersWith(world: World, subnet: string, family: Family, has: (address: Address) => boolean, dropped = false): readonly string[] {
   const follows = (ip: IP): boolean => dropped && isOfNode(world, ip) && addressesOf(ip, family === 4 ? 6 : 4).length > 0;
@@ -235,7 +234,7 @@ function addressesOf(ip: IP, family: Family): readonly Address[] {
   });
 }
 
-/** Of a network that stays although the spec asks for less of it: that less. */
+/** For a network that stays although the spec requests a part of it: that part. */
 function poolOf(effective: Interface | undefined, asked: Interface | undefined): Network | undefined {
   if (effective === undefined || asked === undefined) return undefined;
   return textOf({ ...effective, cidr: cidrCovers(effective.cidr, asked.cidr) ? asked.cidr : effective.cidr });

@@ -1,4 +1,4 @@
-/** A Subnet for attached networks whose network is not there, or is one that asks for another provider: no pod is ever given its addresses. */
+/** A Subnet for attachments whose network does not exist, or has another provider: no pod ever gets its addresses. */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { attachmentOfProvider } from '../../../api/names.ts';
@@ -16,7 +16,7 @@ export function networkMissing(world: World, subnet: string, provider: string): 
   const network = `NetworkAttachmentDefinition ${namespace}/${name}`;
   const [problem, rule] =
     kind === undefined
-      ? [`names ${network}, which does not exist`, 'no pod is attached to the Subnet until there is one of that name']
+      ? [`names ${network}, which does not exist`, 'no pod is attached to the Subnet until it exists']
       : kind === 'foreign'
         ? [`names ${network}, whose addresses come from elsewhere`, 'its spec.config names kube-ovn as type, or as ipam.type']
         : [

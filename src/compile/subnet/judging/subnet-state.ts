@@ -1,6 +1,4 @@
-/**
- * What becomes of a Subnet's rows: stated from its spec, kept as they are, or none.
- */
+/** Whether the rows of a Subnet are emitted from its spec, frozen, or none. */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { ownerText } from '../../../nb/ownership.ts';
 import type { Query, World } from '../../../world/world.ts';
@@ -18,20 +16,20 @@ export const subnetRows: Query<SubnetRows> = defineQuery('subnet-rows', (world, 
   return kind === 'accepted' ? 'emitted' : kind === 'frozen' ? 'frozen' : 'none';
 });
 
-/** The view of a Subnet whose rows rules are to state from its spec, else undefined. */
+/** The view of a Subnet whose rows are emitted from its spec, else undefined. */
 export function emittedSubnet(world: World, name: string): SubnetView | undefined {
   return world.ask(subnetRows, name) === 'emitted' ? world.ask(subnetView, name) : undefined;
 }
 
 /**
- * The view of a Subnet that has the say over the network of its name. Undefined where there is none, and where the network that runs is
- * left from an older Subnet of that name while this one, made again, cannot carry it on: refused, or not in OVN.
+ * The view of the Subnet that owns the network of its name. Undefined without such a Subnet, and if the running network is orphaned: an older
+ * Subnet of that name left it, and the present one cannot take it over, since it is invalid or not in OVN.
  */
 export function owningSubnet(world: World, name: string): SubnetView | undefined {
-  return world.ask(isLeftBehind, name) ? undefined : world.ask(subnetView, name);
+  return world.ask(hasOrphanedNetwork, name) ? undefined : world.ask(subnetView, name);
 }
 
-const isLeftBehind: Query<boolean> = defineQuery('subnet-left-behind', (world, name) => {
+const hasOrphanedNetwork: Query<boolean> = defineQuery('subnet-has-orphaned-network', (world, name) => {
   const view = world.ask(subnetView, name);
   if (view === undefined) return false;
   const rows = world.ask(subnetRows, name);
@@ -39,7 +37,7 @@ const isLeftBehind: Query<boolean> = defineQuery('subnet-left-behind', (world, n
   if (view.terminating && blockersOf(world, 'subnets', name).count === 0) return false;
   const { owner, uid } = ownerOfSwitch(world, name);
   if (owner !== ownerText(claimantOfSubnet(view)) || uid === view.uid) return false;
-  // Addresses for other plugins are of no use to a switch.
+  // A Subnet outside of OVN cannot take over a switch with ports.
   return rows === 'none' || hasPortsOfOthers(world, name);
 });
 

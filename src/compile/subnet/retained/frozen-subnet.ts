@@ -1,15 +1,13 @@
-/**
- * The rows of a Subnet whose spec cannot be carried out now: they stay, as they were last written where that can be told, else as they are.
- */
+/** The rows of a frozen Subnet: they stay as they were last written, if their seals show that, else as they are. */
 import { ownerText } from '../../../nb/ownership.ts';
 import { tableOf } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { frozenRows, rowWithOwnershipKeys } from '../../kept-row.ts';
+import { frozenRows, rowWithOwnershipKeys } from '../../frozen-row.ts';
 import type { RowOutput } from '../../output.ts';
-import { frozenBalancers, linked } from './kept-network.ts';
+import { frozenBalancers, linked } from './orphaned-network.ts';
 import type { LastWritten } from './subnet-last-written.ts';
 import { lastWritten } from './subnet-last-written.ts';
 import { subnetRows } from '../judging/subnet-state.ts';
@@ -21,15 +19,15 @@ export const frozenSubnet: Rule = {
   run: (world, name) => {
     const view = world.ask(subnetView, name);
     if (view === undefined || world.ask(subnetRows, name) !== 'frozen') return [];
-    // What an older Subnet of the name left, and this one did not take over, is none of its network.
-    const marked = frozenRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
+    // Rows of an older Subnet of the name, which this one did not take over, do not belong to its network.
+    const owned = frozenRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
     const written = lastWritten(world, name);
-    const rows = [...marked, ...withoutOwnershipKeys(world, written)];
+    const rows = [...owned, ...withoutOwnershipKeys(world, written)];
     return [...linked(world, withLastWritten(written, rows), name), ...frozenBalancers(world, name)];
   },
 };
 
-/** Those of its rows that say no more whose they are. */
+/** Its rows that lost their ownership keys, with these keys again. */
 function withoutOwnershipKeys(world: World, written: LastWritten): readonly RowOutput[] {
   return [...written.values()].flatMap((asWritten) => {
     const row = asWritten.find((one) => hasLostOwnershipKeys(world.rows, one));
@@ -37,7 +35,7 @@ function withoutOwnershipKeys(world: World, written: LastWritten): readonly RowO
   });
 }
 
-/** What each may have been; one that is found by another name now is one of those that are away. */
+/** Adds the candidates for the last written contents. A row that was renamed by hand is one of the missing ones, so it gets the candidates of these. */
 function withLastWritten(written: LastWritten, rows: readonly RowOutput[]): readonly RowOutput[] {
   const there = new Set(rows.map(({ id }) => id));
   const away = [...written].flatMap(([id, asWritten]) => (there.has(id) ? [] : asWritten));

@@ -41,14 +41,14 @@ function scene(spec: object): PodScene {
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The rows of the Subnet as they are, by identity. */
+/** The rows of the Subnet, by identity. */
 function rowsOf({ bench }: PodScene): Rows {
   const { uid } = bench.object('subnets', 'net')?.metadata ?? assert.fail();
   const owner = ownerText({ kind: 'subnet', namespace: '', name: 'net', uid });
   return Object.fromEntries([...bench.world.rows.ownedBy(owner)].toSorted().map((id) => [id, { ...bench.world.rows.best(id)?.row }]));
 }
 
-/** What somebody writes into a row with ovn-nbctl, by table: nothing that it is found by. */
+/** Edits with ovn-nbctl, by table: no column of the identity. */
 const BY_HAND: Readonly<Record<string, InputRow>> = {
   Logical_Switch: { other_config: { mcast_snoop: 'true' } },
   Logical_Switch_Port: { options: { 'router-port': 'nowhere' }, addresses: ['unknown'] },
@@ -60,7 +60,7 @@ const BY_HAND: Readonly<Record<string, InputRow>> = {
   Port_Group: {},
 };
 
-/** What it is found by. */
+/** Edits of a column of the identity. */
 const NAMES: Readonly<Record<string, InputRow>> = {
   Logical_Router_Port: { name: 'renamed' },
   Logical_Router_Policy: { match: 'ip4.dst == 10.70.0.0/26' },
@@ -83,7 +83,7 @@ function changeAll(made: PodScene): void {
   for (const [id, row] of Object.entries(rowsOf(made))) {
     const table = tableOf(id as RowId);
     const change = BY_HAND[table] ?? assert.fail(`nobody changes a ${table}`);
-    // By its switch a row of DHCP options is found.
+    // The identity of DHCP options has the name of the switch.
     write(made, row, table, { ...change, external_ids: { note: 'mine', ...(table !== 'DHCP_Options' && { ls: 'by-hand' }) } });
   }
 }
@@ -91,7 +91,7 @@ function changeAll(made: PodScene): void {
 for (const [whose, spec] of Object.entries(SUBNETS))
   for (const [why, edit] of Object.entries(REFUSED)) {
     if ('vpc' in edit && !('vpc' in spec)) continue;
-    test(`the rows of a Subnet ${whose} are put back as they were last written while ${why}`, () => {
+    test(`the rows of a Subnet ${whose} are repaired to the last written contents while ${why}`, () => {
       const made = scene(spec);
       const before = rowsOf(made);
       assert.ok(Object.keys(before).length > 5);
@@ -104,13 +104,13 @@ for (const [whose, spec] of Object.entries(SUBNETS))
       assert.deepEqual(rowsOf(made), before);
       for (const [id, row] of Object.entries(before)) {
         const table = tableOf(id as RowId);
-        // Of a Subnet whose spec names another Vpc, the name of its router port alone says in which it is.
+        // For a Subnet whose spec names another Vpc, only the name of its router port shows the present one.
         if (NAMES[table] === undefined || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
         write(made, row, table, NAMES[table]);
         made.bench.settle();
         assert.deepEqual(rowsOf(made), before, id);
       }
-      // Also where nobody led while it was changed.
+      // Also if no controller was leading when it was changed.
       changeAll(made);
       const fresh = made.bench.restarted();
       fresh.settle();
@@ -135,7 +135,7 @@ function removeOwnershipKeys({ bench }: PodScene, row: Readonly<Record<string, u
 for (const [whose, spec] of Object.entries(SUBNETS))
   for (const [why, edit] of Object.entries(REFUSED)) {
     if ('vpc' in edit && !('vpc' in spec)) continue;
-    test(`rows of a Subnet ${whose} that lose their marks while ${why} have them again, and nothing else goes`, () => {
+    test(`rows of a Subnet ${whose} that lose their ownership keys while ${why} get them again, and no other row is deleted`, () => {
       const made = scene(spec);
       made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
       made.bench.settle();
@@ -147,13 +147,13 @@ for (const [whose, spec] of Object.entries(SUBNETS))
       for (const [what, isTaken] of Object.entries(TAKEN))
         for (const [id, row] of Object.entries(before)) {
           const table = tableOf(id as RowId);
-          // Without any, DHCP options are nobody's; and the name of its router port alone says in which Vpc such a Subnet is.
+          // DHCP options without any keys are foreign; and only the name of the router port shows the Vpc of such a Subnet.
           if ((table === 'DHCP_Options' && what === 'all') || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
           const { writes } = made.bench;
           removeOwnershipKeys(made, row, table, isTaken);
           made.bench.settle();
           assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], `${id}: ${what}`);
-          // Nothing else was written for a moment.
+          // No other write happened.
           if (what !== 'all') assert.equal(made.bench.writes - writes, 1, id);
         }
       const again = made.bench.restarted();
@@ -162,7 +162,7 @@ for (const [whose, spec] of Object.entries(SUBNETS))
     });
   }
 
-test('so do those that were taken over from a Subnet that vanished, by their names', () => {
+test('rows that were taken over from a Subnet removed by force are recognised by their names', () => {
   const spec = SUBNETS['of a Vpc'] ?? {};
   const made = scene(spec);
   made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
@@ -183,7 +183,7 @@ test('so do those that were taken over from a Subnet that vanished, by their nam
   }
 });
 
-test('a row that another program has marked is its own, whatever it was', () => {
+test('a row with keys of another program is foreign, whatever it was before', () => {
   const made = scene(SUBNETS['of a Vpc'] ?? {});
   made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
   made.bench.settle();
@@ -195,7 +195,7 @@ test('a row that another program has marked is its own, whatever it was', () => 
   assert.deepEqual(made.bench.externalIds('Logical_Router_Port', id.slice(id.indexOf('/') + 1)), external_ids);
 });
 
-test('what no more can be told of stays: a row whose field was edited together with what is refused', () => {
+test('a row whose last written contents are unknown stays as it is: its field was edited together with the invalid one', () => {
   const made = scene(SUBNETS['of a Vpc'] ?? {});
   const lease = (): string | undefined => {
     const rows = Object.values(rowsOf(made)).filter((row) => 'cidr' in row && row['cidr'] === '10.70.0.0/24');

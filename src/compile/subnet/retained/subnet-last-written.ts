@@ -1,7 +1,7 @@
 /**
- * What the rows of a Subnet whose spec is refused may have been when they were last written: as the spec says, with the networks that are in
- * effect, that it asks for, or that its policies show. Which of these is right the seal in each row tells (`RowOutput.sealed`): what somebody
- * changes there by hand is put back where one of them is, and stays where none is.
+ * Candidates for the last written rows of a frozen Subnet: as the spec gives them, with the networks in effect, with the requested ones, and with
+ * those in its router policies. The seal of each row shows which candidate was written (`RowOutput.sealed`): changes by other programs are
+ * repaired to that one. If the seal matches none, the row stays as it is.
  */
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { cidrContains, firstUsable, formatCidr, parseCidr } from '../../../net/cidr.ts';
@@ -25,7 +25,7 @@ import { hasRouterPort, routerPortRow, switchRow } from '../rows/subnet-switch.t
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, viewWith } from '../judging/subnet-view.ts';
 
-/** By row, each as it may have been. */
+/** Candidates by row. */
 export type LastWritten = ReadonlyMap<RowId, readonly RowOutput[]>;
 
 export function lastWritten(world: World, name: string): LastWritten {
@@ -44,7 +44,7 @@ function viewsOf(world: World, basics: SubnetBasics): readonly SubnetView[] {
   return views.filter(({ cidr, gateway }, at) => views.findIndex((other) => other.cidr === cidr && other.gateway === gateway) === at);
 }
 
-/** What the policies of its router say is to be routed to it, with the gateway that its spec names there, or the usual one. */
+/** The networks in its router policies, each with the gateway that the spec names there, or the default one. */
 function routedNetworks(world: World, basics: SubnetBasics): Dual<Network> {
   const named = splitList(world.ask(subnetSpec, basics.name)?.gateway ?? '').flatMap((text) => parseAddress(text) ?? []);
   const networks: { v4?: Network; v6?: Network } = {};
@@ -60,7 +60,7 @@ function routedNetworks(world: World, basics: SubnetBasics): Dual<Network> {
 
 function rowsWith(world: World, view: SubnetView): readonly RowOutput[] {
   const wrong = world.ask(subnetFindings, view.name).map(({ field }) => field);
-  // A field that is refused says nothing of what it said before, and may be of any shape.
+  // An invalid field does not show its earlier value, and may have any shape.
   const isSound = (...fields: readonly string[]): boolean => !fields.some((field) => wrong.some((one) => one.startsWith(`spec.${field}`)));
   return [
     switchRow(view),

@@ -23,7 +23,7 @@ const state = ({ bench }: PodScene, ids: readonly string[]): readonly unknown[] 
 
 const uuids = (states: readonly unknown[]): readonly unknown[] => states.map((found) => (found as readonly (readonly unknown[])[])[0]?.[1]);
 
-test('rows of a Subnet that vanished stay the same rows while a pod has an address of it, and a new Subnet takes them over', () => {
+test('rows of a Subnet removed by force stay the same rows while a pod has an address of it, and a new Subnet takes them over', () => {
   const scene = setUp('blue');
   const before = state(scene, ROWS);
   assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
@@ -39,7 +39,7 @@ test('rows of a Subnet that vanished stay the same rows while a pod has an addre
   assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
-test('the same where the IP object is taken away too: it is made again, and the network stays the same rows', () => {
+test('the same if the IP object is deleted as well: it is created again, and the network has the same rows', () => {
   for (const order of [['ips', 'subnets'] as const, ['subnets', 'ips'] as const]) {
     const scene = setUp('blue');
     const before = state(scene, ROWS);
@@ -61,14 +61,14 @@ test('the same where the IP object is taken away too: it is made again, and the 
   }
 });
 
-/** As `ovn-nbctl lsp-del` does it. */
+/** Like `ovn-nbctl lsp-del`. */
 function deletePort({ bench: { northbound, world } }: PodScene, name: string): void {
   const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === name) ?? [];
   assert.ok(uuid);
   world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
 }
 
-test('a port that somebody deletes while its Subnet is gone comes back into the groups by which its traffic leaves', () => {
+test('a port deleted while its Subnet is removed by force comes back into the port groups of its gateway', () => {
   for (const gatewayType of ['distributed', 'centralized']) {
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'], gatewayType, gatewayNode: 'n1' });
@@ -89,7 +89,7 @@ test('a port that somebody deletes while its Subnet is gone comes back into the 
   }
 });
 
-test('whose network is in the router of a Vpc follows the marks of its router port, whoever writes them', () => {
+test('the owner of a network follows the ownership keys of its router port, whatever program writes them', () => {
   const scene = setUp('blue');
   const { northbound, world } = scene.bench;
   const blockers = (): readonly string[] => blockersOf(world, 'vpcs', 'blue').names;
@@ -103,7 +103,7 @@ test('whose network is in the router of a Vpc follows the marks of its router po
   assert.deepEqual(blockers(), ['Subnet red']);
 });
 
-test('a port that somebody deletes while its Subnet is gone is made again in the network that is left', () => {
+test('a port deleted while its Subnet is removed by force is created again in the orphaned network', () => {
   const scene = setUp('blue');
   const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];
   scene.bench.vanish('subnets', 'red');
@@ -120,7 +120,7 @@ test('a port that somebody deletes while its Subnet is gone is made again in the
   assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options']);
 });
 
-test('a Subnet made again is judged while the annotations and the port of a pod in what is left of it do not agree', () => {
+test('a Subnet created again is validated while annotations and port of a pod in the orphaned network disagree', () => {
   const scene = setUp('blue');
   const before = state(scene, ROWS);
   scene.bench.vanish('subnets', 'red');
@@ -149,7 +149,7 @@ test('the rows go with the last pod', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
-test('an IP object that only asks for an address keeps no network of a Subnet that vanished, and another Subnet can have it', () => {
+test('an IP object that only requests an address does not keep an orphaned network, and another Subnet can have it', () => {
   const scene = setUp('blue');
   scene.bench.vanish('subnets', 'red');
   scene.bench.vanish('pods', 'shop/web');
@@ -178,7 +178,7 @@ const NOT_CARRIED_ON: Readonly<Record<string, Readonly<Record<string, unknown>>>
 };
 
 for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
-  test(`a Subnet made again ${how} does not take the network of running pods away, and what carries it on takes it over`, () => {
+  test(`a Subnet created again ${how} does not delete the network of running pods, and a valid one takes it over`, () => {
     const scene = setUp('blue');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
     scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
@@ -193,7 +193,7 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
     again.settle();
     assert.equal(again.writes, 0);
 
-    // Deleted while pods are in the network that is left: it waits for them, as any other.
+    // Deleted while pods are in the orphaned network: it waits for them, like any other.
     scene.bench.delete('subnets', 'red');
     scene.bench.settle();
     assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop, Vip db/);
@@ -205,7 +205,7 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
     assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
   });
 
-  test(`the rows that a Subnet made again ${how} found go with the last pod, and it can go itself`, () => {
+  test(`the rows that a Subnet created again ${how} found go with the last pod, and it can be deleted`, () => {
     const scene = setUp('blue');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
     scene.bench.settle();
@@ -224,7 +224,7 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
   });
 }
 
-test('a join Subnet made again with a network that cannot be read leaves nodes their ports', () => {
+test("a join Subnet created again with an invalid CIDR leaves the nodes' ports as they are", () => {
   const scene = new PodScene();
   const rows = ['Logical_Switch/join', 'Logical_Switch_Port/node-n1'];
   scene.bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
@@ -237,7 +237,7 @@ test('a join Subnet made again with a network that cannot be read leaves nodes t
   assert.deepEqual(state(scene, rows), before);
 });
 
-test('a pod of the default Vpc stays in the groups by which it leaves the cluster', () => {
+test('a pod of the default Vpc stays in the port groups of its gateway', () => {
   const scene = setUp('ovn-cluster');
   const groups = ['Port_Group/node.n1', 'Port_Group/red.n1'];
   const before = state(scene, groups);
@@ -255,7 +255,7 @@ const OBJECTS = [
 ] as const;
 
 for (const [resource, spec, ports] of OBJECTS) {
-  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and the last object takes them along`, () => {
+  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and go with the last object`, () => {
     const rows = [...ROWS.slice(0, 3), ...ports];
     const scene = setUp('blue');
     scene.bench.delete('pods', 'shop/web');
@@ -275,7 +275,7 @@ for (const [resource, spec, ports] of OBJECTS) {
     scene.bench.vanish('subnets', 'red');
     scene.bench.settle();
     assert.deepEqual(state(scene, rows), before);
-    // The one that spoke for all goes, with its own ports.
+    // The one whose rule emitted the rows goes, with its own ports.
     scene.bench.delete(resource, 'one');
     scene.bench.settle();
     assert.equal(scene.bench.object(resource, 'one'), undefined);
@@ -292,14 +292,14 @@ for (const [resource, spec, ports] of OBJECTS) {
   });
 }
 
-/** Rows of its router and of its Vpc's link to it. */
+/** Rows of the router and of the link to it. */
 const ROUTER = ['Logical_Router/blue', ...ROWS];
 
 for (const order of [
   ['vpcs', 'subnets'],
   ['subnets', 'vpcs'],
 ] as const) {
-  test(`Vpc and Subnet torn out, ${order.join(' then ')}: a pod that runs keeps its gateway, until it goes or they are made again`, () => {
+  test(`Vpc and Subnet removed by force, ${order.join(' then ')}: a running pod keeps its gateway until it goes or they are created again`, () => {
     const scene = setUp('blue');
     const before = state(scene, ROUTER);
     for (const kind of order) {
@@ -316,7 +316,7 @@ for (const order of [
       [],
     );
 
-    // A Vpc of that name takes the router over, and waits for who is in the network that is left.
+    // A Vpc of that name takes the router over, and waits for the pods in the orphaned network.
     scene.bench.put('vpcs', { metadata: { name: 'blue' } });
     scene.bench.settle();
     assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
@@ -337,7 +337,7 @@ for (const order of [
   });
 }
 
-test('the Vpc of a Subnet that was torn out waits for who is in its network, and goes with the last', () => {
+test('the Vpc of a Subnet removed by force waits for the pods in its network, and goes with the last one', () => {
   const scene = setUp('blue');
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
@@ -361,7 +361,7 @@ test('the Vpc of a Subnet that was torn out waits for who is in its network, and
   );
 });
 
-test('of several networks that are left in a router the last one in use takes it along', () => {
+test('a router with several orphaned networks goes with the last one in use', () => {
   const scene = setUp('blue');
   scene.bench.put('namespaces', { metadata: { name: 'yard' } });
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['yard'] });
@@ -382,7 +382,7 @@ test('of several networks that are left in a router the last one in use takes it
   assert.equal(scene.bench.row('Logical_Router', 'blue'), undefined);
 });
 
-test('no other Subnet of the Vpc has the network of one that vanished while a pod has an address of it; who is named so takes it over', () => {
+test('no other Subnet of the Vpc gets an orphaned network while a pod has an address of it; one of its name takes it over', () => {
   const scene = setUp('blue');
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'grey' } });
@@ -422,7 +422,7 @@ for (const [what, spec] of [
   ['in another Vpc', { vpc: 'grey', cidrBlock: '10.0.0.0/24', gateway: '10.9.9.9' }],
   ['with another network', { vpc: 'blue', cidrBlock: '10.7.0.0/24', gateway: '10.9.9.9' }],
 ] as const)
-  test(`the network of a Subnet that vanished under a pod is not given to another while one of its name that cannot be is made ${what}`, () => {
+  test(`an orphaned network in use does not go to another Subnet while an invalid one of its name is created ${what}`, () => {
     const scene = setUp('blue');
     const { bench } = scene;
     bench.put('vpcs', { metadata: { name: 'grey' } });
@@ -443,7 +443,7 @@ for (const [what, spec] of [
     assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
   });
 
-/** By what another program leaves of the router's marks. */
+/** The keys of the router that another program leaves. */
 const KEYS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'whose it is': [['vendor', 'kube-ovn']],
   'all of them': [],
@@ -451,7 +451,7 @@ const KEYS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>
 };
 
 for (const [what, marks] of Object.entries(KEYS_LEFT))
-  test(`the network of a Subnet that vanished is in its router also while another program takes the marks of that: ${what}`, () => {
+  test(`an orphaned network is in its router also while the router has lost its ownership keys: ${what}`, () => {
     const scene = setUp('blue');
     const { bench } = scene;
     const before = bench.row('Logical_Router_Port', 'blue-red')?.['networks'];

@@ -1,7 +1,6 @@
 /**
- * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
- * Vip, an EIP or a rule that is marked with one has an address of it, and so does the router that they are in. The last of these takes them along; a
- * new Subnet of that name takes them over, once it can carry them on.
+ * A Subnet that was removed by force with addresses in use: its rows and its router stay as they are while an IP object, a Vip, an EIP, a NAT rule,
+ * or a port has an address of it. They go with the last one; a new Subnet of that name takes them over as soon as it can use them.
  */
 import { ipHoldsAddress } from '../../../blockers/subnet-dependents.ts';
 import type { RowId } from '../../../nb/row-id.ts';
@@ -16,42 +15,42 @@ import type { Rule } from '../../compiler.ts';
 import type { Output } from '../../output.ts';
 import { nodeView } from '../../node/node-view.ts';
 import { podView } from '../../pod/pod-view.ts';
-import { keptNetwork, routerOfNetworkLeft } from './kept-network.ts';
+import { orphanedRows, routerOfOrphanedNetwork } from './orphaned-network.ts';
 import { owningSubnet } from '../judging/subnet-state.ts';
 import { switchId } from '../judging/subnet-view.ts';
 
-/** Value, not object: a status that comes back runs nobody's rule. */
+/** A value, not the object: a status write runs no rule again. */
 const hasOwningSubnet: Query<boolean> = defineQuery('has-owning-subnet', (world, name) => owningSubnet(world, name) !== undefined);
 const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world, key) => {
   const [resource = '', name = ''] = key.split('/');
   return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;
 });
 
-/** A Vip, an EIP, or a rule that is marked with an EIP. */
+/** A Vip, an EIP, or a NAT rule with the address of an EIP. */
 export interface AddressUser {
   readonly resource: AddressResource | NatRuleResource;
   readonly name: string;
   readonly subnet: string;
 }
 
-/** Over Subnets that IP objects name, whether they exist or not. */
+/** The domain has all Subnets that IP objects name, existing or not. */
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
   over: (world) => valuesOf(world.ips, 'subnet'),
   run: (world, subnet) =>
-    subnet === '' || world.ask(hasOwningSubnet, subnet) || !world.ask(isHeldByIp, subnet) ? [] : networkLeft(world, subnet),
+    subnet === '' || world.ask(hasOwningSubnet, subnet) || !world.ask(isHeldByIp, subnet) ? [] : orphanedNetwork(world, subnet),
 };
 
-/** One that only asks for an address keeps no network from others: it may wait for a Subnet of that name for ever. */
+/** An IP object that only requests an address does not count: it may wait for a Subnet of that name for ever. */
 const isHeldByIp: Query<boolean> = defineQuery('subnet-held-by-ip', (world, subnet) =>
   [...world.ips.bucket('subnet', subnet)].some((ip) => world.ask(ipHoldsAddress, ip)),
 );
 
-/** The same while no IP object has one: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
+/** The same if no IP object has an address: the first of the Vips, EIPs and NAT rules with one emits the rows. */
 export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
   if (world.ask(hasOwningSubnet, subnet) || world.ask(isHeldByIp, subnet)) return [];
   const [first] = holdersIn(world, subnet);
-  return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
+  return first === `${resource}/${name}` ? orphanedNetwork(world, subnet) : [];
 }
 
 function holdersIn(world: World, subnet: string): readonly string[] {
@@ -64,13 +63,13 @@ function holdersIn(world: World, subnet: string): readonly string[] {
   return [...objects, ...rules].toSorted();
 }
 
-/** The same while none of these has one, because they were taken away too: one of the pods and nodes whose ports are in it speaks for all. */
+/** The same if these objects were deleted as well: one of the pods and nodes with ports in the network emits the rows. */
 export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
-  return world.ask(portThatSpeaks, subnet) === port ? networkLeft(world, subnet) : [];
+  return world.ask(emittingPort, subnet) === port ? orphanedNetwork(world, subnet) : [];
 }
 
-/** Asked by each port that is left: a query, so that who goes of very many runs the rules of one. */
-const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-speaks', (world, subnet) => {
+/** The port whose pod or node emits the rows. A query, so that a change of one port does not run the rules of all others. */
+const emittingPort: Query<RowId | undefined> = defineQuery('subnet-emitting-port', (world, subnet) => {
   if (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
@@ -81,7 +80,7 @@ const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-s
   return theirs.toSorted()[0];
 });
 
-/** A pod or a node that is there, and so speaks for its port: one that went leaves it for a moment. */
+/** Whether the row owner of a port exists, so that its rule runs. */
 function lives(world: World, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {
   const [kind = '', namespace = '', name = ''] = owner.split('/');
   if (kind === 'node') return world.ask(nodeView, name)?.uid === uid;
@@ -89,14 +88,14 @@ function lives(world: World, { owner, uid }: { readonly owner: string; readonly 
   return pod?.uid === uid && pod.alive;
 }
 
-function networkLeft(world: World, subnet: string): readonly Output[] {
-  return [...keptNetwork(world, subnet), ...routerOfNetworkLeft(world, subnet, isLeft)];
+function orphanedNetwork(world: World, subnet: string): readonly Output[] {
+  return [...orphanedRows(world, subnet), ...routerOfOrphanedNetwork(world, subnet, isLeft)];
 }
 
-/** Whether somebody speaks for the network of a Subnet that vanished. */
+/** Whether the rows of an orphaned network are emitted. */
 const isLeft: Query<boolean> = defineQuery(
   'network-left',
   (world, subnet) =>
     !world.ask(hasOwningSubnet, subnet) &&
-    (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
+    (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0 || world.ask(emittingPort, subnet) !== undefined),
 );

@@ -21,7 +21,7 @@ function setUp(): RuleBench {
 }
 
 for (const target of ['nonexist', 'z2']) {
-  test(`a Subnet does not move to Vpc ${target}: its network stays as it is, and the Subnet says so`, () => {
+  test(`a Subnet does not move to Vpc ${target}: its network stays as it is, and the Subnet reports that`, () => {
     const bench = setUp();
     const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
     bench.edit('subnets', 'zs', { vpc: target });
@@ -50,7 +50,7 @@ for (const target of ['nonexist', 'z2']) {
 }
 
 for (const how of ['changed', 'taken away'] as const) {
-  test(`the link of a network whose Subnet is refused leads to its router again when somebody has it ${how}`, () => {
+  test(`the link of a frozen Subnet leads to its router again after another program ${how}`, () => {
     const bench = setUp();
     bench.edit('subnets', 'zs', { vpc: 'z2' });
     bench.settle();
@@ -77,7 +77,7 @@ const NOT_THE_ROUTERS: Readonly<Record<string, (bench: RuleBench) => void>> = {
 };
 
 for (const [how, makeAgain] of Object.entries(NOT_THE_ROUTERS)) {
-  test(`a Vpc made again ${how} does not take the router of living Subnets away; it goes with the last of them`, () => {
+  test(`a Vpc created again ${how} does not delete the router of existing Subnets; it goes with the last of them`, () => {
     const bench = setUp();
     const rows = (): readonly string[] => [...bench.world.rows.ownedBy('vpc//z1'), ...bench.world.rows.ownedBy('subnet//zs')].toSorted();
     const before = rows();
@@ -96,7 +96,7 @@ for (const [how, makeAgain] of Object.entries(NOT_THE_ROUTERS)) {
   });
 }
 
-test('a provider edited away from OVN does not take a running network along; the Subnet says so, and can be deleted', () => {
+test('a running network stays when the provider is edited to one outside of OVN; the Subnet reports that, and can be deleted', () => {
   const bench = setUp();
   const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
   bench.edit('subnets', 'zs', { provider: 'nonsense' });
@@ -117,7 +117,7 @@ test('a provider edited away from OVN does not take a running network along; the
   assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')], []);
 });
 
-test('an object whose rows cannot go yet says what is in the way', () => {
+test('an object whose rows cannot be deleted yet reports the reason', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'fx' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
   bench.settle();
@@ -131,7 +131,7 @@ test('an object whose rows cannot go yet says what is in the way', () => {
   assert.match(stringifyJson(said), /Subnet fx cannot be deleted yet: Logical_Switch_Port guest in it is not ours/);
 });
 
-test('a row that an IPPool or a node cannot have is told by an Event on it', () => {
+test('a row conflict of an IPPool or a node is reported by an Event on it', () => {
   const bench = setUp();
   bench.world.rowConflicts.set(rowId('Port_Group', 'node.n1'), { owners: ['node//n1'], message: 'Port_Group node.n1 belongs to neutron' });
   bench.settle();
@@ -141,7 +141,7 @@ test('a row that an IPPool or a node cannot have is told by an Event on it', () 
   );
 });
 
-test('a pod that asks for what its port does not get is told so', () => {
+test('a pod with an annotation that is not implemented reports that', () => {
   const bench = setUp();
   bench.put('pods', {
     metadata: { name: 'odd', namespace: 'shop', annotations: { 'ovn.kubernetes.io/security_groups': 'sg1', 'ovn.kubernetes.io/eip': '' } },
@@ -157,7 +157,7 @@ test('a pod that asks for what its port does not get is told so', () => {
   );
 });
 
-/** Another program writes its own marks over those of the router of Vpc z1. */
+/** Another program overwrites the ownership keys of the router of Vpc z1. */
 function takeRouter(bench: RuleBench): Uuid {
   const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'z1') ?? [];
   assert.ok(uuid !== undefined);
@@ -166,7 +166,7 @@ function takeRouter(bench: RuleBench): Uuid {
   return uuid;
 }
 
-test("a Subnet in a router that became another program's says so, with the Vpc to look at, until it is Kiln's again", () => {
+test('a Subnet in a router that became foreign reports that, with the Vpc to inspect, until the router is ours again', () => {
   const bench = setUp();
   const { uid } = bench.object('vpcs', 'z1')?.metadata ?? {};
   const uuid = takeRouter(bench);
@@ -184,7 +184,7 @@ test("a Subnet in a router that became another program's says so, with the Vpc t
   assert.equal(bench.condition('subnets', 'zs', 'Ready')?.status, 'True');
 });
 
-test('a Subnet that is being deleted goes although another one wants the row that it had in a router which became that of another program', () => {
+test('a Subnet that is being deleted goes although another one needs the row that it had in a router that became foreign', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'first' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
   bench.settle();

@@ -1,4 +1,4 @@
-/** Ports of other programs in the switch of a Subnet: their addresses are kept back while they are there, and nobody who has one loses it. */
+/** Foreign ports in the switch of a Subnet: their addresses are not allocated while they exist, and no pod with one of them loses it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Edit } from '../../../diff/edits.ts';
@@ -41,7 +41,7 @@ function waits(scene: PodScene, pod: string): readonly (string | undefined)[] {
   return [reason, message];
 }
 
-test('an address that a port of another program has is given to nobody, by name neither, until the port is gone', () => {
+test('the address of a foreign port is not allocated, not even by name, until the port is gone', () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/29' });
   const { bench } = scene;
   const counts = (): unknown => {
@@ -59,8 +59,8 @@ test('an address that a port of another program has is given to nobody, by name 
   assert.match(message ?? '', /the address 10\.1\.0\.3 in Subnet "net" is held by port ext of another program/);
   assert.deepEqual(counts(), [2n, 1n, '10.1.0.5-10.1.0.6', '10.1.0.4']);
   const whole =
-    'Subnet net: spec.cidrBlock "10.1.0.0/29" has 2 addresses that ports of other programs in its switch have: 10.1.0.2-10.1.0.3; nobody is given one while that is so; ' +
-    'ovn-nbctl show net lists the ports, and spec.excludeIps is for the addresses of those that are to stay. All else is in effect; kubectl edit subnet net';
+    'Subnet net: spec.cidrBlock "10.1.0.0/29" has 2 addresses that ports of other programs in its switch have: 10.1.0.2-10.1.0.3; Kiln does not allocate them; ' +
+    'ovn-nbctl show net lists the ports, and spec.excludeIps is for the addresses of those that should stay. All else is in effect; kubectl edit subnet net';
   assert.deepEqual(said(bench), ['AddressesOfOthers', whole]);
   assert.equal(bench.events.filter((event) => event.message === whole).length, 1);
   assert.ok(bench.row('Logical_Switch_Port', 'ext'), 'it is not ours to remove');
@@ -71,7 +71,7 @@ test('an address that a port of another program has is given to nobody, by name 
   assert.deepEqual(counts(), [3n, 2n, '10.1.0.2,10.1.0.5-10.1.0.6', '10.1.0.3-10.1.0.4']);
 });
 
-test('who has an address keeps it when a port of another program comes with it, and after a restart', () => {
+test('a pod keeps its address when a foreign port with the same one is added, also after a restart', () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const { bench } = scene;
   scene.pod('any');
@@ -92,7 +92,7 @@ test('who has an address keeps it when a port of another program comes with it, 
   }
 });
 
-test("addresses of IPv6 and those that ovn-northd chose count, those in excludeIps are the user's own matter", () => {
+test('IPv6 addresses and those that ovn-northd chose count, those in excludeIps do not', () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24,fd01::/64', excludeIps: ['10.1.0.2'] });
   const { bench } = scene;
   portOfOther(bench, 'a', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
@@ -107,7 +107,7 @@ test("addresses of IPv6 and those that ovn-northd chose count, those in excludeI
   assert.equal(scene.addressOf('shop/web'), '10.1.0.4,fd01::3');
 });
 
-test("the port of a pod that lost its marks is the pod's own: nobody else has its address", () => {
+test("a pod's port that lost its ownership keys is the pod's: no other claimant gets its address", () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const { bench } = scene;
   scene.pod('web');
@@ -119,7 +119,7 @@ test("the port of a pod that lost its marks is the pod's own: nobody else has it
   assert.equal(scene.addressOf('shop/web'), '10.1.0.2');
 });
 
-test('a port that lost its marks keeps its address back while the IP object of its name is said to be in another Subnet', () => {
+test('a port that lost its ownership keys keeps its address while the IP object of its name is in another Subnet', () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/29' });
   const { bench } = scene;
   scene.statefulSet('db', 1);
@@ -142,7 +142,7 @@ test('a port that lost its marks keeps its address back while the IP object of i
   assert.match(String(scene.stations('other.shop')), / 10\.1\.0\.2$/);
 });
 
-test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports have is looked at by nobody", () => {
+test('a switch of OpenStack belongs to no Subnet, whatever its name: its ports do not count', () => {
   const { bench } = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const uuid = `${UUID}7`;
   bench.foreignRow('Logical_Switch', uuid, { name: 'shared', external_ids: new Map([['neutron:network_name', 'theirs']]) });
@@ -154,7 +154,7 @@ test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports h
   assert.deepEqual(bench.world.usage.peek('shared')?.foreignPorts, undefined);
 });
 
-test("a switch that another program takes is no Subnet's any more: what ports in it have is nobody's conflict, until the switch is given back", () => {
+test('a switch that another program takes belongs to no Subnet: its ports conflict with no pod until the switch is ours again', () => {
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const { bench } = scene;
   scene.pod('any');

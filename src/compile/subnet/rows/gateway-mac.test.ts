@@ -1,11 +1,11 @@
-/** The MACs of a Subnet's router port and of its DHCP server: nobody is given them, by name or by chance, and who has one is told. */
+/** The MACs of a Subnet's router port and its DHCP server: no pod gets them, by name or by chance, and a pod that has one reports that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { derivedMac } from '../../../allocate/ledger-request.ts';
 import { VENDOR, VENDOR_KEY } from '../../../nb/ownership.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import { PodScene } from '../../../testing/pod-scene.ts';
-import { derivedMac as macOfRow } from '../../kept-mac.ts';
+import { derivedMac as macOfRow } from '../../row-mac.ts';
 
 const ANNOTATION = 'ovn.kubernetes.io/mac_address';
 
@@ -20,7 +20,7 @@ function routerMac({ bench }: PodScene): string {
   return String(bench.row('Logical_Router_Port', 'ovn-cluster-net')?.['mac']);
 }
 
-/** Of each family that has a DHCP server. */
+/** For each family with a DHCP server. */
 function serverMacs({ bench }: PodScene): readonly string[] {
   return bench.rowIds('DHCP_Options').flatMap((id) => {
     const text = JSON.stringify(bench.row('DHCP_Options', id)?.['options']);
@@ -28,7 +28,7 @@ function serverMacs({ bench }: PodScene): readonly string[] {
   });
 }
 
-/** As Kube-OVN made it, with a MAC drawn at random. */
+/** As Kube-OVN makes it, with a random MAC. */
 function legacyRouterPort({ bench }: PodScene, mac: string): void {
   const router = [...bench.northbound.table('Logical_Router')].find(([, { name }]) => name === 'ovn-cluster');
   assert.ok(router !== undefined);
@@ -37,7 +37,7 @@ function legacyRouterPort({ bench }: PodScene, mac: string): void {
   bench.foreignRow('Logical_Router_Port', '00000000-0000-4000-8000-00000000000a', columns, parent);
 }
 
-test('who asks for the MAC of the gateway by name is refused, and told which field asks for what, and what to do', () => {
+test('a request for the MAC of the gateway fails, with the field, its value and the next command', () => {
   const made = scene();
   const mac = routerMac(made);
   const rule = `the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port may have it`;
@@ -72,7 +72,7 @@ test('who asks for the MAC of the gateway by name is refused, and told which fie
   assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPrange'], '');
 });
 
-test('it may be had in another Subnet, and in one that is on no router', () => {
+test('the same MAC is valid in another Subnet, and in one without a router port', () => {
   const made = scene();
   made.subnet('other', { cidrBlock: '10.61.0.0/24' });
   made.subnet('apart', { cidrBlock: '10.62.0.0/24', vlan: 'v' });
@@ -84,7 +84,7 @@ test('it may be had in another Subnet, and in one that is on no router', () => {
   assert.deepEqual(made.stations('apart.shop'), [`${routerMac(made)} 10.62.0.2`]);
 });
 
-test('no MAC that Kiln makes is that of the gateway, whichever that is: also the one that Kube-OVN gave it', () => {
+test("no MAC that Kiln chooses is that of the gateway, also if Kube-OVN chose the gateway's", () => {
   const made = new PodScene();
   const first = made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
   const mac = derivedMac(`web.shop#${first.metadata.uid}`, 0);
@@ -96,7 +96,7 @@ test('no MAC that Kiln makes is that of the gateway, whichever that is: also the
   assert.notEqual(made.annotations('shop/web')[ANNOTATION], mac);
 });
 
-test('who has the MAC when it becomes the gateway keeps its port and is told, as is an object that says it from a backup', () => {
+test("a pod whose MAC becomes the gateway's keeps its port and reports that, and so does an object from a backup", () => {
   const made = scene({ vlan: 'v' });
   const mac = macOfRow(rowId('Logical_Router_Port', 'ovn-cluster-net'));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });
@@ -126,7 +126,7 @@ test('who has the MAC when it becomes the gateway keeps its port and is told, as
   );
 });
 
-test('who asks for the MAC of the DHCP server of its Subnet is refused: that which follows from its name, and that which the spec says', () => {
+test('a request for the MAC of the DHCP server fails, for the derived MAC and for the one in the spec', () => {
   for (const spec of [{ cidrBlock: '10.60.0.0/24,fd60::/64' }, { dhcpV4Options: 'server_mac=00:00:00:2E:2F:B8' }]) {
     const made = scene({ enableDHCP: true, ...spec });
     const macs = serverMacs(made);
@@ -145,7 +145,7 @@ test('who asks for the MAC of the DHCP server of its Subnet is refused: that whi
   }
 });
 
-test('where the Subnet has no DHCP, any pod may have its MAC; who has it when DHCP comes keeps its port and is told', () => {
+test('without DHCP any pod may have that MAC; one that has it when DHCP is enabled keeps its port and reports that', () => {
   const made = scene();
   const [mac = ''] = serverMacs(scene({ enableDHCP: true }));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });

@@ -1,7 +1,7 @@
 /**
- * ACLs on a Subnet's switch: the wall around a private Subnet, and those of its spec.
+ * ACLs on a Subnet's switch: those that isolate a private Subnet, and those of its spec.
  *
- * Private: everything is dropped but traffic within the Subnet, to and from allowSubnets, and from the nodes.
+ * Private: OVN drops all traffic except within the Subnet, to and from allowSubnets, and from the nodes.
  */
 import { wrongFields } from '../../../api/validation/finding.ts';
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
@@ -24,7 +24,7 @@ const NODE_ALLOW = 3000;
 const EAST_WEST_ALLOW = 1900;
 const PRIVATE_ALLOW = 1001;
 const PRIVATE_DROP = 1000;
-/** Where NetworkPolicies, Subnets and nodes are judged; older schemas have no tiers. */
+/** The tier of NetworkPolicies, Subnets and nodes in Kube-OVN; older schemas have no tiers. */
 const TIER = 2;
 
 interface Acl {
@@ -50,7 +50,7 @@ export function aclRows(world: World, view: SubnetView): readonly RowOutput[] {
   if (spec === undefined || !view.isOvn) return [];
   const owner = claimantOfSubnet(view);
   const rows = new Map<RowId, RowOutput>();
-  const say = (acl: Acl, externalIds: Readonly<Record<string, string>>): void => {
+  const add = (acl: Acl, externalIds: Readonly<Record<string, string>>): void => {
     const { direction, priority, match, action, more } = acl;
     const id = aclId(name, direction, priority, match);
     if (rows.has(id)) return;
@@ -64,12 +64,12 @@ export function aclRows(world: World, view: SubnetView): readonly RowOutput[] {
       externalIds,
     });
   };
-  if (view.private) for (const acl of wall(world, view, spec)) say(acl, { parent: name });
-  for (const acl of custom(world, view, spec)) say(acl, { parent: name, subnet: name });
+  if (view.private) for (const acl of isolation(world, view, spec)) add(acl, { parent: name });
+  for (const acl of custom(world, view, spec)) add(acl, { parent: name, subnet: name });
   return [...rows.values()];
 }
 
-function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
+function isolation(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const join = world.ask(subnetView, world.settings.joinSubnet);
   const allow = (priority: number, match: string): Acl => ({ direction: 'to-lport', priority, match, action: 'allow-related' });
   const acls: Acl[] = [
@@ -97,7 +97,7 @@ function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   return acls;
 }
 
-/** Those that OVN would not take are left out; the Subnet's condition says so. */
+/** The ACLs of the spec without invalid ones, which the Subnet's condition reports. */
 function custom(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const asked = spec.acls ?? [];
   if (asked.length === 0) return [];

@@ -1,6 +1,4 @@
-/**
- * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
- */
+/** DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec override the defaults. */
 import { parseOptions } from '../../../api/values/option-text.ts';
 import { parseMac } from '../../../net/mac.ts';
 import type { Mac } from '../../../net/mac.ts';
@@ -11,7 +9,7 @@ import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Settings } from '../../../world/settings.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptMac, macExternalId } from '../../kept-mac.ts';
+import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOutput } from '../../output.ts';
 import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
@@ -20,29 +18,29 @@ import { isOurs } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-dhcp';
 const LEASE_SECONDS = '3600';
-/** Link-local, so that it is no address of any Subnet. */
+/** Link-local, so that no Subnet has it. */
 const SERVER = '169.254.0.254';
 const ETHERNET_MTU = 1500;
-/** Bytes of each packet that the tunnel takes. */
+/** Overhead of the encapsulation, in bytes per packet. */
 const TUNNEL_BYTES = { geneve: 100, vxlan: 50, stt: 72 } as const;
 
 export type DhcpProtocol = 'IPv4' | 'IPv6';
 
-/** The row that ports of the Subnet refer to; undefined where it has none and will have none. */
+/** The row that ports of the Subnet refer to; undefined if it has none and will get none. */
 export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProtocol): RowId | undefined {
   const id = dhcpOptionsId(view.name, protocol);
-  // Of one that cannot be carried out as it was edited, what is there counts, and not what its spec asks for.
+  // For a frozen Subnet the existing row counts, not the spec.
   if (world.ask(subnetRows, view.name) === 'frozen') return isThere(world, view, protocol) ? id : undefined;
   return view.enableDHCP && (protocol === 'IPv4' ? view.v4 : view.v6) !== undefined ? id : undefined;
 }
 
-/** Also where somebody took our marks from it: ports do not lose it for the moment until they are back. */
+/** Also a row that lost its ownership keys: ports keep it until these are restored. */
 function isThere(world: World, view: SubnetView, protocol: DhcpProtocol): boolean {
   const [id, owner] = [dhcpOptionsId(view.name, protocol), claimantOfSubnet(view)];
-  return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner, externalIds: marksOf(view.name, protocol) });
+  return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner, externalIds: externalIdsOf(view.name, protocol) });
 }
 
-function marksOf(ls: string, protocol: DhcpProtocol): Readonly<Record<string, string>> {
+function externalIdsOf(ls: string, protocol: DhcpProtocol): Readonly<Record<string, string>> {
   return { ls, protocol };
 }
 
@@ -61,18 +59,25 @@ export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
   const spec = world.ask(subnetSpec, name);
   const owner = claimantOfSubnet(view);
   const rows: RowOutput[] = [];
-  const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
+  const add = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
     const id = dhcpOptionsId(name, protocol);
     const options = dhcpOptions(world, view, protocol, id, text);
-    const mark = macExternalId(id, serverMac(world, protocol, id));
-    rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ...marksOf(name, protocol), ...mark } });
+    const mac = macExternalId(id, serverMac(world, protocol, id));
+    rows.push({
+      kind: 'row',
+      id,
+      owner,
+      rule: RULE,
+      columns: { cidr, options },
+      externalIds: { ...externalIdsOf(name, protocol), ...mac },
+    });
   };
-  if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
-  if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
+  if (view.v4 !== undefined) add('IPv4', view.v4.cidr, spec?.dhcpV4Options);
+  if (view.v6 !== undefined) add('IPv6', view.v6.cidr, spec?.dhcpV6Options);
   return rows;
 }
 
-/** Whose MAC answers the Subnet's ports: they take it for the server, so none of them may have it. */
+/** The MACs of the Subnet's DHCP servers: no port may have one of them. */
 export function dhcpServerMacs(world: World, view: SubnetView): readonly Mac[] {
   const texts = dhcpRows(world, view).flatMap(({ columns: { options } }) => {
     const { server_mac: v4, server_id: v6 } = options as Readonly<Record<string, string | undefined>>;
@@ -82,7 +87,7 @@ export function dhcpServerMacs(world: World, view: SubnetView): readonly Mac[] {
 }
 
 /**
- * The defaults, and over them what a user wrote.
+ * The defaults, overridden by the user's options.
  * @param id the row, which keeps the MAC of its server
  */
 export function dhcpOptions(
@@ -104,7 +109,7 @@ export function dhcpOptions(
 }
 
 function serverMac(world: World, protocol: DhcpProtocol, id: RowId): Mac {
-  return keptMac(world, id, 'options', protocol === 'IPv6' ? 'server_id' : 'server_mac');
+  return rowMac(world, id, 'options', protocol === 'IPv6' ? 'server_id' : 'server_mac');
 }
 
 function mtuOf(view: SubnetView, settings: Settings): number {

@@ -35,7 +35,7 @@ function policies(bench: RuleBench, text: string): string[] {
   return bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('|29000|') && id.includes(text));
 }
 
-test('a distributed Subnet leaves by each node: a group and a policy for each pair', () => {
+test('traffic of a distributed Subnet leaves through each node: a port group and a policy for each pair', () => {
   const bench = setUp();
   assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'ovn.default.n2', 'red.n.1', 'red.n2']);
   assert.deepEqual(keysOf(bench.row('Port_Group', 'red.n.1')), { subnet: 'red', node: 'n-1', np: 'red/n-1', vendor: 'kube-ovn' });
@@ -54,7 +54,7 @@ test('rows of a pair go with the node', () => {
   assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
 });
 
-test('the pairs of a Subnet that was to move and went do not stay when it comes back', () => {
+test('the pairs of a Subnet that was deleted before it moved do not stay when it is created again', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', vpc: 'blue' } });
   bench.settle();
@@ -75,7 +75,7 @@ test('a custom Vpc has neither', () => {
   assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('there')));
 });
 
-test('a centralized gateway is one node, which stays while it is ready and is replaced when it is not', () => {
+test('a centralized gateway is one node, which stays while it is ready and is replaced otherwise', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n2:10.1.1.1,n-1' });
   const id = 'ovn-cluster|29000|ip4.src == 10.0.0.0/24';
   assert.deepEqual(policies(bench, '10.0.0.0/24'), [id]);
@@ -97,7 +97,7 @@ test('a centralized gateway is one node, which stays while it is ready and is re
   assert.ok(!bench.rowIds('Port_Group').includes('red.n2'));
 });
 
-test('a node by the name of a key of the policy does not take its place', () => {
+test('a node with the name of a key of the policy does not override that key', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'subnet,vendor,n2', enableEcmp: true });
   for (const name of ['subnet', 'vendor']) bench.put('nodes', node(name));
   bench.settle();
@@ -106,7 +106,7 @@ test('a node by the name of a key of the policy does not take its place', () => 
   assert.equal((row?.['nexthops'] as readonly string[] | undefined)?.length, 3, 'and is a gateway like any other');
 });
 
-test('traffic stays with its gateways while the join Subnet is given a second family', () => {
+test('traffic stays with its gateways while the join Subnet gets a second family', () => {
   const bench = new RuleBench({
     rules: [...NETWORK_RULES, nodeJoin],
     settings: { defaultCidr: '10.16.0.0/16', joinCidr: '100.64.0.0/16' },
@@ -148,7 +148,7 @@ test('with ECMP all ready nodes carry the traffic', () => {
   });
 });
 
-test('without a node that can, the Subnet names each and what keeps it from it', () => {
+test('without a usable gateway node the Subnet reports the reason for each', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n9' });
   const said = (): string => bench.condition('subnets', 'red', 'Ready')?.message ?? '';
   const rule = 'a centralized gateway is a node that is ready and has an IPv4 address in Subnet join';
@@ -196,7 +196,7 @@ function setUpWithIpv4Nodes(): RuleBench {
   return bench;
 }
 
-test('a network of a family that the join Subnet lacks has no gateway, distributed or centralized, and its Subnet says so', () => {
+test('a network of a family that the join Subnet lacks has no gateway, distributed or centralized, and its Subnet reports that', () => {
   const bench = setUpWithIpv4Nodes();
   const said = (name: string): string => bench.condition('subnets', name, 'WithoutEffect')?.message ?? '';
   assert.equal(bench.condition('subnets', 'both', 'WithoutEffect')?.reason, 'JoinLacksFamily');
@@ -209,7 +209,7 @@ test('a network of a family that the join Subnet lacks has no gateway, distribut
   assert.deepEqual(policies(bench, 'both'), ['ovn-cluster|29000|ip4.src == $both.n.1_ip4']);
 });
 
-test('a node is the centralized gateway of families alone in which it has an address', () => {
+test('a node is the centralized gateway only for families in which it has an address', () => {
   const bench = setUpWithIpv4Nodes();
   const { status, reason, message = '' } = bench.condition('subnets', 'six', 'Ready') ?? {};
   assert.deepEqual([status, reason], ['False', 'NoActiveGatewayFound']);
@@ -221,7 +221,7 @@ test('a node is the centralized gateway of families alone in which it has an add
   assert.deepEqual([bench.object('subnets', 'six')?.status?.['activateGateway'], policies(bench, 'fd02')], ['', []]);
 });
 
-test('blanks around the name of a gateway node and the address that follows it are no part of the name', () => {
+test('blanks around the name of a gateway node, and an address after it, are not part of the name', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: ' n2 :10.1.1.1 , n-1' });
   assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
 });

@@ -1,6 +1,6 @@
 /**
- * How traffic of a Subnet of the default Vpc leaves the cluster: through each pod's own node (distributed), or through chosen
- * nodes (centralized). Policies at 29000 send it to the nodes' addresses in the join Subnet.
+ * The gateways of Subnets in the default Vpc: traffic leaves the cluster through each pod's own node (distributed), or through chosen nodes
+ * (centralized). Policies of priority 29000 send it to the nodes' addresses in the join Subnet.
  */
 import { selectorMatches } from '../../../api/kubernetes/label-selector.ts';
 import { portGroupAddressSet, subnetNodePortGroup } from '../../../api/names.ts';
@@ -27,7 +27,7 @@ import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 
 export const GATEWAY_PRIORITY = 29000;
 
-/** A node's addresses in the join Subnet; empty until its port is there. */
+/** A node's addresses in the join Subnet; empty until its port exists. */
 export const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
   const view = world.ask(nodeView, node);
   const addresses = view === undefined ? undefined : joinAddresses(world, view);
@@ -36,12 +36,12 @@ export const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (worl
   return { ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }) };
 });
 
-/** Families of the join Subnet's networks: by these alone can traffic leave through a node. */
+/** Families of the join Subnet: only their traffic can leave through a node. */
 const joinFamilies: Query<readonly Family[]> = defineQuery('join-families', (world) =>
   familiesOf(world.ask(subnetNetworks, world.settings.joinSubnet)),
 );
 
-/** Networks of a Subnet of a family that the join Subnet lacks, so that no node is their gateway. None while there is no join Subnet. */
+/** Networks of a Subnet in a family that the join Subnet lacks, so that they have no gateway. None without a join Subnet. */
 export const networksWithoutGateway: Query<readonly string[]> = defineQuery('subnet-networks-without-gateway', (world, name) => {
   const view = emittedSubnet(world, name);
   if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin) return [];
@@ -52,12 +52,12 @@ export const networksWithoutGateway: Query<readonly string[]> = defineQuery('sub
     .flatMap((family) => ofFamily(view, family)?.cidr ?? []);
 });
 
-/** Pods of a distributed Subnet on one node: the group that their ports join. */
+/** The port group of a distributed Subnet's pods on one node. */
 export function subnetNodeGroupId(subnet: string, node: string): RowId {
   return rowId('Port_Group', subnetNodePortGroup(subnet, node));
 }
 
-/** Whether traffic of a Subnet leaves by each pod's own node, so that a pod's port joins `subnetNodeGroupId`. */
+/** Whether traffic of a Subnet leaves through each pod's own node, so that a pod's port is in `subnetNodeGroupId`. */
 export function isDistributed(view: SubnetView): boolean {
   return view.inDefaultVpc && view.routed && !view.isJoin && view.gatewayType === 'distributed' && view.protocol !== 'Mac';
 }
@@ -91,7 +91,7 @@ export function distributedRows(world: World, view: SubnetView, node: string): r
   return rows;
 }
 
-/** Those that may be: a pair of another Subnet with a node costs nothing. */
+/** Subnets that may be distributed. The domain has no pairs of other Subnets with nodes, so these cost nothing. */
 function distributedSubnets(world: World): Domain {
   const may = (subnet: Subnet): boolean => {
     const { gatewayType = '', vlan = '', logicalGateway, provider = '' } = subnet.spec;
@@ -102,11 +102,11 @@ function distributedSubnets(world: World): Domain {
 }
 
 export interface CentralizedGateway {
-  /** Nodes that carry the traffic now, in the order of the spec. */
+  /** The present gateway nodes, in the order of the spec. */
   readonly nodes: readonly string[];
 }
 
-/** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
+/** Undefined if the Subnet has no centralized gateway. A gateway node needs an address in the join Subnet, in a family of the Subnet. */
 export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
   const view = emittedSubnet(world, name);
   return view === undefined ? undefined : centralizedGatewayOf(world, view);
@@ -125,7 +125,7 @@ export function centralizedGatewayOf(world: World, view: SubnetView): Centralize
 
 export interface GatewayCandidate {
   readonly node: string;
-  /** `not joined`: without an address of a family of the Subnet in the join Subnet. */
+  /** `not joined`: the node has no address in the join Subnet in a family of the Subnet. */
   readonly state: 'able' | 'missing' | 'not ready' | 'not joined';
 }
 
@@ -158,13 +158,13 @@ export function centralizedRows(world: World, view: SubnetView, gateway: Central
     if (hops.length === 0) return [];
     const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
     const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
-    // Kube-OVN's format has nodes for keys beside one of its own: a node of that name does not take its place.
+    // In Kube-OVN's format the keys are node names and `subnet`: a node of that name must not override it.
     const keys = { ...Object.fromEntries(hops), subnet: view.name };
     return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
   });
 }
 
-/** Names win over selectors. The egress address that may follow a name is the node agent's matter. */
+/** Names override selectors. A name may have an egress address appended, which the node agent reads. */
 function candidatesOf(world: World, name: string): readonly string[] {
   const spec = world.ask(subnetSpec, name);
   const named = splitList(spec?.gatewayNode ?? '').map((item) => (item.split(':', 1)[0] ?? '').trim());

@@ -1,6 +1,4 @@
-/**
- * The load balancers of its Vpc, attached to a Subnet's switch. Never to the join Subnet's.
- */
+/** The load balancers of the Vpc, as members of a Subnet's switch; none for the join Subnet. */
 import { keysOf } from '../../../world/domain.ts';
 import type { Rule } from '../../compiler.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';

@@ -1,10 +1,9 @@
 /**
- * How the router of its Vpc treats a Subnet's traffic: what goes to the Subnet is routed whatever policies of lower priority say
- * (policy 31000); in a custom Vpc, what comes from it and has no other way goes to its gateway, in its route table.
+ * Routes and policies of a Subnet in its Vpc's router: traffic to the Subnet is routed whatever policies of lower priority say (policy 31000).
+ * In a custom Vpc, traffic from the Subnet without another route goes to its gateway, in its route table.
  *
- * Kube-OVN builds its OVN so that source routes come last. In OVN as released a longer prefix wins whichever side it is
- * compared with: the source route of a /24 hides the default route and the way to a Subnet that is a /16. So it is stated only
- * where it hides nothing.
+ * Kube-OVN builds its OVN so that source routes come last. In OVN as released, the longest prefix wins, source or destination: the source route
+ * of a /24 hides the default route, and the route to a Subnet that is a /16. So it is emitted only if it hides no other route.
  */
 import type { Family } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
@@ -49,7 +48,7 @@ export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): rea
   return [...policies, ...routes.map((route) => routeRow(view.vpc, route, owner, RULE))];
 }
 
-/** Of a Subnet that is stated. */
+/** The source routes of a Subnet whose rows are emitted. */
 export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
   const view = emittedSubnet(world, name);
   return view === undefined ? [] : sourceRoutesOf(world, view);
@@ -67,7 +66,7 @@ export function sourceRoutesOf(world: World, view: SubnetView): readonly Route[]
   });
 }
 
-/** Of a Vpc: the shortest prefix length of each family among its routed Subnets that have a network: one that is refused hides nothing. */
+/** The shortest prefix length of each family among a Vpc's routed Subnets; a Subnet without rows does not count. */
 const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {
   const shortest = { 4: 32, 6: 128 };
   for (const name of world.subnetVpcs.in(vpc)) {
@@ -78,7 +77,7 @@ const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vp
   return shortest;
 });
 
-/** Of the static routes in a Vpc's spec: the shortest prefix length by `<route table> <family>`. */
+/** The shortest prefix length among the static routes of a Vpc's spec, by `<route table> <family>`. */
 const shortestPrefixes: Query<Readonly<Record<string, number>>> = defineQuery('vpc-shortest-prefixes', (world, vpc) => {
   const shortest: Record<string, number> = {};
   for (const { cidr = '', routeTable = '' } of world.ask(vpcSpec, vpc)?.staticRoutes ?? []) {

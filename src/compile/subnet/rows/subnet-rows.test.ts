@@ -42,7 +42,7 @@ test('a Subnet is a switch with a link to the router', () => {
 const ROUTER = '11111111-1111-4111-8111-111111111111' as Uuid;
 const ROUTER_PORT = '11111111-1111-4111-8111-111111111112' as Uuid;
 
-test("a Subnet is not linked to another program's router port that has the name of its own", () => {
+test('a Subnet does not link to a foreign router port of its name', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.foreignRow('Logical_Router', ROUTER, { name: 'theirs' });
   const port = { name: 'blue-red', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] };
@@ -58,7 +58,7 @@ test("a Subnet is not linked to another program's router port that has the name 
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
 });
 
-test('of two Subnets whose router ports have one name, one alone is linked to it, and the other when that is gone', () => {
+test('of two Subnets whose router ports have one name, only one links to it, and the other one after that is gone', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   for (const [vpc, subnet, cidrBlock] of [
     ['a', 'b-c', '10.0.0.0/24'],
@@ -77,7 +77,7 @@ test('of two Subnets whose router ports have one name, one alone is linked to it
 });
 
 for (const kept of ['is refused', 'vanished'] as const)
-  test(`a network whose Subnet ${kept} gives its link up where its router port is away and another has the name: never two behind one`, () => {
+  test(`a network whose Subnet ${kept} drops its link if its router port is missing and another has the name: never two behind one port`, () => {
     const bench = new RuleBench({ rules: kept === 'vanished' ? RULES : NETWORK_RULES });
     for (const vpc of ['a', 'a-b']) bench.put('vpcs', { metadata: { name: vpc } });
     bench.put('subnets', { metadata: { name: 'c' }, spec: { vpc: 'a-b', cidrBlock: '10.1.0.0/24' } });
@@ -116,7 +116,7 @@ for (const kept of ['is refused', 'vanished'] as const)
     );
   });
 
-test('a refused Subnet whose router port is taken away says that its network is cut off', () => {
+test('a frozen Subnet whose router port is deleted reports that its network is cut off', () => {
   const bench = setUp({});
   bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
   bench.settle();
@@ -130,7 +130,7 @@ test('a refused Subnet whose router port is taken away says that its network is 
   assert.match(ready?.message ?? '', /Logical_Router_Port blue-red, .* is not in OVN/);
 });
 
-test('a link stays while somebody has taken the marks from its router port', () => {
+test('a link stays while its router port has lost its ownership keys', () => {
   const bench = setUp({});
   const [uuid] = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-red') ?? [];
   assert.ok(uuid !== undefined);
@@ -142,7 +142,7 @@ test('a link stays while somebody has taken the marks from its router port', () 
 
 const RANDOM = '0a:58:00:00:00:01';
 
-/** What another program writes into the router port and the DHCP server of Subnet red. */
+/** Another program's edit of the router port and the DHCP server of Subnet red. */
 function writtenByHand(bench: RuleBench, marks?: Readonly<Record<string, string>>): void {
   for (const [table, one, row] of [
     ['Logical_Router_Port', { name: 'blue-red' }, { mac: RANDOM, networks: ['10.9.9.9/24'] }],
@@ -173,7 +173,7 @@ test('a MAC that another program writes into a row of ours does not stay', () =>
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-red')?.['networks'], ['10.0.0.1/24']);
 });
 
-test('the MAC of a row that is taken over from Kube-OVN is kept, and put back when another program changes it', () => {
+test("an adopted row keeps Kube-OVN's MAC, which is restored after another program changed it", () => {
   const bench = setUp({ enableDHCP: true });
   writtenByHand(bench, { vendor: 'kube-ovn' });
   assert.deepEqual(macs(bench), [RANDOM, RANDOM, '3600']);
@@ -189,7 +189,7 @@ test('the MAC of a row that is taken over from Kube-OVN is kept, and put back wh
   assert.equal(again.writes, 0);
 });
 
-test('router advertisements, with defaults and as asked', () => {
+test('router advertisements, with defaults and as configured', () => {
   const bench = setUp({ cidrBlock: 'fd00:1::/64', enableIPv6RA: true });
   const columns = ['ipv6_prefix', 'ipv6_ra_configs'];
   const defaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
@@ -202,7 +202,7 @@ test('router advertisements, with defaults and as asked', () => {
   ]);
 });
 
-test('DHCP options of each family, with the MTU that the tunnel leaves, and a server MAC that stays', () => {
+test('DHCP options of each family, with the MTU inside the tunnel, and a stable server MAC', () => {
   const bench = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112', enableDHCP: true });
   const v4 = bench.row('DHCP_Options', 'red|IPv4|');
   const options = bench.map('DHCP_Options', 'red|IPv4|', 'options');
@@ -227,7 +227,7 @@ test('DHCP options of each family, with the MTU that the tunnel leaves, and a se
   assert.deepEqual([bench.rowIds('DHCP_Options'), bench.object('subnets', 'red')?.status?.['dhcpV4OptionsUUID']], [[], '']);
 });
 
-test('a private Subnet lets in members, allowSubnets and nodes', () => {
+test('a private Subnet admits its members, allowSubnets and nodes', () => {
   const bench = setUp({ private: true, allowSubnets: ['10.9.0.0/16', 'fd00::/64'] });
   assert.deepEqual(bench.rowIds('ACL'), [
     'red|to-lport|1000|ip',
@@ -246,7 +246,7 @@ test('a private Subnet lets in members, allowSubnets and nodes', () => {
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ResetLogicalSwitchAclSuccess');
 });
 
-test('ACLs of the spec are changed one by one, and a foreign one stays', () => {
+test('ACLs of the spec change one by one, and a foreign one stays', () => {
   const acl = { direction: 'to-lport', priority: 1005, match: 'ip4.src == 10.0.0.9', action: 'drop' };
   const bench = setUp({ acls: [acl], allowEWTraffic: true });
   const within = 'ip4.src == 10.0.0.0/24 && ip4.dst == 10.0.0.0/24';
@@ -300,7 +300,7 @@ test('the source route of a Subnet does not hide a larger one of the same Vpc', 
   );
 });
 
-test('the source route of a Subnet does not hide routes that the Vpc asks for', () => {
+test("the source route of a Subnet does not hide routes of the Vpc's spec", () => {
   const bench = setUp({});
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '10.0.0.128/25', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
   bench.settle();
@@ -321,7 +321,7 @@ test('the load balancers of the Vpc are attached unless enableLb is false', () =
   assert.deepEqual(bench.row('Logical_Switch', 'red')?.['load_balancer'], []);
 });
 
-test('and they stay while its spec cannot be carried out, also where that names another Vpc and its router port is taken away', () => {
+test('the load balancers stay while the Subnet is frozen, also if the spec names another Vpc and the router port is deleted', () => {
   const bench = setUp({});
   bench.put('vpcs', { metadata: { name: 'green' } });
   bench.settle();
@@ -335,7 +335,7 @@ test('and they stay while its spec cannot be carried out, also where that names 
   assert.deepEqual(bench.list('Logical_Switch', 'red', 'load_balancer'), held);
 });
 
-test('one that somebody deletes while its spec cannot be carried out comes again, and to the switch', () => {
+test('a load balancer deleted while the Subnet is frozen is created again, and put into the switch', () => {
   const bench = setUp({});
   const names = (): readonly string[] => bench.list('Logical_Switch', 'red', 'load_balancer').toSorted();
   const held = names();
@@ -357,7 +357,7 @@ test('a Subnet of another provider is for addresses only', () => {
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
-test('what a Subnet asks and is not implemented is said', () => {
+test('fields of a Subnet that are not implemented are reported', () => {
   const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
   const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
   assert.deepEqual(
@@ -372,7 +372,7 @@ test('what a Subnet asks and is not implemented is said', () => {
   assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);
 });
 
-test('the rules of outgoing NAT are where the node agent of Kube-OVN reads them', () => {
+test("the rules of outgoing NAT are in the status, where Kube-OVN's node agent reads them", () => {
   const natOutgoingPolicyRules = [
     { action: 'forward', match: { srcIPs: '10.0.0.5', dstIPs: '8.8.8.8' } },
     { action: 'nat', match: { dstIPs: '10.0.0.0/8' } },
@@ -388,7 +388,7 @@ test('the rules of outgoing NAT are where the node agent of Kube-OVN reads them'
   assert.deepEqual(bench.object('subnets', 'red')?.status?.['natOutgoingPolicyRules'], []);
 });
 
-test('a fresh controller has nothing to do', () => {
+test('a restarted controller plans nothing', () => {
   const bench = setUp({ private: true, enableDHCP: true, cidrBlock: '10.0.0.0/24,fd00::/112', enableIPv6RA: true });
   const second = bench.restarted();
   second.settle();

@@ -10,7 +10,7 @@ import { identityOf, rowId } from '../../../nb/row-id.ts';
 import { keysOf } from '../../../world/domain.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { keptMac, macExternalId } from '../../kept-mac.ts';
+import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { Claimant, ColumnValue, RowOutput } from '../../output.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
@@ -32,7 +32,7 @@ export const subnetSwitch: Rule = {
     const port = switchToRouterPort(name, view.vpc);
     const id = routerPortId(view);
     const link = rowId('Logical_Switch_Port', port);
-    // Never two switches behind one router port: who links to that of its name, which is this one's now, gives way first.
+    // Never two switches behind one router port: another Subnet that links to a port of this name drops its link first.
     const waits = world.rows.state(id) === undefined && isLinkedByAnother(world, id, name);
     const linked = !waits && mayLink(world, id, owner, () => isOurs(world, link, owner));
     return [switchRow(view), ...(linked ? [linkRow(owner, name, port, identityOf(id))] : []), routerPortRow(world, view)];
@@ -44,10 +44,10 @@ export function switchRow(view: SubnetView): RowOutput {
   return { kind: 'row', id: switchId(name), owner: claimantOfSubnet(view), rule: RULE, columns: { name, other_config: {} } };
 }
 
-/** Of a Subnet that has one. */
+/** The router port of a Subnet that has one (`hasRouterPort`). */
 export function routerPortRow(world: World, view: SubnetView): RowOutput {
   const id = routerPortId(view);
-  const mac = keptMac(world, id, 'mac');
+  const mac = rowMac(world, id, 'mac');
   return {
     kind: 'row',
     id,
@@ -69,12 +69,12 @@ export function hasRouterPort({ isOvn, routed, protocol }: SubnetView): boolean 
   return isOvn && routed && protocol !== 'Mac';
 }
 
-/** The router's side of a Subnet's link to it. */
+/** The router's end of a Subnet's link. */
 export function routerPortId(view: Pick<SubnetView, 'vpc' | 'name'>): RowId {
   return rowId('Logical_Router_Port', routerToSwitchPort(view.vpc, view.name));
 }
 
-/** The switch's side of it. @param name of this port. @param routerPort name of the other side */
+/** The switch's end of the link. @param name of this port @param routerPort name of the other end */
 export function linkRow(owner: Claimant, subnet: string, name: string, routerPort: string): RowOutput {
   return {
     kind: 'row',

@@ -1,6 +1,6 @@
 /**
- * `status.natOutgoingPolicyRules`, where Kube-OVN's node agent reads the exceptions to plain outgoing NAT, each with the name that its sets
- * and chains have on nodes.
+ * `status.natOutgoingPolicyRules`: Kube-OVN's node agent reads the exceptions to outgoing NAT there, each with the name of its sets and chains on
+ * nodes.
  */
 import { createHash } from 'node:crypto';
 import type { SubnetSpec } from '../../../api/kinds/subnet.ts';
@@ -13,7 +13,7 @@ const ID_LENGTH = 12;
 export function natRulesInEffect(name: string, { natOutgoing = false, natOutgoingPolicyRules = [] }: SubnetSpec): readonly Json[] {
   if (!natOutgoing) return [];
   return natOutgoingPolicyRules.map(({ match = {}, action = '' }, index) => {
-    // The bytes that Go writes for the rule: keys in this order, empty texts left out.
+    // The JSON that Go writes for the rule: keys in this order, without empty texts.
     const { srcIPs = '', dstIPs = '' } = match;
     const rule = { match: { ...(srcIPs !== '' && { srcIPs }), ...(dstIPs !== '' && { dstIPs }) }, action };
     const ruleID = createHash('sha256')

@@ -1,19 +1,19 @@
 /**
- * A network that is kept while the spec of its Subnet is refused, and that has no router port any more: somebody took it away, and nobody can
- * state it before the spec is accepted again; or another object has its name since.
+ * A frozen Subnet without its router port: another program deleted it, and no rule can emit it before the spec is accepted again; or another
+ * object has a router port of its name now.
  */
 import { routerToSwitchPort } from '../../../api/names.ts';
 import { ownerText } from '../../../nb/ownership.ts';
 import { rowId, tableOf } from '../../../nb/row-id.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
-import type { Refusal } from '../judging/subnet-acceptance.ts';
+import type { SubnetProblem } from '../judging/subnet-acceptance.ts';
 import type { SubnetBasics } from '../judging/subnet-basics.ts';
 import { claimantOfSubnet } from '../judging/subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
-/** Undefined where it has its router port, or is to have none. */
-export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined {
+/** Undefined if it has its router port, or needs none. */
+export function cutOff(world: World, basics: SubnetBasics): SubnetProblem | undefined {
   const owner = claimantOfSubnet(basics);
   if (!basics.routed || [...world.rows.ownedBy(ownerText(owner))].some((id) => tableOf(id) === 'Logical_Router_Port')) return undefined;
   const { name, vpc } = basics;
@@ -25,7 +25,7 @@ export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined 
   if (there === undefined)
     return {
       reason: 'RouterPortPending',
-      message: `${what} is not in OVN; it is made again when the spec is accepted: see condition Accepted; ${commandText`kubectl edit subnet ${name}`}`,
+      message: `${what} is not in OVN; Kiln creates it again when the spec is accepted: see condition Accepted; ${commandText`kubectl edit subnet ${name}`}`,
     };
   const [kind = '', , ...rest] = there.kind === 'ours' ? there.owner.split('/') : [];
   const whose = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';

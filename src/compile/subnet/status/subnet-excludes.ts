@@ -1,7 +1,4 @@
-/**
- * Items of `spec.excludeIps` that lie in no network of their Subnet: they keep nothing back, and are mistyped, or left from a CIDR that
- * was edited.
- */
+/** Items of `spec.excludeIps` outside of the Subnet's networks: they exclude nothing, since they are mistyped or the CIDR was edited. */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { lastAddress, networkAddress, parseCidr } from '../../../net/cidr.ts';
@@ -12,7 +9,7 @@ import { defineQuery } from '../../../world/world.ts';
 import { subnetSpec } from '../judging/subnet-basics.ts';
 import { askedNetworks } from '../judging/subnet-networks.ts';
 
-/** A query of its own: the status that these are told in is put together anew for every address that is given. */
+/** A query of its own: the status runs again for every allocated address. */
 export const excludesOutside: Query<readonly Finding[]> = defineQuery('subnet-excludes-outside', (world, name) => {
   const excludeIps = world.ask(subnetSpec, name)?.excludeIps ?? [];
   const networks = world.ask(askedNetworks, name);
@@ -31,7 +28,7 @@ export const excludesOutside: Query<readonly Finding[]> = defineQuery('subnet-ex
           field: `spec.excludeIps[${i}]`,
           value,
           problem: `is outside of ${cidrs.join(' and ')}`,
-          rule: 'only addresses of the Subnet can be kept back',
+          rule: 'only addresses of the Subnet can be excluded',
         },
       ),
     ];

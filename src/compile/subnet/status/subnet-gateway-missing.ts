@@ -1,6 +1,4 @@
-/**
- * What a Subnet with a centralized gateway says while no node is it: which node is kept from it by what.
- */
+/** The message of a centralized Subnet without a gateway node: the reason for each node that the spec names or selects. */
 import { findingOf } from '../../../api/validation/finding.ts';
 import type { World } from '../../../world/world.ts';
 import { namesText } from '../../left-out.ts';
@@ -17,28 +15,33 @@ export function gatewayMissing(world: World, view: SubnetView): string {
   const candidates = gatewayCandidates(world, view);
   const address = `${FAMILY_WANTED[view.protocol]}address in Subnet ${world.settings.joinSubnet}`;
   const why = [
-    ...kept(candidates, 'missing', 'does not exist', 'do not exist'),
-    ...kept(candidates, 'not ready', 'is not ready', 'are not ready'),
-    ...kept(candidates, 'not joined', `has no ${address}`, `have no ${address}`),
+    ...reasonText(candidates, 'missing', 'does not exist', 'do not exist'),
+    ...reasonText(candidates, 'not ready', 'is not ready', 'are not ready'),
+    ...reasonText(candidates, 'not joined', `has no ${address}`, `have no ${address}`),
   ];
   const bySelector = gatewayNode === '' && selectors.length > 0;
-  const nobody = bySelector ? 'no node has these labels' : 'it names no node';
+  const noCandidate = bySelector ? 'no node has these labels' : 'it names no node';
   const { message } = findingOf(
     { kind: 'Subnet', name: view.name },
     {
       code: 'NoActiveGatewayFound',
       field: bySelector ? 'spec.gatewayNodeSelectors' : 'spec.gatewayNode',
       value: bySelector ? JSON.stringify(selectors) : gatewayNode,
-      problem: `gives no gateway: ${why.length === 0 ? nobody : why.join(', ')}`,
+      problem: `gives no gateway: ${why.length === 0 ? noCandidate : why.join(', ')}`,
       rule: `a centralized gateway is a node that is ready and has an ${address}`,
     },
   );
-  // What waits for a node is looked at there; a name without one is mended here.
+  // An existing node is inspected; a name without a node is corrected in the Subnet.
   const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : commandText`kubectl edit subnet ${view.name}`;
   return `${message}; ${next}`;
 }
 
-function kept(candidates: readonly GatewayCandidate[], state: GatewayCandidate['state'], one: string, several: string): readonly string[] {
+function reasonText(
+  candidates: readonly GatewayCandidate[],
+  state: GatewayCandidate['state'],
+  one: string,
+  several: string,
+): readonly string[] {
   const nodes = candidates.filter((candidate) => candidate.state === state).map(({ node }) => node);
   return nodes.length === 0 ? [] : [`${namesText(nodes)} ${nodes.length === 1 ? one : several}`];
 }

@@ -1,4 +1,4 @@
-/** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
+/** Ineffective fields of a Subnet's spec, reported by condition `WithoutEffect`. */
 import type { Finding, Subject } from '../../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../../api/validation/finding.ts';
 import { allowedHostBits } from '../../../api/validation/host-bits.ts';
@@ -27,7 +27,7 @@ import { commandText } from '../../../text/command-text.ts';
 
 const RANGES_SHOWN = 5;
 
-/** A query of its own: the status that these are told in is put together anew for much else. */
+/** A query of its own: the status runs again for many other reasons. */
 export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
   const spec = world.ask(subnetSpec, name) ?? {};
   const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = spec;
@@ -40,14 +40,14 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   return [
     ...namespacesFindings(world, subject, namespaces),
     ...ofAnotherVpc(world, subject, namespaces),
-    ...world.ask(tenancyWords, name),
+    ...world.ask(tenancyFindings, name),
     ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
     ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
     ...providerOf(world, subject, provider),
     ...servicesOverlap({ name, spec }, world.settings),
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
-    ...ofOthers(world, subject),
+    ...ofForeignPorts(world, subject),
     ...notJoined(world, subject),
     ...claimsForJoin(world, subject),
     ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
@@ -59,8 +59,8 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
 
 const ADMITTED = `metadata.annotations[${kilnAnnotation.admitNamespaces}]`;
 
-/** What its annotations about tenants say in vain. */
-const tenancyWords: Query<readonly Finding[]> = defineQuery('subnet-tenancy-words', (world, name) => {
+/** Ineffective annotations about tenants. */
+const tenancyFindings: Query<readonly Finding[]> = defineQuery('subnet-tenancy-findings', (world, name) => {
   const annotations = world.ask(subnetIntent, name)?.metadata.annotations ?? {};
   const subject = { kind: 'Subnet', name };
   const names = splitList(annotations[kilnAnnotation.admitNamespaces] ?? '');
@@ -79,35 +79,35 @@ function providerOf(world: World, subject: Subject, provider = ''): readonly Fin
   return impossible.length > 0 ? impossible : networkMissing(world, subject.name, provider);
 }
 
-/** Of a Subnet for attached networks the list binds nobody to begin with. */
+/** None for a Subnet for attachments, whose list binds no namespace. */
 function ofAnotherVpc(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
   const view = namespaces.length === 0 ? undefined : world.ask(subnetView, subject.name);
   return view?.provider === DEFAULT_PROVIDER ? namespacesOfAnotherVpc(world, subject, view.vpc, namespaces) : [];
 }
 
-/** Of a family nobody has an address and none is left: whoever names none waits for ever, in a dual-stack Subnet for both. */
+/** Families whose addresses are all excluded: a pod that names no address waits for ever, in a dual-stack Subnet for both families. */
 function allExcluded(world: World, subject: Subject): readonly Finding[] {
   const { excludeIps = [] } = world.ask(subnetSpec, subject.name) ?? {};
   const networks = world.ask(askedNetworks, subject.name);
   const families = world.ask(familiesNeverGiven, subject.name);
   return families.flatMap((family) => {
     const cidr = ofFamily(networks, family)?.cidr;
-    // One that only stays in effect for who is in it gives nothing, whatever is excluded.
+    // A network that only stays for existing addresses gives out none anyway.
     if (cidr === undefined || ofFamily(networks.cidrStays, family) !== undefined) return [];
     return [
       findingOf(subject, {
         code: 'SubnetNeverGiven',
         field: 'spec.excludeIps',
         value: excludeIps.join(','),
-        problem: `leaves no address of ${cidr} to be given`,
-        rule: 'a pod that names no address waits for ever: the gateway, the first and the last address of a network, and what is excluded are given to nobody who does not ask for them by name',
+        problem: `leaves no address of ${cidr} to allocate`,
+        rule: 'a pod that names no address waits for ever: only a pod that names an excluded address gets it, and none gets the gateway, or the first or the last address of a network',
       }),
     ];
   });
 }
 
-/** Addresses that OVN would answer for twice are given to nobody. The user knows which ports are to stay. */
-function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
+/** Addresses of foreign ports: the allocator does not give them out. The user knows which ports should stay. */
+function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding[] {
   const networks = world.ask(askedNetworks, name);
   return world.ask(foreignPortAddresses, name).map(({ family, count, range }) => {
     const ranges = range.split(',');
@@ -119,13 +119,13 @@ function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
         field: 'spec.cidrBlock',
         value: ofFamily(networks, family)?.cidr ?? '',
         problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch have: ${shown}`,
-        rule: `nobody is given one while that is so; ${commandText`ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that are to stay`}`,
+        rule: `Kiln does not allocate them; ${commandText`ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that should stay`}`,
       },
     );
   });
 }
 
-/** Its namespaces' new pods wait: to fall back to the default Subnet would be to guess. */
+/** New pods of the namespaces wait: falling back to the default Subnet would be a guess. */
 function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
   if (subject.name !== world.settings.joinSubnet) return [];
   const { namespaces = [], namespaceSelectors = [] } = world.ask(subnetSpec, subject.name) ?? {};
@@ -138,8 +138,8 @@ function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
       code: 'JoinHasNoPods',
       field,
       value,
-      problem: 'claims namespaces, and this Subnet joins nodes to the network and has no pods',
-      rule: 'new pods of those namespaces wait until they are taken out of it; those that run stay where they are',
+      problem: 'claims namespaces, and this Subnet is for nodes and has no pods',
+      rule: 'new pods of those namespaces wait until the Subnet no longer claims them; running pods stay where they are',
     }),
   );
 }
@@ -149,7 +149,7 @@ function routeShared(world: World, subject: Subject, route: Route): readonly Fin
   return vpc === undefined ? [] : sharedRoute(world, subject, 'spec.cidrBlock', vpc, route);
 }
 
-/** A network that no node is the gateway of: its pods are there for each other, and for nobody else. */
+/** A network without a gateway: its pods reach each other only. */
 function notJoined(world: World, subject: Subject): readonly Finding[] {
   const join = world.settings.joinSubnet;
   return world.ask(networksWithoutGateway, subject.name).map((cidr) => {
@@ -159,12 +159,12 @@ function notJoined(world: World, subject: Subject): readonly Finding[] {
       field: 'spec.cidrBlock',
       value: cidr,
       problem: `has no gateway: Subnet ${join} has no ${family} network`,
-      rule: `what pods send to nodes and out of the cluster, and what nodes send to pods, goes by the nodes' addresses in Subnet ${join}, and none is of that family`,
+      rule: `traffic of pods to nodes and out of the cluster, and of nodes to pods, goes through the nodes' addresses in Subnet ${join}, and none is of that family`,
     });
   });
 }
 
-/** Small, so that the counts, which follow every pod, run nothing else. */
+/** A small value: the counts change with every pod, and run nothing else. */
 const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-families-never-given', (world, name) => {
   const usage = world.usage.get(name);
   if (usage === undefined) return [];
@@ -174,8 +174,8 @@ const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-famili
   });
 });
 
-/** As small, for the same reason. */
+/** Likewise. */
 const foreignPortAddresses: Query<readonly ForeignPortAddresses[]> = defineQuery(
-  'subnet-kept-by-others',
+  'subnet-foreign-port-addresses',
   (world, name) => world.usage.get(name)?.foreignPorts ?? [],
 );

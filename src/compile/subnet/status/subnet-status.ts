@@ -1,6 +1,4 @@
-/**
- * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
- */
+/** Subnet.status: addresses by count and range, conditions, and the rows and the node that serve it. */
 import type { Reason } from '../../../api/reasons.ts';
 import { dhcpOptionsId } from '../../../nb/tables.ts';
 import { keysOf } from '../../../world/domain.ts';
@@ -15,7 +13,7 @@ import { withoutEffect } from '../../without-effect.ts';
 import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from '../rows/subnet-gateway.ts';
 import { cutOff } from './subnet-cut-off.ts';
-import type { Refusal } from '../judging/subnet-acceptance.ts';
+import type { SubnetProblem } from '../judging/subnet-acceptance.ts';
 import { subnetAcceptance } from '../judging/subnet-acceptance.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
@@ -28,7 +26,7 @@ import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } f
 import { isOurs, routerId } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
-/** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
+/** Counts and ranges change with every pod: a rule of their own, so that the other fields are not computed again. */
 export const subnetUsageStatus: Rule = {
   name: 'subnet-usage-status',
   over: (world) => keysOf(world.subnets),
@@ -57,7 +55,7 @@ function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<
   };
 }
 
-/** Of one that is not implemented, nothing has effect: that is said already. */
+/** A Subnet that is not accepted has no effect at all, which condition Accepted reports. */
 const NOTHING_IDLE = withoutEffect([], '');
 
 export const subnetStatus: Rule = {
@@ -95,10 +93,10 @@ export const subnetStatus: Rule = {
 };
 
 /**
- * Kube-OVN has one reason for every broken rule; `Accepted` says which.
- * @param lost what is wrong with the network that runs meanwhile
+ * Kube-OVN has one reason for every broken rule; condition `Accepted` has the exact one.
+ * @param lost the problem of the frozen network, if it has one
  */
-function failed(name: string, { reason, code = reason, message: why }: Refusal, lost?: Refusal): ConditionOutput[] {
+function failed(name: string, { reason, code = reason, message: why }: SubnetProblem, lost?: SubnetProblem): ConditionOutput[] {
   const message = withNext(why, commandText`kubectl edit subnet ${name}`);
   return [
     { type: 'Accepted', status: 'False', reason: code, message },
@@ -133,9 +131,9 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, claimantOfSubnet(view));
   if (conflict !== undefined) return no('RowConflict', conflict);
-  const stolen = view.routed ? theirRouter(world, view) : undefined;
+  const stolen = view.routed ? foreignRouter(world, view) : undefined;
   if (stolen !== undefined) return no('RowConflict', stolen);
-  if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
+  if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} does not exist yet, or is not this Subnet's`);
   if (
     view.routed &&
     view.protocol !== 'Mac' &&
@@ -150,13 +148,13 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
 }
 
-/** Of a Subnet whose Vpc's router has the marks of another program, or none: what is in it stays, and nothing more can be put there. */
-function theirRouter(world: World, { name, vpc }: SubnetView): string | undefined {
+/** The message if the router of the Subnet's Vpc is foreign: existing rows inside stay, and no more can be added. */
+function foreignRouter(world: World, { name, vpc }: SubnetView): string | undefined {
   const router = world.rows.state(routerId(vpc));
   if (router?.ownership.kind !== 'foreign') return undefined;
   return (
     `Subnet ${name}: Logical_Router ${vpc} (row ${router.uuid}) of its Vpc ${vpc} belongs to another program, so that ports, routes and ` +
-    `gateways of the Subnet cannot be put there; ${commandText`kiln explain vpc ${vpc}`}`
+    `gateways of the Subnet cannot be added; ${commandText`kiln explain vpc ${vpc}`}`
   );
 }
 

@@ -1,7 +1,6 @@
 /**
- * What stays although nobody is there to state it: the rows of a network whose Subnet vanished, and the rows of a Vpc that vanished with
- * Subnets still in it, or with networks in use whose Subnets vanished too. The last of these takes them along; a new Vpc of that name takes
- * them over.
+ * Rows that stay although their owner was removed by force: those of a Subnet with addresses in use, and those of a Vpc with Subnets or orphaned
+ * networks in use. They go with the last dependent; a new owner of that name takes them over.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from '../../../blockers/orphaned-networks.ts';
@@ -12,7 +11,7 @@ import { keysOf } from '../../../world/domain.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
-import { frozenRows } from '../../kept-row.ts';
+import { frozenRows } from '../../frozen-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
 import { subnetBasics } from '../judging/subnet-basics.ts';
@@ -22,14 +21,14 @@ import { switchId } from '../judging/subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';
 import { emittedVpc } from '../../vpc/vpc-state.ts';
 
-/** A network of which nobody states anything: its rows as they are, under this owner text. */
-export function keptNetwork(world: World, subnet: string): readonly Output[] {
+/** The rows of an orphaned network, as they are. */
+export function orphanedRows(world: World, subnet: string): readonly Output[] {
   return [...linked(world, frozenRows(world, `subnet//${subnet}`), subnet), ...frozenBalancers(world, subnet)];
 }
 
 /**
- * What follows from the router port that it has, whoever changed or took it: the port of its switch which leads there, by name. One that leads
- * to the router port of another object, which has the name since, is given up.
+ * Adds the switch port that links to each router port, which follows from its name, so that another program's change of it is repaired. Drops a
+ * link to a router port that has another owner now.
  */
 export function linked(world: World, rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
   const links = rows.flatMap(({ id, parent, owner }): readonly RowOutput[] => {
@@ -37,19 +36,19 @@ export function linked(world: World, rows: readonly RowOutput[], subnet: string)
     const name = switchToRouterPort(subnet, identityOf(parent.id));
     return [linkRow(owner, subnet, name, identityOf(id))];
   });
-  const stated = new Set(links.map(({ id }) => id));
-  return [...rows.filter((row) => !stated.has(row.id) && !leadsAstray(world, row)), ...links];
+  const emitted = new Set(links.map(({ id }) => id));
+  return [...rows.filter((row) => !emitted.has(row.id) && !isWrongLink(world, row)), ...links];
 }
 
-function leadsAstray(world: World, { id, owner }: RowOutput): boolean {
+function isWrongLink(world: World, { id, owner }: RowOutput): boolean {
   if (tableOf(id) !== 'Logical_Switch_Port') return false;
   const name = routerPortOf(world, id);
   return name !== '' && !mayLink(world, rowId('Logical_Router_Port', name), owner, () => true);
 }
 
 /**
- * What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. One that somebody takes
- * away as a row comes again with its Vpc, and to the switch where that has others of this Vpc: it has all of them or none.
+ * The load balancers of a frozen switch: without these members the diff would remove them. A deleted load balancer comes back with its Vpc, and
+ * into the switch if that has others of the Vpc: it has all of them or none.
  */
 export function frozenBalancers(world: World, subnet: string): readonly Output[] {
   const row = switchId(subnet);
@@ -76,31 +75,31 @@ export const vpcMissing: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const vpc = world.ask(subnetBasics, name)?.vpc;
-    return vpc === undefined || world.ask(firstWithRows, vpc) !== name ? [] : routerLeft(world, vpc);
+    return vpc === undefined || world.ask(firstWithRows, vpc) !== name ? [] : orphanedRouter(world, vpc);
   },
 };
 
-/** The rows of a Vpc that is not there to state them. */
-function routerLeft(world: World, vpc: string): readonly Output[] {
+/** The rows of a Vpc whose own rules do not emit them. */
+function orphanedRouter(world: World, vpc: string): readonly Output[] {
   return world.ask(isEmitted, vpc) ? [] : frozenRows(world, `vpc//${vpc}`);
 }
 
 /**
- * The same for networks whose Subnets vanished as well, where no Subnet is there to speak: the first of those that are in use does.
- * @param isLeft whether somebody states the rows of such a network
+ * The same for a Vpc without Subnets, for its orphaned networks: the first one in use emits the router.
+ * @param isLeft whether the rows of such a network are emitted
  */
-export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
+export function routerOfOrphanedNetwork(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
   const vpc = world.ask(vpcOfOrphanedNetwork, subnet);
   if (vpc === '' || world.ask(isEmitted, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
-  // As the Vpc sees it, which would wait for these if it were being deleted.
+  // The same networks block the deletion of a Vpc.
   const first = world.ask(orphanedNetworks, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
-  return first === subnet ? routerLeft(world, vpc) : [];
+  return first === subnet ? orphanedRouter(world, vpc) : [];
 }
 
-/** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
+/** Also false if a Vpc of the name exists and cannot take the router over: it has a name conflict, or is external. */
 const isEmitted: Query<boolean> = defineQuery('vpc-emitted', (world, vpc) => emittedVpc(world, vpc) !== undefined);
 
-/** One Subnet speaks for all. A query, so that a Subnet which comes or goes does not run the rules of all others of its Vpc. */
+/** The Subnet that emits the rows of a missing Vpc. A query, so that a new Subnet does not run the rules of all others in its Vpc again. */
 const firstWithRows: Query<string | undefined> = defineQuery('vpc-first-with-rows', (world, vpc) =>
   [...world.subnetVpcs.in(vpc)]
     .toSorted()

@@ -1,6 +1,6 @@
 /**
- * Networks in the router of a Vpc whose Subnets vanished with addresses of them in use: no other Subnet of the Vpc can have such a network
- * meanwhile, for the router would have it at two ports and two pods could be given one address.
+ * Orphaned networks with addresses in use. No other Subnet of the Vpc can have such a network meanwhile: the router would have it at two ports,
+ * and two pods could get one address.
  */
 import { blockersOf } from '../../../blockers/blockers.ts';
 import { orphanedNetworks } from '../../../blockers/orphaned-networks.ts';
@@ -11,12 +11,12 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 
 export interface NetworkInUse {
-  /** Of the Subnet that it was. */
+  /** Name of the removed Subnet. */
   readonly subnet: string;
   readonly cidrs: readonly Cidr[];
 }
 
-export const leftInUse: Query<readonly NetworkInUse[]> = defineQuery('networks-left-in-use', (world, vpc) =>
+export const orphanedInUse: Query<readonly NetworkInUse[]> = defineQuery('orphaned-networks-in-use', (world, vpc) =>
   [...new Set(world.ask(orphanedNetworks, vpc))]
     .filter((subnet) => blockersOf(world, 'subnets', subnet).count > 0)
     .map((subnet) => ({ subnet, cidrs: cidrsOf(world, subnet) })),

@@ -10,7 +10,7 @@ import { hash32 } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 
 /** @param key for a MAC in a map column */
-export function keptMac(world: World, id: RowId, column: string, key?: string): Mac {
+export function rowMac(world: World, id: RowId, column: string, key?: string): Mac {
   const legacy = world.rows.state(id)?.ownership.kind === 'legacy';
   const text = legacy ? textIn(world, id, column, key) : textIn(world, id, 'external_ids', MAC_KEY);
   return (text === undefined ? undefined : parseMac(text)) ?? derivedMac(id);

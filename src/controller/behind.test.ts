@@ -1,4 +1,4 @@
-/** A tenant edits faster than rules run. */
+/** A tenant edits objects faster than rules run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ interface Annotated extends KubeObject {
   readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-/** A rule that takes its time for each edit, as the rules do for an edit that very many objects follow from. */
+/** A slow rule, like the rules for an edit on which very many objects depend. */
 const SLOW: Rule = {
   name: 'slow',
   over: (world) => keysOf(world.pods, ({ metadata }) => metadata.namespace === 'flood'),
@@ -34,7 +34,7 @@ function pod(namespace: string, name: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec } as unknown as KubeObject;
 }
 
-test('where edits of one tenant come faster than rules run, what others want is written all the same', async () => {
+test('while edits of one tenant come faster than rules run, writes for other tenants go on', async () => {
   await using cluster = await InProcessCluster.start();
   const { client } = cluster;
   await client.create(traitsOf('nodes'), {

@@ -1,6 +1,6 @@
 /**
- * When rows that no rule wants may go: what a start finds, and what a list that shows less than before leaves behind, is counted before
- * anything of it is collected; too much of it pauses collection until a second full list has agreed.
+ * When rows that no rule emits may be collected. At a start, and after a list that lacks known objects, such rows are counted before any is
+ * collected. If they are too many, collection pauses until a second full list confirms that their owners are gone.
  */
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -12,11 +12,11 @@ import type { ResourceName } from '../world/resources.ts';
 import type { Caches } from './reading/caches.ts';
 import { resourceOfOwner } from './reading/row-owners.ts';
 
-/** Of these every cluster has some: the API server and Kiln make them. A cluster may be without a pod or a node for a while. */
+/** Kinds with at least one object in every cluster: the API server and Kiln make them. A cluster may have no pod or node for a while. */
 const NEVER_EMPTY: ReadonlySet<ResourceName> = new Set<ResourceName>(['namespaces', 'vpcs', 'subnets']);
 
 export interface CollectionOptions {
-  /** False: it never pauses. */
+  /** False: collection never pauses. */
   readonly enabled: boolean;
   readonly rows: ObservedRows;
   readonly desired: Desired;
@@ -46,23 +46,23 @@ export class Collection {
       },
       paused: (count, limit) => {
         options.paused();
-        log.error('collection paused: rows whose owners are not in the API server', {
+        log.error('collection paused: rows without an owner in the API server', {
           rows: count,
           limit: Math.floor(limit),
           graceMs: COLLECTION_GRACE_MS,
-          next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees',
+          next: 'check that this is the right cluster; collection continues after the grace period when a second full list confirms',
         });
         later(COLLECTION_GRACE_MS, () => this.#endPause());
       },
     });
   }
 
-  /** What was known may be so no more: the next `survey` counts again. */
+  /** A list lacked known objects: the next `survey` counts again. */
   doubt(): void {
     this.#surveyed = false;
   }
 
-  /** Before each diff that may be written, when everything that was observed has been derived. */
+  /** To be called before each diff that may be written, when the rules have run for everything observed. */
   survey(): void {
     if (this.#surveyed) return;
     this.#surveyed = true;
@@ -80,8 +80,8 @@ export class Collection {
     void caches.confirmed().then((confirmed) => {
       log.warn(
         confirmed
-          ? 'collection goes on: a second full list agrees'
-          : 'collection stays paused: a second full list does not agree with the first',
+          ? 'collection continues: a second full list confirms'
+          : 'collection stays paused: a second full list differs from the first',
       );
       if (!confirmed) return later(COLLECTION_GRACE_MS, () => this.#endPause());
       this.limit.end();

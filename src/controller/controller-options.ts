@@ -1,4 +1,4 @@
-/** What a controller is given, and what it tells of itself. */
+/** Options and status of a controller. */
 import type { PlannedRow } from '../commit/northbound-writer.ts';
 import type { Rule } from '../compile/compiler.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
@@ -19,7 +19,7 @@ export interface ControllerOptions {
   readonly session: OvsdbSession;
   readonly rules: readonly Rule[];
   readonly settings: Settings;
-  /** Where the Lease is. */
+  /** The namespace of the Lease. */
   readonly namespace: string;
   readonly log: Log;
   readonly metrics?: MetricSink;
@@ -27,16 +27,16 @@ export interface ControllerOptions {
   readonly subnetLabel?: boolean;
   /** Observe and plan, never write, never lead. */
   readonly readOnly?: boolean;
-  /** False in a laboratory: collect without a pause however much there is. */
+  /** False in a laboratory: collect any number of rows without a pause. */
   readonly collectionLimit?: boolean;
-  /** Pods, or IP objects, above which the first list takes them from the API server's cache; fewer in tests. */
+  /** Number of pods or IP objects above which the first list is read from the API server's cache; smaller in tests. */
   readonly cachedAbove?: number;
-  /** False where all kinds are served all along, or nobody stays to see one come. */
+  /** False if all kinds are served from the start, or the process ends before a missing one could be served. */
   readonly followDefinitions?: boolean;
   readonly clock?: Clock;
-  /** For pauses between retries. */
+  /** For the jitter of retries. */
   readonly random?: Random;
-  /** Runs a turn after all that is due already; the event loop's `setImmediate` by default. */
+  /** Runs a turn after everything that is due already. Default: `setImmediate`. */
   readonly defer?: (turn: () => void) => void;
   readonly identity?: string;
   /** Lease times, shorter in tests. */
@@ -56,18 +56,18 @@ export type Phase =
 
 export interface ControllerStatus {
   readonly phase: Phase;
-  /** What is waited for while observing. */
+  /** What the process waits for while observing. */
   readonly waitingFor: readonly string[];
-  /** Why a kind of these could not be listed when that was last tried; undefined where no list has failed. */
+  /** The last error of a list among these; undefined: none failed. */
   readonly listTrouble: KubeError | undefined;
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly objectsWritten: number;
   readonly ruleRuns: number;
   readonly conflicts: number;
-  /** Rows that OVN refused, or that another program changes as often as they are written: tried again after a while. */
+  /** Rows whose write failed in OVN, or that another program changes after each write: tried again after a while. */
   readonly resting: number;
-  /** Events that are still to be sent. */
+  /** Number of Events not sent yet. */
   readonly eventsWaiting: number;
 }
 
@@ -76,12 +76,12 @@ export interface Plan {
   readonly objects: readonly ObjectWrite[];
 }
 
-/** Something that an Event tells of. */
+/** A fact that is reported by an Event. */
 export interface StandingFact {
   /** Of the object. */
   readonly uid: string;
   readonly reason: string;
   readonly message: string;
-  /** Of a `transition` the Event may have the words of another moment. */
+  /** The Event of a `transition` may have an earlier message. */
   readonly of: 'notice' | 'condition' | 'transition';
 }

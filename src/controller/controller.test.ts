@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 
-/** Shorter than they are by default, and so what is waited for here. */
+/** Shorter than the defaults, so that the tests wait less. */
 const TIMES = { durationMs: 4_000, renewMs: 3_000, retryMs: 500 } as const;
 
 let cluster: InProcessCluster;
@@ -16,7 +16,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('a leader whose term another wrote over, and who keeps the Lease, takes the next term and goes on', async () => {
+test('a leader takes the next term after another program overwrote its term, if it still holds the Lease', async () => {
   await cluster.withController({ lease: TIMES }, async (controller) => {
     await controller.untilQuiet();
     const term = Number((await nbctl('get', 'NB_Global', '.', 'external_ids:kiln.io/term')).replaceAll('"', ''));
@@ -28,7 +28,7 @@ test('a leader whose term another wrote over, and who keeps the Lease, takes the
   });
 });
 
-test('one that only observes is quiet when it has derived everything, and writes nothing', async () => {
+test('a read-only controller is quiet when all rules have run, and writes nothing', async () => {
   const before = await nbctl('list', 'Logical_Router');
   await cluster.withController({ readOnly: true }, async (controller) => {
     let quiet = false;

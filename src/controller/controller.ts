@@ -1,6 +1,6 @@
 /**
- * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; the others keep
- * their World warm. Long, because it is the one place where all parts are put together.
+ * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; standbys keep their World
+ * up to date. Long, because it is the one place where all parts are connected.
  */
 import type { RequestFailure } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
@@ -36,23 +36,23 @@ import { Notices } from './reports/notices.ts';
 import type { StandingNotice } from './reports/standing-facts.ts';
 import { standingNotices } from './reports/standing-facts.ts';
 import { SharedLog } from './reports/shared-log.ts';
-import { MonotonicClock } from './time/steady-date.ts';
+import { MonotonicClock } from './time/monotonic-clock.ts';
 import { publication } from './leadership/publication.ts';
 import { RowIntake } from './reading/row-intake.ts';
 import { Timers } from './time/timers.ts';
 import { TurnMeter } from './reports/turn-meter.ts';
 import { NorthboundLoss } from './outages/northbound-loss.ts';
-import { NorthboundRefusals } from './outages/northbound-refusals.ts';
+import { NorthboundFailures } from './outages/northbound-failures.ts';
 import { logTransaction, logWrite } from './reports/write-log.ts';
 
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 
 const TURN_MS = 10;
-/** Rules that do not come to rest for so long are behind: what changes meanwhile waits until they do. */
+/** If rules are due for longer than this, they are behind: further changes wait until no rule is due. */
 const BEHIND_MS = 250;
 const USAGE_INTERVAL_MS = 1_000;
 const LABORATORY_SHRUNK_LIST_MS = 1_000;
-/** Rounds of compile and allocation in one turn, before the rest waits for the next. */
+/** Most rounds of compile and allocation in one turn; the rest waits for the next turn. */
 const ROUNDS = 8;
 
 export class Controller {
@@ -70,7 +70,7 @@ export class Controller {
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
   readonly #notices: Notices;
-  /** The facts that hold when this process begins to lead, as far as they were collected; `due` before that. */
+  /** The facts that hold when this process begins to lead, as far as they are collected; `due`: not begun. */
   #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
@@ -80,13 +80,13 @@ export class Controller {
   readonly #intake: RowIntake;
   readonly #loss: NorthboundLoss;
   readonly #defer: (run: () => void) => void;
-  readonly #settled: (() => void)[] = [];
+  readonly #quietWaiters: (() => void)[] = [];
   #phase: Phase = 'starting';
-  #doing = 'lists and rows taken in';
+  #doing = 'lists and rows';
   #scheduled = false;
-  /** Since when turns end before all is derived and handed over, in monotonic milliseconds. */
+  /** Since when turns end before all due rules have run, in monotonic milliseconds. */
   #behindSince: number | undefined;
-  /** When a Subnet whose counts were said a moment ago is due again, in monotonic milliseconds. */
+  /** When the counts of a Subnet that were just published are due again, in monotonic milliseconds. */
   #usageDue: number | undefined;
   #transactions = 0;
   #rowsWritten = 0;
@@ -104,10 +104,10 @@ export class Controller {
     this.world = new World(options.settings);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#date, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
-    const refusals = new NorthboundRefusals(log, this.#clock);
+    const northboundFailures = new NorthboundFailures(log, this.#clock);
     const loss = new NorthboundLoss(session, log, this.#clock);
     this.#loss = loss;
-    // A laboratory loses all of a kind for fun.
+    // In a laboratory users delete all objects of a kind on purpose.
     const doubt = options.collectionLimit === false ? { shrunkListMs: LABORATORY_SHRUNK_LIST_MS } : {};
     const { later } = this.#timers;
     this.#caches = new Caches({
@@ -119,8 +119,8 @@ export class Controller {
         for (const key of keys) this.#objects.mark(objectId(resource, key));
         this.wake();
       },
-      vanished: (resource, count) => {
-        log.info('objects are gone that nobody was seen to delete', { resource, count });
+      inferredDeletions: (resource, count) => {
+        log.info('objects disappeared without an observed deletion', { resource, count });
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage, this.#clock),
@@ -184,9 +184,9 @@ export class Controller {
       clock: this.#clock,
       ...random,
       outage,
-      refusals,
+      northboundFailures,
       readOnly: options.readOnly === true,
-      publishes: () => publication(options.settings, { northboundRefusal: refusals.reason, northboundLoss: loss.reason }),
+      publishes: () => publication(options.settings, { northboundRefusal: northboundFailures.reason, northboundLoss: loss.reason }),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,
@@ -228,13 +228,13 @@ export class Controller {
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         this.#meter.transaction(report);
-        logTransaction(shared.of(report.share ?? ''), refusals, report);
+        logTransaction(shared.of(report.share ?? ''), northboundFailures, report);
         if (!report.ok) return;
         loss.accepted();
         this.#transactions++;
         this.#rowsWritten += report.rows;
       },
-      onDrift: (drifts, repaired) => drift.tell(drifts, repaired),
+      onDrift: (drifts, repaired) => drift.report(drifts, repaired),
       onLeftOut: (what) =>
         log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
       now: () => this.#clock.now(),
@@ -288,7 +288,7 @@ export class Controller {
         writer: this.#writer,
         events: this.#events,
         leadership: this.#leadership,
-        refusals,
+        northboundFailures,
         loss,
         doubted: () => this.#doubted,
         clock: this.#clock,
@@ -315,7 +315,7 @@ export class Controller {
     this.#leadership.start();
   }
 
-  /** Stops writing, gives the Lease back, closes everything. */
+  /** Stops writing, releases the Lease, closes everything. */
   async stop(): Promise<void> {
     this.#phase = 'stopped';
     this.#timers.end();
@@ -342,63 +342,63 @@ export class Controller {
     };
   }
 
-  /** What the last turn was doing when it ended, in a few words: for measurements of turns. */
+  /** The last step of the last turn, for measurements of turns. */
   get doing(): string {
     return this.#doing;
   }
 
-  /** True when everything observed has been carried out (or only derived, where nothing may be) and nothing is under way. */
+  /** True when everything observed has been written (or only derived, if this process may not write) and no write is under way. */
   get quiet(): boolean {
     const derived =
       this.#observed &&
       !this.#intake.busy &&
       !this.#scheduled &&
       this.#usageDue === undefined &&
-      this.#firstLists.believed &&
+      this.#firstLists.confirmed &&
       this.world.reactor.isIdle &&
       this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
     return derived && this.#committed;
   }
 
-  /** Something was observed that nothing was derived from, and no turn is asked for: it would wait for the next event. Never true between two turns. */
+  /** True if a rule is due and no turn is scheduled: it would wait for the next event. A bug, for tests to find. */
   get overlooked(): boolean {
     if (this.#phase === 'stopped' || !this.#observed || this.#intake.busy || this.#scheduled) return false;
     return !this.world.reactor.isIdle || !this.#allocation.quiet;
   }
 
-  /** Nothing waits to be written and nothing is on its way. */
+  /** No write is due or under way. */
   get #committed(): boolean {
     return this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
   }
 
-  /** Every list was read in full: what the World does not have is not there. */
+  /** All lists are complete: an object that the World lacks does not exist. */
   get complete(): boolean {
     return this.#observed && this.#phase !== 'stopped';
   }
 
-  /** Why a request for addresses by name would be refused now. Nothing is taken. */
+  /** Why an address request would fail now. Books nothing. */
   readonly checkRequest = (request: AddressRequest): RequestFailure | undefined => this.#allocation.check(request);
 
   /** Resolves when the controller is quiet and leads (or only observes). */
   untilQuiet(): Promise<void> {
     return new Promise((resolve) => {
-      this.#settled.push(resolve);
+      this.#quietWaiters.push(resolve);
       this.wake();
     });
   }
 
-  /** What would be written if writing were allowed: empty in a cluster that is as it should be. */
+  /** All due writes, also if this process may not write: empty in a converged cluster. */
   plan(): Plan {
     return { rows: this.#rows.plan(), objects: this.#objects.plan() };
   }
 
-  /** What the rules want of all that is there. */
+  /** The desired state. */
   get desired(): Desired {
     return this.#compiler.desired;
   }
 
-  /** Every fact that deserves an Event, whether it was sent or not; for a process that only observes and never sends any. */
+  /** Every fact that is reported by an Event, sent or not; for a process that only observes. */
   *facts(): Generator<StandingFact> {
     const { desired } = this.#compiler;
     for (const { uid, reason, message } of desired.freshNotices) yield { uid, reason, message, of: 'notice' };
@@ -416,12 +416,12 @@ export class Controller {
     this.#meter.woken();
     this.#defer(() => {
       this.#scheduled = false;
-      const settled = this.#turn();
-      if (settled !== undefined) this.#meter.turned(settled, settled && !this.#scheduled && (!this.#mayWrite() || this.#committed));
+      const converged = this.#turn();
+      if (converged !== undefined) this.#meter.turned(converged, converged && !this.#scheduled && (!this.#mayWrite() || this.#committed));
     });
   }
 
-  /** @returns whether all that was due is derived and handed over; undefined where nothing could be done yet */
+  /** @returns whether all due rules ran and all writes were handed over; undefined: the first lists are not complete */
   #turn(): boolean | undefined {
     if (this.#phase === 'stopped') return undefined;
     this.#phase = this.#phaseNow();
@@ -430,7 +430,7 @@ export class Controller {
     const began = this.#clock.now();
     const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
-    // Not by a clock that no answer of the API server has put right yet: a moment that has passed stays passed.
+    // Only after an answer of the API server has corrected the clock: a deadline that has passed cannot become future again.
     if (this.#observed || this.#caches.answered) this.world.deadlines.advance(this.#date.now());
     if (!this.#observed) return this.#prepare(enough);
     this.#early.end();
@@ -442,7 +442,7 @@ export class Controller {
     this.#leadership.raiseFence();
     this.#doing = 'rows compared';
     this.#rows.flush();
-    // A conflict that the diff just found comes before anything else that is written to its object.
+    // The rules have to see a conflict that the diff just found before anything else is written to its object.
     if (!this.world.reactor.isIdle) return this.#again();
     if (!this.#knowsStanding()) return this.#again();
     this.#doing = 'objects compared';
@@ -453,14 +453,14 @@ export class Controller {
     this.#behindSince = undefined;
     this.#caches.release();
     if (!this.world.reactor.isIdle) this.wake();
-    if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
-      for (const settled of this.#settled.splice(0)) settled();
+    if (this.#quietWaiters.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
+      for (const resolve of this.#quietWaiters.splice(0)) resolve();
     return true;
   }
 
-  /** The API server takes seconds to put a long list into words: what is there is looked at meanwhile. */
+  /** The API server takes seconds to serialize a long list: meanwhile this runs rules for the objects received so far. */
   #prepare(enough: () => boolean): undefined {
-    this.#doing = 'who holds what';
+    this.#doing = 'address holders';
     let done = this.#allocation.prepare(enough);
     if (done && this.#missesIpsAlone) {
       this.#doing = 'rules';
@@ -476,8 +476,8 @@ export class Controller {
   }
 
   /**
-   * Collects the facts that hold when this process begins to lead, some of them in each turn. No object is written before that is done:
-   * otherwise the Event of that write would be sent twice. @returns whether all were collected
+   * Collects the facts that hold when this process begins to lead, some in each turn. No object is written before: otherwise the Event of
+   * that write would be sent twice. @returns whether all were collected
    */
   #knowsStanding(): boolean {
     if (this.#standing === undefined || !this.#mayWrite()) return true;
@@ -501,14 +501,14 @@ export class Controller {
     return false;
   }
 
-  /** Runs rules and allocation in turn until neither has anything to do. @returns false when the time was up before */
+  /** Runs rules and allocation alternately until both have nothing to do. @returns false if the turn's time was over before */
   #derive(enough: () => boolean): boolean {
-    this.#doing = 'who holds what';
+    this.#doing = 'address holders';
     if (!this.#allocation.expectReservations(enough)) return false;
     for (let round = 0; ; round++) {
       this.#doing = 'rules';
       if (!this.world.reactor.runDue(enough)) return false;
-      this.#doing = 'answers to requests';
+      this.#doing = 'address requests';
       this.#allocation.run(enough);
       if (this.world.reactor.isIdle && this.#allocation.quiet) {
         this.#publishUsage();
@@ -536,19 +536,19 @@ export class Controller {
   }
 
   #mayWriteObjects(): boolean {
-    return this.#believed && this.#leadership.mayWriteObjects;
+    return this.#listsConfirmed && this.#leadership.mayWriteObjects;
   }
 
   #mayWrite(): boolean {
-    return this.#believed && this.#leadership.mayWriteRows;
+    return this.#listsConfirmed && this.#leadership.mayWriteRows;
   }
 
-  /** All was observed, and what vanished before anyone could see it go is known to be gone. */
-  get #believed(): boolean {
-    return this.#phase !== 'stopped' && this.#observed && this.#firstLists.believed;
+  /** All lists are complete, and the absence of objects that disappeared while no process watched is confirmed. */
+  get #listsConfirmed(): boolean {
+    return this.#phase !== 'stopped' && this.#observed && this.#firstLists.confirmed;
   }
 
-  /** Kinds whose lists are not believed now. */
+  /** Kinds with a list that was not accepted. */
   get #doubted(): readonly ResourceName[] {
     return [...new Set([...this.#caches.doubted, ...this.#firstLists.doubted])];
   }
@@ -559,10 +559,11 @@ export class Controller {
     return this.#leadership.holdsLease ? 'leading' : 'standby';
   }
 
-  /** What is missing before work can begin: lists that were never complete, a Northbound replica that is not in step. */
+  /** What is missing before the first write: lists that were never complete, a Northbound replica that is not synced. */
   get waitingFor(): readonly string[] {
     const missing: string[] = [...new Set<string>([...this.#caches.missing, ...this.#doubted])];
-    if (this.#options.session.state !== 'synced' || this.#intake.filling || this.#loss.lies) missing.push('the Northbound database');
+    if (this.#options.session.state !== 'synced' || this.#intake.filling || this.#loss.violatesProtocol)
+      missing.push('the Northbound database');
     return missing;
   }
 }

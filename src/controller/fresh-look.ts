@@ -1,5 +1,5 @@
 /**
- * A controller that has just started and may not write, nor lead: what it would do is what is still wrong.
+ * A new controller that neither leads nor writes: its plan is what the running controller has not done.
  */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { RULES } from '../compile/rules.ts';
@@ -20,12 +20,12 @@ export interface FreshLookOptions {
   readonly timeoutMs?: number;
 }
 
-/** Not everything could be listed and derived in time. */
+/** The lists or rules were not complete in time. */
 export class NotDerived extends Error {
   override readonly name = 'NotDerived';
-  /** What is still not complete: plural names, or the Northbound database. */
+  /** What is not complete: plural names, or the Northbound database. */
   readonly waitingFor: readonly string[];
-  /** Why one of these could not be listed; undefined where the answer is still waited for. */
+  /** The error of a list among these; undefined: no answer yet. */
   readonly trouble: KubeError | undefined;
 
   constructor(timeoutMs: number, phase: string, waitingFor: readonly string[], trouble?: KubeError) {
@@ -42,7 +42,7 @@ export class FreshLook implements AsyncDisposable {
     this.#controller = controller;
   }
 
-  /** Returns when everything has been listed and derived. @throws NotDerived */
+  /** Resolves when everything is listed and all rules have run. @throws NotDerived */
   static async open({ client, session, settings, timeoutMs }: FreshLookOptions): Promise<FreshLook> {
     const controller = new Controller({
       client,
@@ -70,12 +70,12 @@ export class FreshLook implements AsyncDisposable {
     return this.#controller.world;
   }
 
-  /** Waits until what was observed so far has been derived. */
+  /** Waits until the rules have run for everything observed so far. */
   async derived(timeoutMs = 30_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let stable = 0, runs = -1; stable < 3;) {
       const { phase, ruleRuns, waitingFor, listTrouble } = this.#controller.status;
-      // Not the rules alone: rows that are still taken in, and counts that are put together for a while, are to come.
+      // Rules alone are not enough: rows may still be read, and counts are collected for a while.
       const still = phase !== 'starting' && phase !== 'observing' && this.#controller.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
@@ -87,12 +87,12 @@ export class FreshLook implements AsyncDisposable {
 
   plan(): Plan {
     const { rows, objects } = this.#controller.plan();
-    // A name that a foreign row holds is a conflict for as long as it does: it is said, not planned. What waits, waits for it.
+    // A conflict with a foreign row is reported, not planned; rows that wait, wait for it.
     const conflict = rows.some(({ verdict }) => verdict.kind === 'conflict');
     return { rows: rows.filter(({ verdict }) => verdict.kind === 'change' || (verdict.kind === 'waiting' && !conflict)), objects };
   }
 
-  /** Rows that some object wants and cannot have: nothing that a controller would carry out. */
+  /** Desired rows with a conflict: a controller would not write them. */
   conflicts(): Plan['rows'] {
     return this.#controller.plan().rows.filter(({ verdict }) => verdict.kind === 'conflict');
   }

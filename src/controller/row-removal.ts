@@ -1,7 +1,7 @@
 /**
- * Takes all of Kiln's rows out of the Northbound database: the writer of every controller, with nothing that is wanted. What is foreign stays,
- * and a row with a foreign one in it stays with that. The term in NB_Global stays as well: a process that was stopped long ago and wakes after
- * the next installation finds its own outrun, and writes nothing.
+ * Removes all of Kiln's rows from the Northbound database, with the Northbound writer and no output. Foreign rows stay, and so do rows with
+ * foreign children. The term in NB_Global stays too: a suspended process that resumes after the next installation finds a newer term and
+ * writes nothing.
  */
 import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
@@ -15,11 +15,11 @@ import { World } from '../world/world.ts';
 export interface RowRemovalOptions {
   /** Not started yet; closed with the removal. */
   readonly session: OvsdbSession;
-  /** Asked before each transaction: the Lease is surely held. */
+  /** Called before each transaction: whether this process certainly holds the Lease. */
   readonly mayWrite: () => boolean;
 }
 
-/** What stays, and why. */
+/** Rows that remain, and why. */
 export interface RowsLeft {
   readonly count: number;
   /** Sentences; up to ten. */
@@ -33,7 +33,7 @@ export class RowRemoval implements AsyncDisposable {
   readonly #session: OvsdbSession;
   readonly #fence: Fence;
   readonly #writer: NorthboundWriter;
-  #refused: string | undefined;
+  #failure: string | undefined;
   #closed = false;
 
   constructor({ session, mayWrite }: RowRemovalOptions) {
@@ -45,7 +45,7 @@ export class RowRemoval implements AsyncDisposable {
       world: this.world,
       desired: new Desired(),
       fence: this.#fence,
-      // Whoever asks for this has seen how many there are.
+      // The user has confirmed the number of rows.
       limit: new CollectionLimit({
         enabled: false,
         maxRows: 0,
@@ -57,10 +57,10 @@ export class RowRemoval implements AsyncDisposable {
       undecided: () => false,
       mayWrite: () => mayWrite() && session.state === 'synced',
       deposed: () => {
-        this.#refused = 'another process writes with a newer term';
+        this.#failure = 'another process writes with a newer term';
       },
       onTransaction: ({ error }) => {
-        if (error !== undefined) this.#refused = `${error.code}: ${error.message}`;
+        if (error !== undefined) this.#failure = `${error.code}: ${error.message}`;
       },
       onDrift: () => undefined,
       onLeftOut: () => undefined,
@@ -78,14 +78,14 @@ export class RowRemoval implements AsyncDisposable {
     });
   }
 
-  /** Reads the database. @throws OvsdbError why none of its servers could be read in this time */
+  /** Reads the database. @throws OvsdbError if no server could be read within this time */
   read(timeoutMs: number): Promise<void> {
     return firstRead(this.#session, timeoutMs);
   }
 
   /**
-   * @param gains how often the Lease had changed hands when it was gained
-   * @returns what stays: nothing, or rows that hold foreign ones, or what could not be done in time
+   * @param gains the Lease's `leaseTransitions` when it was acquired
+   * @returns the remaining rows: none, rows with foreign children, or rows that could not be removed in time
    */
   async removeAll(gains: number, timeoutMs: number): Promise<RowsLeft> {
     const until = performance.now() + timeoutMs;
@@ -99,7 +99,7 @@ export class RowRemoval implements AsyncDisposable {
     }
     const { count, conflicts } = this.#left();
     const why =
-      count === 0 ? [] : [...conflicts, ...(count > conflicts.length ? [this.#refused ?? `not gone after ${timeoutMs / 1_000} s`] : [])];
+      count === 0 ? [] : [...conflicts, ...(count > conflicts.length ? [this.#failure ?? `not gone after ${timeoutMs / 1_000} s`] : [])];
     return { count, why: why.slice(0, 10) };
   }
 

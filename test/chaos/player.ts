@@ -129,7 +129,7 @@ export class Player {
     const written = (await this.#cluster.northboundLog()).slice(records).filter(({ comment }) => comment.startsWith(`kiln: term ${term},`));
     assert.deepEqual(written, [], `a deposed leader has written under its term ${term} after another one led`);
     this.met.deposed++;
-    this.met.fenced += before.filter(({ msg }) => msg === 'transaction refused').length;
+    this.met.fenced += before.filter(({ msg }) => msg === 'transaction failed').length;
   }
 
   /** As if another process had led since: the one that leads finds its transactions refused, and takes the next term in time. */
@@ -142,7 +142,7 @@ export class Player {
     await ovn.nbctl('set', 'NB_Global', '.', `external_ids:kiln.io/term=${Number(now) + 3}`);
     await sleep(LEASE_SECONDS.duration * 1_000);
     const said = leader === undefined ? [] : (await leader.log()).slice(mark);
-    this.met.fenced += said.filter(({ msg }) => msg === 'transaction refused').length;
+    this.met.fenced += said.filter(({ msg }) => msg === 'transaction failed').length;
   }
 
   /** The controller that said last of all that it writes; undefined where it has said since that it does not. */

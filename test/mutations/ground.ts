@@ -56,7 +56,7 @@ export class Ground {
         error: (message, fields) => this.errors.push(`${message} ${JSON.stringify(fields)}`),
         warn: (message, fields) => {
           this.warnings.push(`${message} ${JSON.stringify(fields)}`);
-          if (message === 'transaction refused') this.refused.push(JSON.stringify(fields));
+          if (message === 'transaction failed') this.refused.push(JSON.stringify(fields));
         },
       },
       collectionLimit: false,

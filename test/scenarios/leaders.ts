@@ -135,10 +135,10 @@ export const leaders: readonly Scenario[] = [
         if (!lines.some(({ msg, reason }) => msg === 'no longer leading' && reason === 'expired')) break;
       }
       const messages = lines.map(({ msg }) => msg);
-      const confirmed = messages.indexOf('the API server says that the Lease is held here: taking the next term');
+      const confirmed = messages.indexOf('the API server confirms that this process holds the Lease: it takes the next term');
       assert.ok(confirmed > messages.findIndex((msg) => msg.startsWith('deposed:')), messages.join('; '));
       assert.deepEqual(
-        messages.filter((msg) => msg.startsWith('the Lease is still held here') || msg === 'no longer leading'),
+        messages.filter((msg) => msg.startsWith('this process still holds the Lease') || msg === 'no longer leading'),
         [],
       );
       assert.ok(Number((await controller.log()).findLast(({ msg }) => msg === 'writing')?.['term']) > 1_000);

@@ -196,7 +196,7 @@ test('a database that refuses what the controller sends is a finding, in its wor
   await tell('somebody', 'I/O error: No space left on device');
   const { exit, out } = await scene.kiln('status');
   assert.equal(exit, 1);
-  assert.match(out, /\nnorthbound +✔ .*\n +✖ refuses every transaction of the controller: I\/O error: No space left on device\n/);
+  assert.match(out, /\nnorthbound +✔ .*\n +✖ fails every transaction of the controller: I\/O error: No space left on device\n/);
   const { northbound } = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as { northbound: { refusal: string } };
   assert.equal(northbound.refusal, 'I/O error: No space left on device');
   await tell('', null);

@@ -230,7 +230,7 @@ function statusLines(
     ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
     ...(northbound.loss === undefined ? [] : [`            ✖ the controller cannot follow it: ${northbound.loss}`]),
-    ...(northbound.refusal === undefined ? [] : [`            ✖ refuses every transaction of the controller: ${northbound.refusal}`]),
+    ...(northbound.refusal === undefined ? [] : [`            ✖ fails every transaction of the controller: ${northbound.refusal}`]),
     `objects     ${Object.entries(counts)
       .map(([kind, count]) => `${kind} ${count}`)
       .join(' · ')}`,

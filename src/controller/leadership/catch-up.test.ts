@@ -1,4 +1,4 @@
-/** A leader whose first list of IP objects, or of pods, is an old state of them, as from an API server whose cache is behind its database. */
+/** A leader with an old first list of IP objects or pods, as from an API server whose cache is behind etcd. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
@@ -32,17 +32,17 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Answers from what objects of one kind once were, and delivers nothing newer of them before one of them is written here, or `deliver`. */
+/** Answers lists of one kind with an old state, and delivers no newer event before a write of this client, or `deliver`. */
 class BehindClient extends KubeClient {
   readonly #of: Resource;
   readonly #objects: readonly KubeObject[];
   readonly #version: string;
-  /** Names of those that were written to. */
+  /** Names of written objects. */
   readonly touched: string[] = [];
   cachedReads = 0;
   pages = 0;
   readonly #written = Promise.withResolvers<void>();
-  /** What a test does once one was written to, before the reply and the event of it. */
+  /** Runs after a write, before its reply and its event. */
   meanwhile: () => Promise<void> = () => Promise.resolve();
 
   constructor(transport: KubeTransport, of: Resource, objects: readonly KubeObject[], version: string) {
@@ -77,7 +77,7 @@ class BehindClient extends KubeClient {
     const written = await super.mergePatch<T>(resource, name, patch, options);
     if (resource.plural === this.#of.plural) {
       this.touched.push(name.name);
-      // The reply comes before the event, and whoever believed it would write now.
+      // The reply arrives before the event: a leader that relied on the reply would write now.
       await new Promise((done) => setTimeout(done, 50));
       await this.meanwhile();
       this.#written.resolve();
@@ -94,7 +94,7 @@ const addressOf = async (name: string): Promise<string | undefined> =>
   (await cluster.client.get<Annotated>(PODS, { namespace: 'default', name })).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
 const bound = (name: string): Promise<void> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined);
 
-test('writes nothing before it has seen what the leader before it gave away, and then gives away none of it', async () => {
+test('writes nothing before it has observed the addresses that the earlier leader allocated, and allocates none of them', async () => {
   const { client } = cluster;
   await client.create(NODES, { metadata: { name: 'n1' } });
   let old: Awaited<ReturnType<typeof client.list<Ip>>>;
@@ -146,9 +146,9 @@ test('writes nothing before it has seen what the leader before it gave away, and
   assert.match(touched.metadata.annotations?.[kilnAnnotation.seen] ?? '', /^\d{4}-/);
 });
 
-test('touches nothing where nothing is to be written', async () => {
+test('writes to no IP object if nothing is to be written', async () => {
   const old = await cluster.client.list<Ip>(IPS);
-  // Something else is written: by its version the state of IP objects may be old, and nobody can tell.
+  // Another kind is written: by its version the list of IP objects may be old.
   await cluster.client.create(traitsOf('namespaces'), { metadata: { name: 'unrelated' } });
   await cluster.withController({}, (controller) => controller.untilQuiet());
   const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
@@ -161,7 +161,7 @@ test('touches nothing where nothing is to be written', async () => {
   await behind.close();
 });
 
-test('lists anew from the database where all that the cache has is gone', async () => {
+test('relists from etcd if all objects in the cache are gone', async () => {
   const { client } = cluster;
   const old = await client.list<Ip>(IPS);
   await cluster.withController({}, async (controller) => {
@@ -169,7 +169,7 @@ test('lists anew from the database where all that the cache has is gone', async 
       await client.delete(PODS, { namespace: 'default', name: metadata.name }, { gracePeriodSeconds: 0 });
     for (const { metadata } of (await client.list(NODES)).items) await client.delete(NODES, { name: metadata.name });
     await until('no IP object is left', async () => (await client.list(IPS)).items.length === 0);
-    // As many again: by their number the cache may be right.
+    // The same number again: by the count the cache may be right.
     await client.create(NODES, { metadata: { name: 'n1' } });
     const others = old.items.slice(1).map((_, at) => `other-${at}`);
     for (const name of others) await client.create(PODS, pod(name));
@@ -191,7 +191,7 @@ test('lists anew from the database where all that the cache has is gone', async 
   assert.equal(new Set(given).size, old.items.length + 1);
 });
 
-/** What a controller left, and what pods were when there were other ones, as many: by their number that may still be so. */
+/** The state of an earlier controller, and an old list with as many other pods: by the count it may be current. */
 async function anotherPodSince(came: string): Promise<{ readonly old: ListPage<KubeObject>; readonly given: Ip; readonly ports: string }> {
   const { client } = cluster;
   await cluster.withController({}, async (controller) => {
@@ -212,17 +212,17 @@ async function anotherPodSince(came: string): Promise<{ readonly old: ListPage<K
 
 async function stillHas(name: string, given: Ip): Promise<void> {
   const now = await cluster.client.get<Ip>(IPS, { name: `${name}.default` });
-  assert.deepEqual(now.metadata, given.metadata, 'its IP object was never written to');
+  assert.deepEqual(now.metadata, given.metadata, 'its IP object was not written');
   assert.equal(await addressOf(name), given.spec.ipAddress);
 }
 
-test('takes no pod for gone that a cache has not seen yet: pods are listed from the database before the first write', async () => {
+test('treats no pod as gone because the cache is behind: pods are listed from etcd before the first write', async () => {
   const { old, given, ports } = await anotherPodSince('came');
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);
     assert.ok(controller.world.pods.peek('default/came') === undefined && controller.world.pods.peek('default/went') !== undefined);
-    // The row of the pod names it: the API server is asked for it by name, and has it.
+    // The row of the pod names it: the controller reads it by name, and the API server has it.
     await until('pods are listed anew', () => controller.world.pods.peek('default/came') !== undefined);
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing was written before');
     behind.deliver();
@@ -236,13 +236,13 @@ test('takes no pod for gone that a cache has not seen yet: pods are listed from 
   assert.equal(await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port'), ports);
 });
 
-test('lists pods anew once, also where an event of one shows meanwhile that all before it was seen', async () => {
+test('relists pods only once, also if an event shows meanwhile that the watch has caught up', async () => {
   const { client } = cluster;
   const { old, given } = await anotherPodSince('another');
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
   const lease = (spec: object): Promise<unknown> =>
     client.mergePatch(LEASES, { namespace: 'kube-system', name: CONTROLLER_LEASE }, { spec });
-  // One that leads before the event has come lists anew.
+  // A process that leads before the event arrives relists.
   await lease({ holderIdentity: 'another', leaseDurationSeconds: 3_600, renewTime: microTime(Date.now()) });
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);

@@ -1,11 +1,11 @@
 /**
  * Makes sure that a new leader has seen everything before its first write.
  *
- * A long list of IP objects or pods is read from the API server's cache, which may be behind. Then the leader could miss an address that the
- * leader before it gave away, or take a pod for gone. A watch delivers the changes of a kind in the order of their versions. So the leader
- * writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. Pods are not Kiln's to write to. Where there
- * are many, one of them changes all the time, and that serves the same; if none does, they are listed again from the database. A leader that
- * has nothing to write does none of this.
+ * A long list of IP objects or pods is read from the API server's cache, which may be behind. Then the leader could miss an address that an
+ * earlier leader allocated, or a pod could look deleted. A watch delivers the changes of a kind in the order of their versions. So the leader
+ * writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. It does not write to pods for this. In a
+ * large cluster some pod changes all the time, and its event serves the same purpose; if none does, pods are listed again from etcd. A
+ * leader without anything to write does none of this.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -17,7 +17,7 @@ import type { Log } from '../../runtime/log.ts';
 
 export interface CatchUpOptions {
   readonly client: KubeClient;
-  /** The cache of these objects where it may be behind. */
+  /** The cache of these objects if it may be behind; else undefined. */
   readonly behind: (resource: 'ips' | 'pods') => ListWatchCache<KubeObject> | undefined;
   readonly identity: () => string;
   readonly clock: Clock;
@@ -31,9 +31,9 @@ const RETRY_MS = 1_000;
 export class CatchUp {
   readonly #options: CatchUpOptions;
   #touching = false;
-  /** The version that the write gave the IP object. */
+  /** The version of the IP object after the write. */
   #touched: string | undefined;
-  /** Caches that were told to list anew. */
+  /** Caches that were told to relist. */
   readonly #listed = new Set<ListWatchCache<KubeObject>>();
   #awaitingPods = false;
   readonly #unfit = new Set<string>();
@@ -42,7 +42,7 @@ export class CatchUp {
     this.#options = options;
   }
 
-  /** Asked by a leader that has something to write: whether it may; `wake` is called when that changes. */
+  /** Whether a leader with something to write may write; `wake` is called when that changes. */
   readonly done = (): boolean => {
     const pods = this.#podsAreSeen();
     return this.#ipsAreSeen() && pods;
@@ -106,7 +106,7 @@ export class CatchUp {
       wake();
     } catch (error) {
       if (!isKubeError(error)) throw error;
-      // It is gone, or another one of its name: the cache is behind on it.
+      // The object is gone or was re-created: the cache is behind.
       const unfit = error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_PRECONDITION' || error.code === 'KUBE_CONFLICT';
       if (unfit) this.#unfit.add(uid ?? '');
       else log.warn('nothing is written before IP objects are up to date', { name, code: error.code, error: error.message });
@@ -117,7 +117,7 @@ export class CatchUp {
     }
   }
 
-  /** Every IP object in the cache is gone or was made again, so none can be written to. */
+  /** Every IP object in the cache is gone or was re-created, so none can be written to. */
   #relist(cache: ListWatchCache<KubeObject>): void {
     this.#listAnew(cache);
     this.#options.later(RETRY_MS, () => {

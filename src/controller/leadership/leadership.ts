@@ -1,5 +1,5 @@
 /**
- * Who may write: the holder of Kiln's Lease, with the newest term in the Northbound database, while Kube-OVN's own Lease is free.
+ * Which process may write: the holder of Kiln's Lease, with the newest term in the Northbound database, while Kube-OVN's own Lease is free.
  */
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import { Fence } from '../../commit/fence.ts';
@@ -10,7 +10,7 @@ import { LeaderElection } from '../../kube/leader-election.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ApiOutage } from '../outages/api-outage.ts';
-import type { NorthboundRefusals } from '../outages/northbound-refusals.ts';
+import type { NorthboundFailures } from '../outages/northbound-failures.ts';
 
 /** Milliseconds. */
 export interface LeaseTimes {
@@ -27,24 +27,24 @@ export interface LeadershipOptions {
   readonly namespace: string;
   readonly log: Log;
   readonly outage: ApiOutage;
-  readonly refusals: NorthboundRefusals;
+  readonly northboundFailures: NorthboundFailures;
   readonly clock: Clock;
   readonly random?: Random;
   readonly identity?: string;
   readonly lease?: LeaseTimes;
-  /** What the leader tells of itself, as annotations of the Lease. */
+  /** The leader's annotations on the Lease. */
   readonly publishes: () => Readonly<Record<string, string | undefined>>;
-  /** Observe only: never ask for the Lease. */
+  /** Observe only: never acquire the Lease. */
   readonly readOnly: boolean;
-  /** Something about it changed. */
+  /** Called when the right to write may have changed. */
   readonly changed: () => void;
-  /** A new term was written: everything is to be looked at again. */
+  /** Called when a new term was written: everything has to be compared again. */
   readonly raised: () => void;
   readonly later: (ms: number, run: () => void) => void;
 }
 
 const RAISE_RETRY_MS = 500;
-/** As long as a Lease lasts where nothing else is said. */
+/** Default duration of the Lease. */
 const LEASE_MS = 15_000;
 
 export class Leadership {
@@ -56,18 +56,30 @@ export class Leadership {
   #standing = false;
   #kubeOvnWasActive = false;
   #deposed = false;
-  /** How often the Lease had changed hands when it was gained. */
+  /** The Lease's `leaseTransitions` when it was acquired. */
   #gains = 0;
-  /** When, in monotonic milliseconds. */
+  /** When this process was deposed, in monotonic milliseconds. */
   #deposedAt = -Infinity;
-  /** Whether the next proof that the Lease is ours ends it. */
+  /** Whether the next successful renewal ends the deposition. */
   #contested = false;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { client, leaseClient, namespace, log, outage, refusals, identity, lease, changed, clock, publishes: annotations } = options;
+    const {
+      client,
+      leaseClient,
+      namespace,
+      log,
+      outage,
+      northboundFailures,
+      identity,
+      lease,
+      changed,
+      clock,
+      publishes: annotations,
+    } = options;
     const random = options.random === undefined ? {} : { random: options.random };
-    this.fence = new Fence(options.session, (error) => refusals.refused(error));
+    this.fence = new Fence(options.session, (error) => northboundFailures.failed(error));
     this.#kubeOvn = new ForeignLeaseWatch({
       client,
       namespace,
@@ -103,9 +115,9 @@ export class Leadership {
       },
       onLost: (reason) => {
         log.warn('no longer leading', { reason, ...(reason === 'taken' ? { holder: this.#election.holder } : {}) });
-        // What could not be written is the next leader's work.
+        // The next leader will write what this one could not.
         outage.answered('writes');
-        refusals.forget();
+        northboundFailures.forget();
         this.fence.drop();
         changed();
       },
@@ -115,7 +127,7 @@ export class Leadership {
       onAnswered: () => {
         outage.answered('lease');
         if (this.#contested && this.#deposed && this.holdsLease && this.#election.renewedAt >= this.#deposedAt)
-          this.#takeNext('the API server says that the Lease is held here: taking the next term');
+          this.#takeNext('the API server confirms that this process holds the Lease: it takes the next term');
       },
     });
   }
@@ -124,14 +136,14 @@ export class Leadership {
     this.#kubeOvn.start();
   }
 
-  /** Asks for the Lease, once everything was observed: a process that cannot work must not keep the Lease from one that can. */
+  /** Starts the election when all lists are complete: a process that cannot work must not keep the Lease from one that can. */
   stand(): void {
     if (this.#standing || this.#options.readOnly) return;
     this.#standing = true;
     this.#election.start();
   }
 
-  /** Gives the Lease back. */
+  /** Releases the Lease. */
   async stop(): Promise<void> {
     if (this.#standing) await this.#election.stop();
     await this.#kubeOvn.close();
@@ -141,7 +153,7 @@ export class Leadership {
     return this.#election.identity;
   }
 
-  /** The Lease is surely ours right now: asked before each write. */
+  /** Whether this process certainly holds the Lease now: checked before each write. */
   get holdsLease(): boolean {
     return this.#election.isLeader();
   }
@@ -150,21 +162,21 @@ export class Leadership {
     return this.#kubeOvn.state.kind === 'held';
   }
 
-  /** Kubernetes writes may go out. */
+  /** Whether this process may write Kubernetes objects. */
   get mayWriteObjects(): boolean {
     return !this.#options.readOnly && !this.#deposed && this.#election.isLeader() && this.#kubeOvn.state.kind === 'free';
   }
 
-  /** Northbound writes may go out as well: the fence is ours. */
+  /** Whether it may write rows as well: it has the term. */
   get mayWriteRows(): boolean {
     return this.mayWriteObjects && this.#options.session.state === 'synced' && this.fence.term !== undefined;
   }
 
   /**
-   * Another process has a newer term: nothing is written until the Lease is surely this one's. The API server is asked at once: if that process
-   * holds the Lease, this one has lost it; if this one renews it, the newer term belongs to no leader (a process that was stopped wrote it
-   * after it lost the Lease, the database was restored from elsewhere, somebody wrote it by hand), and the next one is taken. Who finds a newer term
-   * again within the time of a Lease waits for as long before it takes another: two are not to be hot over it.
+   * A newer term is in the database: this process writes nothing until it certainly holds the Lease, and renews it at once. If another process
+   * holds the Lease, this one has lost it. If the renewal succeeds, the newer term belongs to no leader (a suspended process wrote it after
+   * losing the Lease, the database was restored from elsewhere, or a person wrote it), and this process takes the next term. If that happens
+   * again within the duration of the Lease, it waits for that duration first, so that two processes do not raise terms in a loop.
    */
   depose(): void {
     if (this.#deposed) return;
@@ -173,10 +185,11 @@ export class Leadership {
     this.#contested = now - this.#deposedAt >= durationMs;
     this.#deposedAt = now;
     this.#deposed = true;
-    this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until the Lease is surely its own');
+    this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until it certainly holds the Lease');
     if (this.#contested) this.#election.renewNow();
     this.#options.later(durationMs, () => {
-      if (this.#deposed && this.#deposedAt === now && this.holdsLease) this.#takeNext('the Lease is still held here: taking the next term');
+      if (this.#deposed && this.#deposedAt === now && this.holdsLease)
+        this.#takeNext('this process still holds the Lease: it takes the next term');
     });
   }
 
@@ -187,7 +200,7 @@ export class Leadership {
     this.#options.changed();
   }
 
-  /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */
+  /** A leader without a term, or without the row of NB_Global, takes the next term. */
   raiseFence(): void {
     if (this.#raising || !this.mayWriteObjects || this.#options.session.state !== 'synced') return;
     if (this.fence.isRaised) return;
@@ -195,14 +208,14 @@ export class Leadership {
     void this.fence.raise(this.#gains).then((raised) => {
       this.#raising = false;
       if (raised) {
-        this.#options.refusals.accepted();
+        this.#options.northboundFailures.accepted();
         this.#options.log.info('writing', { term: this.fence.term });
         this.#options.raised();
       } else this.#raiseLater();
     });
   }
 
-  /** Somebody wrote the same row in that moment, or the server could not be asked: two who both would lead are not to be hot over it. */
+  /** Another program wrote the row at the same time, or the server did not answer: try again later, so that two processes do not loop. */
   #raiseLater(): void {
     this.#options.later(RAISE_RETRY_MS, this.#options.changed);
   }

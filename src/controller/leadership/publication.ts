@@ -1,4 +1,4 @@
-/** What the leading controller tells of itself on its Lease, and what commands read there. */
+/** The annotations that the leader writes on its Lease, and commands read. */
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Lease } from '../../kube/lease.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -8,9 +8,9 @@ import { parseSettings, settingsText } from '../../world/settings-text.ts';
 export interface Published {
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
-  /** Why the Northbound database carries out nothing of what the controller sends; undefined where it does. */
+  /** Why every Northbound transaction fails; undefined: they succeed. */
   readonly northboundRefusal: string | undefined;
-  /** Why the controller cannot follow the Northbound database; undefined where it does. */
+  /** Why the Northbound database cannot be read; undefined: it can. */
   readonly northboundLoss: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export function publication(
   };
 }
 
-/** Of the one that holds the Lease, or held it last. */
+/** The annotations of the current or last holder. */
 export function publishedIn(lease: Lease | undefined): Published {
   const annotations = lease?.metadata.annotations ?? {};
   const text = annotations[kilnAnnotation.settings];

@@ -25,7 +25,7 @@ function error(code: KubeErrorCode): KubeError {
 
 const RESOURCES = ['pods', 'subnets', 'vpcs', 'ips'] as const satisfies readonly ResourceName[];
 
-test('an outage of the API server is two lines, whoever meets it and however often', () => {
+test('an outage of the API server is two lines, however many subjects fail and how often', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
   let again = 0;
@@ -43,13 +43,13 @@ test('an outage of the API server is two lines, whoever meets it and however oft
     clock.advance(60_000);
   }
   assert.deepEqual([lines.length, again], [1, 0]);
-  assert.match(lines[0] ?? '', /^warn: the API server is in trouble .*KUBE_UNREACHABLE/);
+  assert.match(lines[0] ?? '', /^warn: the API server is unavailable .*KUBE_UNREACHABLE/);
   for (const resource of RESOURCES) notice(resource, { kind: 'state', state: 'synced', before: 'stale' });
   outage.answered('lease');
-  assert.equal(lines.length, 1, 'a write has not gone through yet');
-  assert.equal(again, RESOURCES.length + 1, 'each that is answered says so to those that are not');
+  assert.equal(lines.length, 1, 'a write has not succeeded yet');
+  assert.equal(again, RESOURCES.length + 1, 'each answered subject calls answersAgain while others fail');
   outage.answered('lease');
-  assert.equal(again, RESOURCES.length + 1, 'what did not fail tells nothing');
+  assert.equal(again, RESOURCES.length + 1, 'a subject that did not fail calls nothing');
   logWrite(
     log,
     outage,
@@ -59,7 +59,7 @@ test('an outage of the API server is two lines, whoever meets it and however oft
   assert.deepEqual(lines.slice(1), [`info: the API server is back ${JSON.stringify({ ms: 300_000, failures: 30, affected: 6 })}`]);
 });
 
-test('trouble of one resource is said once, and that it is over', () => {
+test('an error of one resource is logged once, and its end once', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
   const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
@@ -71,14 +71,14 @@ test('trouble of one resource is said once, and that it is over', () => {
     lines.map((line) => line.slice(0, line.indexOf('{') - 1)),
     [
       'warn: a kind of Kube-OVN is not served: its CRD is missing',
-      'warn: cache could not follow the API server',
-      'info: a kind is not served: what brings it is not installed',
-      'info: cache follows the API server again',
+      'warn: list or watch failed',
+      'info: an optional kind is not served: its CRD is not installed',
+      'info: list and watch work again',
     ],
   );
 });
 
-test('a kind that was served and is not for a moment is an API server that begins; longer, it is told', () => {
+test('a kind that is not served for a moment is not logged: the API server is starting; longer, it is logged', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
   const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
@@ -95,20 +95,17 @@ test('a kind that was served and is not for a moment is an API server that begin
   assert.match(lines[0] ?? '', /^warn: a kind of Kube-OVN is not served: its CRD is missing/);
 });
 
-test('definitions that may not be watched are told once, with what grants the right', () => {
+test('a missing right to watch definitions is logged once, with the command that grants it', () => {
   const { log, lines } = recording();
   const notice = definitionsLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
   for (let times = 0; times < 3; times++) notice({ kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
   assert.equal(lines.length, 1);
-  assert.match(
-    lines[0] ?? '',
-    /^warn: definitions of custom resources cannot be followed.*KUBE_FORBIDDEN.*kubectl apply -f deploy\/rbac\.yaml/,
-  );
+  assert.match(lines[0] ?? '', /^warn: CustomResourceDefinitions cannot be watched.*KUBE_FORBIDDEN.*kubectl apply -f deploy\/rbac\.yaml/);
 });
 
-test('a kind whose storage begins is no trouble of the server; an object that has gone is no refusal', () => {
+test('a kind with initializing storage is no outage; a missing object is no rejected write', () => {
   const { log, lines } = recording();
-  const outage = new ApiOutage(log, new ManualClock(), () => assert.fail('nothing was out'));
+  const outage = new ApiOutage(log, new ManualClock(), () => assert.fail('there was no outage'));
   const begins = new KubeError('KUBE_TOO_MANY_REQUESTS', { verb: 'list', resource: 'vpcs' }, 'storage is (re)initializing');
   assert.equal(outage.failed('vpcs', begins), true);
   outage.answered('vpcs');
@@ -119,6 +116,6 @@ test('a kind whose storage begins is no trouble of the server; an object that ha
   assert.equal(outage.failed('vpcs', error('KUBE_TOO_MANY_REQUESTS')), true);
   assert.deepEqual(
     lines.map((line) => line.slice(0, 32)),
-    ['warn: write refused {"verb":"del', 'warn: the API server is in troub'],
+    ['warn: write rejected {"verb":"de', 'warn: the API server is unavaila'],
   );
 });

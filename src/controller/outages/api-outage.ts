@@ -1,12 +1,11 @@
 /**
- * Outages of the API server: one log line when one begins and one when it is over, however many kinds, writes and renewals of the Lease
- * are affected.
+ * Outages of the API server: one log line at the begin and one at the end, however many kinds, writes and renewals of the Lease fail.
  */
 import type { Clock } from '../../kube/clock.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Errors that concern the server as a whole, whatever the request was. */
+/** Errors of the server as a whole, independent of the request. */
 const SERVER_WIDE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_UNREACHABLE',
   'KUBE_DISCONNECTED',
@@ -17,7 +16,7 @@ const SERVER_WIDE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_UNAUTHORIZED',
 ]);
 
-/** What a server says of one kind whose storage it is about to begin with: at its start, and for a while after a definition was applied. */
+/** The server's message while it initializes the storage of a kind: at its start, and after a CRD was applied. */
 const STARTS_STORAGE = /storage is \(re\)initializing/;
 
 /** The name of a resource, `writes`, or `lease`. */
@@ -27,20 +26,20 @@ export class ApiOutage {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #answersAgain: () => void;
-  /** Whose requests fail now. */
+  /** Subjects with failing requests. */
   readonly #failing = new Set<Subject>();
   readonly #affected = new Set<Subject>();
   #since = 0;
   #failures = 0;
 
-  /** @param answersAgain called when one of several that failed is answered again */
+  /** @param answersAgain called when one of several failing subjects is answered again */
   constructor(log: Log, clock: Clock, answersAgain: () => void) {
     this.#log = log;
     this.#clock = clock;
     this.#answersAgain = answersAgain;
   }
 
-  /** @returns false when the error concerns this request alone, and the caller is to log it */
+  /** @returns false if the error is about this request only: then the caller logs it */
   failed(subject: Subject, error: KubeError): boolean {
     if (!SERVER_WIDE.has(error.code)) return false;
     if (error.code === 'KUBE_TOO_MANY_REQUESTS' && STARTS_STORAGE.test(error.message)) {
@@ -51,7 +50,7 @@ export class ApiOutage {
       this.#since = this.#clock.now();
       this.#failures = 0;
       this.#affected.clear();
-      this.#log.warn('the API server is in trouble', { code: error.code, error: error.message, first: subject });
+      this.#log.warn('the API server is unavailable', { code: error.code, error: error.message, first: subject });
     }
     this.#failures++;
     this.#failing.add(subject);
@@ -59,7 +58,7 @@ export class ApiOutage {
     return true;
   }
 
-  /** The server answered it. */
+  /** The server answered a request of the subject. */
   answered(subject: Subject): void {
     if (!this.#failing.delete(subject)) return;
     if (this.#failing.size > 0) return this.#answersAgain();

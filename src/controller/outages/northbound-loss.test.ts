@@ -7,7 +7,7 @@ import { systemClock } from '../../kube/clock.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { NorthboundLoss } from './northbound-loss.ts';
 
-test('why the database is lost is known until it is followed again', async (t) => {
+test('the reason of a lost connection is known until the next sync', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
   const session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: { NB_Global: 'all' } });
@@ -23,7 +23,7 @@ test('why the database is lost is known until it is followed again', async (t) =
   assert.equal(loss.reason, undefined);
 });
 
-test('what a member says that only does not lead does not hide what is wrong with another', () => {
+test('the answer of a member that does not lead does not hide the error of another', () => {
   let fail: (error: OvsdbError) => void = assert.fail;
   let turn: (state: SessionState) => void = assert.fail;
   const loss = new NorthboundLoss(

@@ -1,26 +1,26 @@
 /**
- * Why the Northbound database cannot be followed, for as long as it cannot: what the leader tells to who looks from elsewhere. A server that
- * follows along and lies is one that cannot be followed either: that is over when a transaction was carried out, or after a minute without another lie.
+ * Why the Northbound database cannot be read, published by the leader for commands. A server that breaks the protocol counts as lost too,
+ * until a transaction succeeds, or for a minute after the last violation.
  */
 import type { Clock } from '../../kube/clock.ts';
 import { isProtocolViolation, type OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** A session that is followed again tries what is left to do within seconds. */
-const LIE_MS = 60_000;
+/** After a resync the session sends pending transactions within seconds: a minute without a violation means that the server is fine. */
+const VIOLATION_MS = 60_000;
 
 export class NorthboundLoss {
   readonly #clock: Clock;
   readonly #log: Log;
   #reason: string | undefined;
-  #lie: { readonly reason: string; readonly since: number; last: number } | undefined;
+  #violation: { readonly reason: string; readonly since: number; last: number } | undefined;
 
   constructor(session: Pick<OvsdbSession, 'onError' | 'onState'>, log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
     session.onError(({ code, message, endpoint }) => {
-      if (isProtocolViolation(code)) this.#lied(`${code}: ${message}`, endpoint);
-      // That a member does not lead says nothing of what is wrong with the others.
+      if (isProtocolViolation(code)) this.#reportViolation(`${code}: ${message}`, endpoint);
+      // OVSDB_NOT_LEADER does not explain the errors of other members.
       if (code !== 'OVSDB_NOT_LEADER') this.#reason = `${code}: ${message}`;
       else this.#reason ??= `${code}: ${message}`;
     });
@@ -29,31 +29,31 @@ export class NorthboundLoss {
     });
   }
 
-  /** Undefined while it is followed and carries out what it is sent. */
+  /** Undefined while the replica is synced and the server follows the protocol. */
   get reason(): string | undefined {
-    return this.#reason ?? (this.lies ? this.#lie?.reason : undefined);
+    return this.#reason ?? (this.violatesProtocol ? this.#violation?.reason : undefined);
   }
 
-  /** A server answered with what cannot be true, and none has carried out anything since. */
-  get lies(): boolean {
-    return this.#lie !== undefined && this.#clock.now() - this.#lie.last < LIE_MS;
+  /** Whether a server broke the protocol, and no transaction has succeeded since. */
+  get violatesProtocol(): boolean {
+    return this.#violation !== undefined && this.#clock.now() - this.#violation.last < VIOLATION_MS;
   }
 
-  /** A transaction was carried out. */
+  /** A transaction succeeded. */
   accepted(): void {
-    if (this.#lie === undefined) return;
-    this.#log.info('the Northbound database carries out transactions again', { ms: Math.round(this.#clock.now() - this.#lie.since) });
-    this.#lie = undefined;
+    if (this.#violation === undefined) return;
+    this.#log.info('the Northbound database accepts transactions again', { ms: Math.round(this.#clock.now() - this.#violation.since) });
+    this.#violation = undefined;
   }
 
-  #lied(reason: string, endpoint: string | undefined): void {
+  #reportViolation(reason: string, endpoint: string | undefined): void {
     const now = this.#clock.now();
-    if (this.lies && this.#lie !== undefined) {
-      this.#lie.last = now;
+    if (this.violatesProtocol && this.#violation !== undefined) {
+      this.#violation.last = now;
       return;
     }
-    this.#lie = { reason, since: now, last: now };
-    this.#log.error('a Northbound server is not to be believed: its connection was given up, the next endpoint is tried', {
+    this.#violation = { reason, since: now, last: now };
+    this.#log.error('a Northbound server breaks the protocol: its connection was closed, the next endpoint is tried', {
       ...(endpoint === undefined ? {} : { endpoint }),
       error: reason,
     });

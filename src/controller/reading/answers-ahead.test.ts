@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ManualClock } from '../../kube/testing/manual-clock.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 
-test('a kind is listed again when no event shows what a refusal told of, and not more than every ten seconds', () => {
+test('a kind is listed again if no event follows a conflict, at most every ten seconds', () => {
   const clock = new ManualClock();
   const listed: string[] = [];
   const versions = new Map<string, string>();
@@ -14,12 +14,12 @@ test('a kind is listed again when no event shows what a refusal told of, and not
     later: (ms, run) => void clock.setTimeout(run, ms),
   });
   const began = clock.now();
-  // Its event comes in time.
+  // Its event arrives in time.
   ahead.met('ips', 'soon');
   versions.set('ips/soon', '7');
   clock.advance(2_000);
   assert.deepEqual(listed, []);
-  // "Already exists", and no list shows it.
+  // "Already exists", and no list has it.
   ahead.met('ips', 'unseen');
   ahead.met('ips', 'unseen');
   clock.advance(2_000);
@@ -29,7 +29,7 @@ test('a kind is listed again when no event shows what a refusal told of, and not
   assert.equal(listed.length, 1);
   clock.advance(200);
   assert.equal(listed.length, 2);
-  // A conflict with a version that no event tells of.
+  // A conflict with a version that no event delivers.
   ahead.met('subnets', 'a');
   clock.advance(2_000);
   assert.equal(listed.length, 3);

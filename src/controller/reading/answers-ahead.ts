@@ -1,24 +1,23 @@
 /**
- * Answers that tell of more than a cache has: a name that is taken and that no list showed, a version that another write has made and that no
- * event told of. Mostly the event is on its way; where it does not come, the list was not the whole truth, or an event was lost, and
- * the kind is listed again.
+ * Answers to writes which show that the API server is ahead of a cache: a name that exists and no list had, or a version that no event
+ * delivered. Usually the event arrives soon. If it does not, the list was incomplete or an event was lost, and the kind is listed again.
  */
 import type { Clock } from '../../kube/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';
 
 export interface AnswersAheadOptions {
-  /** Version of an object as the cache has it; undefined where it has none. */
+  /** The version of an object in the cache; undefined: the cache lacks the object. */
   readonly seen: (resource: ResourceName, key: string) => string | undefined;
   readonly relist: (resource: ResourceName) => void;
   readonly clock: Clock;
   readonly later: (ms: number, run: () => void) => void;
 }
 
-/** In which an event comes where all is well. */
+/** Usual time for an event to arrive. */
 const PATIENCE_MS = 2_000;
-/** Between two lists of a kind for this reason. */
+/** Least time between two such lists of a kind. */
 const APART_MS = 10_000;
-/** More than these are of one trouble, and one list ends it. */
+/** Most objects awaited: more have the same cause, and one list ends it. */
 const MOST_AWAITED = 1_000;
 
 export class AnswersAhead {
@@ -30,7 +29,7 @@ export class AnswersAhead {
     this.#options = options;
   }
 
-  /** The server refused a write because of what the cache does not show. */
+  /** The server rejected a write because of an object or a version that the cache lacks. */
   met(resource: ResourceName, key: string): void {
     const { later, seen } = this.#options;
     const keys = this.#awaited.get(resource);

@@ -61,38 +61,38 @@ export interface CachesOptions {
   readonly random?: Random;
   /** Called after each batch of changes, with the objects that changed. */
   readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
-  /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
-  readonly vanished: (resource: ResourceName, count: number) => void;
+  /** Objects are gone without an event: deleted while no watch was open, or the server lost them. */
+  readonly inferredDeletions: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
-  /** Left out where nothing is written. */
+  /** Undefined in a process that does not write. */
   readonly later?: (ms: number, run: () => void) => void;
-  /** As of a cache's list: see `ListWatchOptions.shrunkListMs`. */
+  /** See `ListWatchOptions.shrunkListMs`. */
   readonly shrunkListMs?: number;
-  /** Left out: kinds that are not served are asked for now and then. */
+  /** Undefined: missing kinds are tried again from time to time. */
   readonly definitions?: DefinitionWatch;
-  /** Pods, or IP objects, above which the first list takes them from the server's cache. */
+  /** Number of pods or IP objects above which the first list is read from the server's cache. */
   readonly cachedAbove?: number;
 }
 
-/** How the following of one resource goes. */
+/** The state of one cache, for metrics. */
 export interface CacheObservation {
   readonly kind: string;
   readonly objects: number;
-  /** False where the server does not know the kind. */
+  /** False if the server does not know the kind. */
   readonly served: boolean;
   /** Monotonic milliseconds. */
   readonly lastReceivedAt: number | undefined;
   readonly counters: CacheCounters;
 }
 
-/** Objects a page: each page costs the server a count of all. */
+/** Objects a page: for each page the server counts all objects. */
 const PAGE = 1_000;
-/** Of these there may be very many: the first list of more than a few thousand is taken from the server's cache. */
+/** Kinds with very many objects: a first list of more than a few thousand is read from the server's cache. */
 const NUMEROUS: ReadonlySet<ResourceName> = new Set(['ips', 'pods']);
-/** Objects of one kind above which that is so, where nothing else is said. */
+/** Default of `cachedAbove`. */
 const MANY = 5_000;
 
-/** What is wrong with the answer, not with the way to the server. */
+/** Errors of the answer, not of the connection. */
 const DOUBTFUL: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_PROTOCOL', 'KUBE_ANSWER_TOO_LARGE', 'KUBE_LIST_DOUBTED']);
 
 interface Entry {
@@ -105,11 +105,11 @@ export class Caches implements ObjectSource {
   readonly #options: CachesOptions;
   #ready = false;
   readonly #caches = new Map<ResourceName, Entry>();
-  /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
+  /** Owners `<kind>/<namespace>/<name>` with an observed deletion since the start. */
   readonly #deleted = new Set<string>();
   readonly #late = new LateChanges();
   readonly #cachedLock = new Mutex();
-  /** Why a resource could not be read when that was last tried. */
+  /** The last error of each failing resource. */
   readonly #troubles = new Map<ResourceName, KubeError>();
   readonly #ahead: AnswersAhead;
 
@@ -150,7 +150,7 @@ export class Caches implements ObjectSource {
     for (const { cache } of this.#caches.values()) cache.start();
   }
 
-  /** The server answers again: whoever still waits out a failure tries soon. */
+  /** The server answers again: caches that wait after a failure retry soon. */
   retrySoon(): void {
     this.#options.definitions?.retrySoon();
     for (const { cache } of this.#caches.values()) cache.retrySoon();
@@ -160,7 +160,7 @@ export class Caches implements ObjectSource {
     await Promise.all([this.#options.definitions?.close(), ...[...this.#caches.values()].map(({ cache }) => cache.close())]);
   }
 
-  /** True when every cache has been listed in full once (or its kind is optional and not served). */
+  /** True when every cache was complete once (or its kind is optional and not served). */
   get ready(): boolean {
     return this.#ready;
   }
@@ -175,24 +175,24 @@ export class Caches implements ObjectSource {
     return this.#caches.get(resource)?.optional ?? true;
   }
 
-  /** A cache that was listed from the server's and may lack what was written since. */
+  /** The cache if it was listed from the server's cache and may be behind; else undefined. */
   behind(resource: ResourceName): ListWatchCache<KubeObject> | undefined {
     const cache = this.#caches.get(resource)?.cache;
     return cache?.mayBeBehind === true ? cache : undefined;
   }
 
-  /** Resources that are not listed yet, for people who wait. */
+  /** Resources that are not listed yet, for messages. */
   get missing(): readonly ResourceName[] {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
   }
 
-  /** Why one of those could not be listed when that was last tried; undefined where each is still waited for. */
+  /** The last error of a list among those; undefined: no answer yet. */
   get trouble(): KubeError | undefined {
     const [first] = this.missing.flatMap((resource) => this.#troubles.get(resource) ?? []);
     return first;
   }
 
-  /** Kinds that are not followed now because what the server answers to a list is not believed. */
+  /** Kinds with a list that was not accepted. */
   get doubted(): readonly ResourceName[] {
     return [...this.#caches.values()].flatMap(({ resource, cache }) => {
       const code = this.#troubles.get(resource)?.code;
@@ -209,7 +209,7 @@ export class Caches implements ObjectSource {
     this.#caches.get(resource)?.cache.relist();
   }
 
-  /** The server refused a write because of what a cache does not show: it lists again where no event shows it soon. */
+  /** The server rejected a write because of what a cache lacks: the cache relists if no event arrives soon. */
   isAhead(resource: ResourceName, key: string): void {
     this.#ahead.met(resource, key);
   }
@@ -224,7 +224,7 @@ export class Caches implements ObjectSource {
     }));
   }
 
-  /** Lists everything that can own a row once more and says whether it shows nothing that the caches lack. */
+  /** Lists all kinds of row owners again. @returns whether the lists have no object that the caches lack */
   async confirmed(): Promise<boolean> {
     try {
       for (const resource of new Set(RESOURCE_OF_OWNER_KIND.values())) {
@@ -236,12 +236,12 @@ export class Caches implements ObjectSource {
       }
       return true;
     } catch {
-      // A server that cannot be asked does not agree; it is asked again after the next grace.
+      // A server that does not answer confirms nothing; the next attempt is after the next grace period.
       return false;
     }
   }
 
-  /** Whether an owner exists under any uid, or was seen to be deleted. */
+  /** Whether an owner exists under any uid, or its deletion was observed. */
   explains(owner: string): boolean {
     if (this.#deleted.has(owner)) return true;
     const object = resourceOfOwner(owner);
@@ -252,13 +252,13 @@ export class Caches implements ObjectSource {
     return this.#caches.get(resource)?.cache.get(key) as AnyObject | undefined;
   }
 
-  /** Rules are behind: changes wait. Not while what an earlier leader wrote may still come. */
+  /** Rules are behind: changes wait; not while writes of an earlier leader may still arrive. */
   hold(): void {
     for (const { cache } of this.#caches.values()) if (cache.mayBeBehind) return;
     this.#late.hold();
   }
 
-  /** Rules have come to rest. */
+  /** No rule is due: waiting changes enter the World. */
   release(): void {
     for (const [resource, keys] of this.#late.release()) this.#options.changed(resource, keys);
   }
@@ -279,7 +279,7 @@ export class Caches implements ObjectSource {
     this.#caches.get(resource)?.cache.expectEvent();
   }
 
-  /** Their nodes are listed at the same time, and long before so many IP objects come. */
+  /** Nodes are listed at the same time, and are complete long before so many IP objects. */
   async #partsOfIps(count: number): Promise<readonly string[] | undefined> {
     const each = 2 * (this.#options.cachedAbove ?? MANY);
     if (count < 2 * each) return undefined;
@@ -294,7 +294,7 @@ export class Caches implements ObjectSource {
     );
   }
 
-  /** @param optional a cluster may not serve the kind */
+  /** @param optional the cluster may not serve the kind */
   #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
     this.#add(
       resource,
@@ -368,22 +368,22 @@ export class Caches implements ObjectSource {
     });
     cache.onDelta((deltas) => {
       const keys: string[] = [];
-      let vanished = 0;
+      let inferredDeletions = 0;
       for (const delta of deltas) {
         const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
         const gone = delta.type === 'delete';
         const apply = (): void => file(key, gone ? undefined : delta.object);
-        if (gone && delta.inferred === true) vanished++;
+        if (gone && delta.inferred === true) inferredDeletions++;
         else if (gone) this.#remember(kind, delta.object);
         if (this.#late.take(resource, key, apply)) continue;
         apply();
         keys.push(key);
       }
-      if (vanished > 0) this.#options.vanished(resource, vanished);
+      if (inferredDeletions > 0) this.#options.inferredDeletions(resource, inferredDeletions);
       this.#options.changed(resource, keys);
     });
     cache.onState(() => {
-      // Asked for many times in each turn, and there are many caches.
+      // Cached: it is read many times in each turn, and there are many caches.
       this.#ready = [...this.#caches.values()].every((one) => one.cache.ready);
       this.#options.changed(resource, []);
     });

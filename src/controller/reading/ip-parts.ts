@@ -1,18 +1,18 @@
 /**
- * Very many IP objects are asked for in parts, by the label of their node: the API server puts all of an answer into words before it sends the
- * first, for seconds. So the pods of one part are looked at while the server is at the next.
+ * Requests very many IP objects in parts, by the label of their node: the API server serializes a whole answer for seconds before it sends
+ * the first byte. So rules can run for the pods of one part while the server serializes the next.
  */
 import { isLabelValue } from '../../api/values/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
 
-/** Each costs the server a look at the labels of all. */
+/** Most parts: for each one the server compares the labels of all objects. */
 const MOST = 5;
-/** Proxies before an API server take no longer address of a request than 8,192 characters, or 4,096 of old. */
+/** Longest list of names: proxies accept URLs of up to 8,192 characters, older ones 4,096. */
 const LONGEST = 3_000;
 
 /**
- * @param count of IP objects. @param each for how many of them a part is worth it
- * @returns label selectors, each object by exactly one of them; undefined where parts are of no use
+ * @param count number of IP objects @param each the least number of objects for a part
+ * @returns label selectors; each object matches exactly one. Undefined: parts are of no use
  */
 export function ipParts(nodes: readonly string[], count: number, each: number): readonly string[] | undefined {
   const names = nodes.filter(isLabelValue);
@@ -21,6 +21,6 @@ export function ipParts(nodes: readonly string[], count: number, each: number): 
   if (parts < 2 || all.length > LONGEST) return undefined;
   const size = Math.ceil(names.length / parts);
   const some = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size));
-  // Those without the label are in the last as well.
+  // The last part includes objects without the label.
   return [...some.map((members) => `${labelKey.nodeName} in (${members.join(',')})`), `${labelKey.nodeName} notin (${all})`];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LateChanges } from './late-changes.ts';
 
-test('while rules are behind the newest change of each object waits, and all go at once when they have come to rest', () => {
+test('while rules are behind, the newest change of each object waits, and all enter together when no rule is due', () => {
   const late = new LateChanges();
   const seen: string[] = [];
   const edit = (key: string, what: string): boolean => late.take('pods', key, () => seen.push(`${key} ${what}`));

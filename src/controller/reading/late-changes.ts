@@ -1,7 +1,7 @@
 /**
- * Changes of objects that come while rules are behind: they wait until rules have come to rest and what follows was handed to the writers, the newest
- * of each object alone. Otherwise whoever edits faster than rules run would keep them from ever coming to rest, and nothing would be written
- * for anybody. For the rules it is as if the watch were a moment late.
+ * Changes of objects that arrive while rules are behind wait until no rule is due and the outputs were handed to the writers; only the newest
+ * change of each object is kept. Otherwise a tenant that edits faster than rules run would keep rules due for ever, and nothing would be
+ * written for any tenant. To the rules it looks like a watch that is a moment late.
  */
 import type { ResourceName } from '../../world/resources.ts';
 
@@ -13,7 +13,7 @@ interface Late {
 
 export class LateChanges {
   #holds = false;
-  /** In the order in which the objects changed first. */
+  /** In the order of the first change of each object. */
   readonly #waiting = new Map<string, Late>();
 
   get size(): number {
@@ -25,14 +25,14 @@ export class LateChanges {
     this.#holds = true;
   }
 
-  /** @returns whether the change waits; one of an object of which another one waits does, too, and takes its place */
+  /** @returns whether the change waits. It replaces a waiting change of the same object */
   take(resource: ResourceName, key: string, apply: () => void): boolean {
     if (!this.#holds) return false;
     this.#waiting.set(`${resource}/${key}`, { resource, key, apply });
     return true;
   }
 
-  /** Whether the rules do not know the newest state of the object: nothing is written to it meanwhile. */
+  /** Whether a change of the object waits: nothing is written to it meanwhile. */
   has(resource: ResourceName, key: string): boolean {
     return this.#waiting.size > 0 && this.#waiting.has(`${resource}/${key}`);
   }

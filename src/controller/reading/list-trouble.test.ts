@@ -10,7 +10,7 @@ import { Caches } from './caches.ts';
 
 for (const { plural, kind } of Object.values(RESOURCES)) KINDS.set(plural, kind);
 
-test('of kinds that are not listed yet it is known why the API server refused one, until it is listed', async () => {
+test('the error of a failing list is known until the kind is listed', async () => {
   const api = await ScriptedApi.start();
   let mayReadPods = false;
   let slow: (() => void) | undefined;
@@ -25,11 +25,11 @@ test('of kinds that are not listed yet it is known why the API server refused on
     world: new World(DEFAULT_SETTINGS),
     clock: systemClock,
     changed: () => undefined,
-    vanished: () => undefined,
+    inferredDeletions: () => undefined,
   });
   const code = (): string | undefined => caches.trouble?.code;
   try {
-    assert.equal(code(), undefined, 'nobody was asked');
+    assert.equal(code(), undefined, 'no request yet');
     caches.start();
     await until('a refusal', () => slow !== undefined && caches.missing.length === 2 && code() !== undefined);
     assert.deepEqual([caches.missing, code()], [['nodes', 'pods'], 'KUBE_FORBIDDEN']);
@@ -38,7 +38,7 @@ test('of kinds that are not listed yet it is known why the API server refused on
       caches.retrySoon();
       return caches.missing.length === 1;
     });
-    assert.deepEqual([caches.missing, code()], [['nodes'], undefined], 'what has not been answered yet is no trouble');
+    assert.deepEqual([caches.missing, code()], [['nodes'], undefined], 'a list without an answer is no error');
   } finally {
     slow?.();
     await caches.close();

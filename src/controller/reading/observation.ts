@@ -1,6 +1,6 @@
 /**
- * A World that is filled once, for those who only look: every cache listed in full and, where there is a session, the Northbound
- * replica complete. No rule runs and nothing is written.
+ * A World that is filled once, for commands that only read: all caches complete and, with a session, the Northbound replica synced. No rule
+ * runs and nothing is written.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { systemClock } from '../../kube/clock.ts';
@@ -12,9 +12,9 @@ import { Caches } from './caches.ts';
 
 export interface ObservationOptions {
   readonly client: KubeClient;
-  /** Not started yet; undefined to look at Kubernetes alone. */
+  /** Not started yet; undefined: read Kubernetes alone. */
   readonly session: OvsdbSession | undefined;
-  /** Of the session: after as many failures each was tried. */
+  /** Number of the session's endpoints: after as many failures each was tried. */
   readonly endpoints: number;
   readonly settings: Settings;
   readonly timeoutMs: number;
@@ -40,7 +40,7 @@ export class Observation implements AsyncDisposable {
       world: this.world,
       clock: systemClock,
       changed: () => this.#changed(),
-      vanished: () => undefined,
+      inferredDeletions: () => undefined,
       onNotice: (resource, notice) => {
         if (notice.kind !== 'failure') return;
         if (notice.error.code === 'KUBE_NOT_SERVED' && this.#caches.isOptional(resource)) return;
@@ -60,7 +60,7 @@ export class Observation implements AsyncDisposable {
   }
 
   /**
-   * A Northbound database that cannot be read is no error: `northboundProblem` says so.
+   * A Northbound database that cannot be read is no error: see `northboundProblem`.
    * @throws KubeError the first failure of a list, or KUBE_TIMEOUT
    */
   static async open(options: ObservationOptions): Promise<Observation> {
@@ -89,7 +89,7 @@ export class Observation implements AsyncDisposable {
     });
   }
 
-  /** Who is past its grace period holds nothing, as the controller sees it. */
+  /** Advances the deadlines: a pod past its grace period holds no address, as in the controller. */
   #pass(): void {
     this.world.deadlines.advance(systemClock.wallTime());
   }

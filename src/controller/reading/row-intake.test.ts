@@ -10,7 +10,7 @@ function rows(count: number): readonly RowChange[] {
   return Array.from({ length: count }, () => ({}) as RowChange);
 }
 
-/** Takes rows in one by one, each of which lasts a millisecond, and says what was taken. */
+/** Takes rows one by one, a millisecond each, and records them. */
 function intakeOf() {
   const taken: string[] = [];
   const deferred: (() => void)[] = [];
@@ -42,7 +42,7 @@ test('few rows are in the World at once', () => {
   assert.equal(intake.busy, false);
 });
 
-test('very many come in steps between which others have their turn, and what comes meanwhile waits for them', () => {
+test('very many rows enter in steps, other work runs between them, and later batches wait', () => {
   const { intake, taken, step, waiting } = intakeOf();
   intake.take(REPLICA, rows(9_000));
   assert.deepEqual([intake.busy, intake.filling, taken], [true, true, []]);

@@ -1,21 +1,21 @@
 /**
- * Takes what the Northbound replica learnt into the World: a few rows at once, very many (the first contents of a large database) in steps, so
- * that the Lease is renewed and probes are answered meanwhile. Batches are taken in one after the other.
+ * Brings changes of the Northbound replica into the World: few rows at once, very many (the first contents of a large database) in steps,
+ * so that the Lease is renewed and probes are answered meanwhile. Batches enter one after the other.
  */
 import type { Clock } from '../../kube/clock.ts';
 import type { Replica, RowChange } from '../../ovsdb/index.ts';
 import type { ObservedRows } from '../../world/observed-rows.ts';
 
-/** Some tens of milliseconds. */
+/** Rows that take some tens of milliseconds. */
 const AT_ONCE = 2_000;
 
 export interface RowIntakeOptions {
   readonly rows: Pick<ObservedRows, 'apply' | 'applying'>;
   readonly clock: Clock;
-  /** How long a step may take. */
+  /** Longest duration of a step. */
   readonly stepMs: number;
   readonly defer: (step: () => void) => void;
-  /** Called with everything taken in. */
+  /** Called when all rows are in the World. */
   readonly done: () => void;
 }
 
@@ -28,12 +28,12 @@ export class RowIntake {
     this.#options = options;
   }
 
-  /** Rows are still to be taken in: what the World shows of them is not of one moment. */
+  /** Whether rows are pending: the World's rows are not one consistent state. */
   get busy(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** The first contents are still being taken in. */
+  /** Whether the first contents are still pending. */
   get filling(): boolean {
     return this.busy && !this.#filled;
   }

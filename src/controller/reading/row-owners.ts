@@ -1,7 +1,7 @@
-/** The objects that rows say they are for: the value of their owner key, `<kind>/<namespace>/<name>`, as a resource and a key. */
+/** The row owners: the value of the owner key, `<kind>/<namespace>/<name>`, as a resource and a key. */
 import type { ResourceName } from '../../world/resources.ts';
 
-/** Kinds that can own a row, as the owner key has them. */
+/** Kinds of row owners, in the notation of the owner key. */
 export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map([
   ['vpc', 'vpcs'],
   ['subnet', 'subnets'],

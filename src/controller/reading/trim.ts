@@ -1,5 +1,5 @@
 /**
- * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
+ * The part of an object that a cache keeps: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../../api/kubernetes/core.ts';
 import type {
@@ -15,7 +15,7 @@ import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
 import type { Subnet } from '../../api/kinds/subnet.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
 
-/** An object as it comes from the API server. */
+/** An object as the API server sends it. */
 export interface Untrimmed {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -39,12 +39,12 @@ function drops(annotations: ObjectMeta['annotations'], keep: (annotation: string
   return false;
 }
 
-/** Custom resources are kept whole but for the bookkeeping of clients. */
+/** Custom resources are kept whole, without the bookkeeping of clients. */
 export function trimCustom<T extends Untrimmed>(object: T): T {
   return { ...object, metadata: trimMeta(object.metadata) };
 }
 
-/** Kept of its managed fields: which of the spec are applied, and so left alone. */
+/** Keeps, of the managed fields, the applied fields of the spec: Kiln does not default those. */
 export function trimSubnet(object: Subnet & Untrimmed): Subnet {
   const managedFields = keptManagedFields(object.metadata.managedFields);
   return { ...object, metadata: { ...trimMeta(object.metadata), ...(managedFields !== undefined && { managedFields }) } };
@@ -54,7 +54,7 @@ const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^
 
 export function trimPod(object: Untrimmed): Pod {
   const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
-  // A Vip chooses by label among the pods that declare it.
+  // A Vip selects by label among the pods that declare it.
   const chosen = rest.annotations?.[annotationKey.allowedAddressPairs] !== undefined;
   const migration = labels?.[MIGRATION_JOB_LABEL];
   const kept = chosen ? labels : migration === undefined ? undefined : { [MIGRATION_JOB_LABEL]: migration };
@@ -129,7 +129,7 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
   };
 }
 
-/** Of an object that is only told something: who it is, and what it was told. */
+/** For an object that Kiln only reports on: its identity, and the reported conditions. */
 export function trimReported(object: Untrimmed): Pick<Untrimmed, 'metadata' | 'status'> {
   const { conditions } = (object.status ?? {}) as { readonly conditions?: unknown };
   return {

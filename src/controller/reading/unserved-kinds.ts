@@ -1,6 +1,5 @@
 /**
- * Kinds that people apply and Kiln does not carry out yet: each such object is told so, because silence about an unenforced
- * policy is unsafe.
+ * Kinds that Kiln does not implement yet. Each object of them gets a report, because silence about an unenforced policy is unsafe.
  */
 import { celFindings } from '../../api/cel/cel-rules.ts';
 import type { Service } from '../../api/kubernetes/core.ts';
@@ -12,9 +11,9 @@ import type { Untrimmed } from './trim.ts';
 
 export interface UnimplementedKind {
   readonly resource: ResourceName;
-  /** What is not implemented for this object; undefined where it asks for nothing. */
+  /** What is not implemented for this object; undefined: it requests nothing. */
   readonly feature: (object: Untrimmed) => string | undefined;
-  /** Its definition, where that has rules that only newer API servers know. */
+  /** Its definition, if that has rules that only newer API servers enforce. */
   readonly kind?: Kind<unknown, unknown>;
 }
 
@@ -52,7 +51,7 @@ export const UNIMPLEMENTED_KINDS: readonly UnimplementedKind[] = [
   always('qos-policies', 'bandwidth limits (QoSPolicy)'),
 ];
 
-/** Sentences about the rules of its definition that an object breaks. */
+/** Messages about rules of the definition that an object breaks. */
 export function brokenRules(kind: Kind<unknown, unknown>, { metadata: { name, namespace }, spec }: Untrimmed): readonly string[] {
   const subject = { kind: kind.kind, name, ...(namespace === undefined ? {} : { namespace }) };
   return celFindings(kind, subject, spec).map(({ message }) => message);

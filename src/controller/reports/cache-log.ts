@@ -1,4 +1,4 @@
-/** What caches tell, as log lines: trouble of one resource is said once, and said again only when it becomes another or is over. */
+/** Notices of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
 import type { Clock } from '../../kube/clock.ts';
 import { DEFINITIONS } from '../../kube/definition-watch.ts';
 import type { KubeError } from '../../kube/errors.ts';
@@ -8,13 +8,13 @@ import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { ApiOutage } from '../outages/api-outage.ts';
 
-/** An API server that has just begun does not serve custom resources for so long, and answers as if there were no such kind. */
+/** A starting API server does not serve custom resources for so long, and answers as if the kind did not exist. */
 const BEGINS_MS = 10_000;
 
 export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: ResourceName, notice: CacheNotice) => void {
-  /** The code that was said of a resource and is not over. */
+  /** The logged error code of each failing resource. */
   const said = new Map<ResourceName, string>();
-  /** Kinds that were served once. */
+  /** Kinds that were served before. */
   const served = new Set<ResourceName>();
   const notServedSince = new Map<ResourceName, number>();
   const mayPass = (resource: ResourceName, error: KubeError): boolean => {
@@ -30,7 +30,7 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
     const code = said.get(resource);
     if (code === undefined) return;
     said.delete(resource);
-    log.info('cache follows the API server again', { resource, code });
+    log.info('list and watch work again', { resource, code });
   };
   return (resource, notice) => {
     switch (notice.kind) {
@@ -38,7 +38,7 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
         log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
         return;
       case 'shrunk':
-        log.warn('a list lacks much that was there: a second one has to agree before it is taken as gone', {
+        log.warn('a list lacks many known objects: a second list has to confirm before they count as gone', {
           resource,
           absent: notice.absent,
           had: notice.had,
@@ -47,7 +47,7 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
         return;
       case 'state':
         if (notice.state === 'synced') over(resource);
-        // It answered: it does not know the kind.
+        // The server answered: it does not know the kind.
         if (notice.state === 'not-served') outage.answered(resource);
         return;
       case 'failure':
@@ -58,10 +58,10 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
         const notServed = error.code === 'KUBE_NOT_SERVED';
         const missing = notServed && traitsOf(resource).group === 'kubeovn.io';
         if (notServed && !missing) {
-          log.info('a kind is not served: what brings it is not installed', { resource, group: traitsOf(resource).group });
+          log.info('an optional kind is not served: its CRD is not installed', { resource, group: traitsOf(resource).group });
           return;
         }
-        log.warn(missing ? 'a kind of Kube-OVN is not served: its CRD is missing' : 'cache could not follow the API server', {
+        log.warn(missing ? 'a kind of Kube-OVN is not served: its CRD is missing' : 'list or watch failed', {
           resource,
           code: error.code,
           error: error.message,
@@ -72,14 +72,14 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
   };
 }
 
-/** Without the definitions all works, with a request now and then for each kind that is not served: said once. */
+/** Without a watch of the definitions everything works, with a request from time to time for each missing kind: logged once. */
 export function definitionsLog(log: Log, outage: ApiOutage): (notice: CacheNotice) => void {
   let said = false;
   return (notice) => {
     if (notice.kind === 'state' && notice.state === 'synced') outage.answered(DEFINITIONS.plural);
     if (notice.kind !== 'failure' || outage.failed(DEFINITIONS.plural, notice.error) || said) return;
     said = true;
-    log.warn('definitions of custom resources cannot be followed: kinds that are not served are asked for every 30 s', {
+    log.warn('CustomResourceDefinitions cannot be watched: kinds that are not served are tried every 30 s', {
       code: notice.error.code,
       error: notice.error.message,
       next: 'kubectl apply -f deploy/rbac.yaml',

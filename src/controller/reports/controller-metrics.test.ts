@@ -88,7 +88,7 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
   for (const name of Object.keys(METRICS)) assert.match(text, new RegExp(`^# TYPE ${name} `, 'm'));
 });
 
-test('who lost the Lease while its term was being taken shows none', () => {
+test('a process that lost the Lease while its term was written shows no term', () => {
   for (const leads of [true, false]) {
     const shown = new Map<string, number>();
     const note =

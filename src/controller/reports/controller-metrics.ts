@@ -1,6 +1,6 @@
 /**
- * What of a controller the metrics show. Everything is read at a scrape from counts that are kept up as things change; a scrape walks
- * kinds, never Subnets, pods or rows.
+ * The metrics of a controller. A scrape reads counts that are updated with each change: it iterates over kinds, never over Subnets, pods or
+ * rows.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { exposeSubnetAddresses } from './subnet-addresses.ts';
@@ -22,7 +22,7 @@ import type { World } from '../../world/world.ts';
 import type { Caches } from '../reading/caches.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { NorthboundLoss } from '../outages/northbound-loss.ts';
-import type { NorthboundRefusals } from '../outages/northbound-refusals.ts';
+import type { NorthboundFailures } from '../outages/northbound-failures.ts';
 import { FailedRequests } from './failed-requests.ts';
 
 const DB = { db: 'OVN_Northbound' } as const;
@@ -38,15 +38,15 @@ export interface MetricSources {
   readonly writer: KubeWriter;
   readonly events: EventRecorder;
   readonly leadership: Leadership;
-  readonly refusals: NorthboundRefusals;
-  readonly loss: Pick<NorthboundLoss, 'lies'>;
-  /** Kinds whose lists are not believed now. */
+  readonly northboundFailures: NorthboundFailures;
+  readonly loss: Pick<NorthboundLoss, 'violatesProtocol'>;
+  /** Kinds with a list that was not accepted. */
   readonly doubted: () => readonly ResourceName[];
   readonly clock: Clock;
-  /** False: the addresses of all Subnets together, under an empty name. */
+  /** False: the sum over all Subnets, under an empty name. */
   readonly subnetLabel: boolean;
   readonly ready: () => boolean;
-  /** Milliseconds since the epoch; 0 for never. */
+  /** Milliseconds since the epoch; 0: never. */
   readonly lastSuccess: () => number;
 }
 
@@ -54,7 +54,7 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
-  // One that was answered after the Lease was lost is taken, and nothing is written with it.
+  // A term whose write was answered after the loss of the Lease is not used for any write.
   metrics.read('kiln_term', (report) => report({}, leadership.mayWriteObjects ? (leadership.fence.term ?? 0) : 0));
   metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
   metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
@@ -84,14 +84,14 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   exposeAddresses(metrics, sources);
 }
 
-function exposeReplica(metrics: MetricSink, { session, rows, refusals, loss, clock }: MetricSources): void {
+function exposeReplica(metrics: MetricSink, { session, rows, northboundFailures, loss, clock }: MetricSources): void {
   let outOfStepAt: number | undefined = clock.now();
   session.onState((state) => {
     outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
   });
   metrics.read('kiln_ovsdb_connected', (report) => report(DB, session.state === 'synced' ? 1 : 0));
-  metrics.read('kiln_ovsdb_refuses', (report) => report(DB, refusals.reason === undefined ? 0 : 1));
-  metrics.read('kiln_ovsdb_lies', (report) => report(DB, loss.lies ? 1 : 0));
+  metrics.read('kiln_ovsdb_refuses', (report) => report(DB, northboundFailures.reason === undefined ? 0 : 1));
+  metrics.read('kiln_ovsdb_lies', (report) => report(DB, loss.violatesProtocol ? 1 : 0));
   metrics.read('kiln_ovsdb_reconnects_total', (report) => report(DB, Math.max(0, session.generation - 1)));
   metrics.read('kiln_ovsdb_replica_lag_seconds', (report) => {
     const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);
@@ -120,7 +120,7 @@ function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
 }
 
 function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: MetricSources): void {
-  const refused = new FailedRequests(world.reservations);
+  const failed = new FailedRequests(world.reservations);
   exposeSubnetAddresses(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {
     for (const { resource, type, status, reason, objects } of desired.conditionCounts)
@@ -137,8 +137,8 @@ function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: M
   };
   metrics.read('kiln_misbound_pods', (report) => report({}, reportedPods('Misbound')));
   metrics.read('kiln_ip_problems', (report) => {
-    // Refused because another has it, and two that have it already, are one problem to whoever looks.
-    for (const [problem, count] of refused.counts)
+    // A request that failed because of another claimant, and two claimants that have one address, are the same problem to a user.
+    for (const [problem, count] of failed.counts)
       report({ problem }, count + (problem === 'AddressConflict' ? world.addressConflicts.size : 0));
     for (const problem of ['Misbound', 'IPRefused'] as const) report({ problem }, reportedPods(problem));
   });

@@ -1,4 +1,4 @@
-/** Tells of drift: a log line with both states, an Event on the object the row belongs to, a metric. Bounded, however much there is. */
+/** Reports drift: a log line with both states, an Event on the row owner, a metric. Limited in rate. */
 import type { Drift } from '../../diff/drift.ts';
 import { driftSentence, repairSentence } from '../../diff/drift.ts';
 import type { PlannedEvent } from '../../diff/object-diff.ts';
@@ -10,7 +10,7 @@ import type { MetricSink } from '../../runtime/metrics.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { resourceOfKind } from '../../world/resources.ts';
 
-/** Told at once, and told a second later on. */
+/** Log lines: burst, and rate a second. */
 const BURST = 20;
 const RATE = 1;
 
@@ -24,8 +24,8 @@ export interface DriftReportOptions {
 export class DriftReport {
   readonly #options: DriftReportOptions;
   readonly #tokens: Readonly<Record<'found' | 'repaired', TokenBucket>>;
-  /** Not told one by one since the last that was. */
-  #untold = 0;
+  /** Drift without a log line since the last one. */
+  #unreported = 0;
 
   constructor(options: DriftReportOptions) {
     this.#options = options;
@@ -33,17 +33,17 @@ export class DriftReport {
     this.#tokens = { found: new TokenBucket(BURST, RATE, now), repaired: new TokenBucket(BURST, RATE, now) };
   }
 
-  tell(drifts: readonly Drift[], repaired: boolean): void {
+  report(drifts: readonly Drift[], repaired: boolean): void {
     for (const drift of drifts) {
       if (repaired) this.#options.metrics?.count('kiln_drift_repaired_total', { table: tableOf(drift.id), kind: drift.difference });
-      this.#tellOne(drift, repaired);
+      this.#reportOne(drift, repaired);
     }
   }
 
-  #tellOne(drift: Drift, repaired: boolean): void {
+  #reportOne(drift: Drift, repaired: boolean): void {
     const { log, clock } = this.#options;
     if (!this.#tokens[repaired ? 'repaired' : 'found'].take(clock.now())) {
-      this.#untold++;
+      this.#unreported++;
       return;
     }
     const fields = {
@@ -53,9 +53,9 @@ export class DriftReport {
       kind: drift.difference,
       before: drift.before,
       after: drift.after,
-      ...(this.#untold === 0 ? {} : { untold: this.#untold }),
+      ...(this.#unreported === 0 ? {} : { suppressed: this.#unreported }),
     };
-    this.#untold = 0;
+    this.#unreported = 0;
     if (repaired) log.info('drift repaired', fields);
     else log.warn('drift: another program changed a row', fields);
     this.#event(

@@ -5,20 +5,20 @@ import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { FailedRequests } from './failed-requests.ts';
 
-function refused(claimant: string, code: 'NoAvailableAddress' | 'AddressConflict'): Reservation {
+function failed(claimant: string, code: 'NoAvailableAddress' | 'AddressConflict'): Reservation {
   return { kind: 'failed', claimant, code, message: 'no' };
 }
 
-test('refused requests are counted by code as they come, change their reason, are granted and go', () => {
+test('failed requests are counted by code when they appear, change their reason, succeed and disappear', () => {
   const { reservations } = new World(DEFAULT_SETTINGS);
-  reservations.set('before', refused('before', 'AddressConflict'));
+  reservations.set('before', failed('before', 'AddressConflict'));
   const { counts } = new FailedRequests(reservations);
   const now = (): readonly number[] => [counts.get('NoAvailableAddress') ?? -1, counts.get('AddressConflict') ?? -1];
   assert.deepEqual(now(), [0, 1]);
-  reservations.set('a', refused('a', 'NoAvailableAddress'));
-  reservations.set('b', refused('b', 'NoAvailableAddress'));
+  reservations.set('a', failed('a', 'NoAvailableAddress'));
+  reservations.set('b', failed('b', 'NoAvailableAddress'));
   assert.deepEqual(now(), [2, 1]);
-  reservations.set('b', refused('b', 'AddressConflict'));
+  reservations.set('b', failed('b', 'AddressConflict'));
   assert.deepEqual(now(), [1, 2]);
   reservations.set('a', { kind: 'granted', claimant: 'a', subnet: 's', v4: '10.0.0.2', v6: '', mac: '' });
   reservations.delete('before');

@@ -1,4 +1,4 @@
-/** How many interfaces were refused an address, by code, kept up as reservations come and go. */
+/** Number of interfaces with an allocation failure, by code, updated with the reservations. */
 import type { AllocationCode } from '../../ipam/allocation.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { Table } from '../../world/table.ts';

@@ -9,7 +9,7 @@ function notice(uid: string): NoticeOutput {
   return { kind: 'notice', resource: 'services', key: `shop/${uid}`, uid, type: 'Warning', reason: 'NotCarriedOut', message: 'not yet' };
 }
 
-test('a standing fact is said once, by whichever process; memory of what was said is bounded', async () => {
+test('a standing fact gets one Event over all processes; the memory of sent Events is limited', async () => {
   const recorded: EventInput[] = [];
   let woken = 0;
   const notices = new Notices(
@@ -22,7 +22,7 @@ test('a standing fact is said once, by whichever process; memory of what was sai
   );
   const fresh = new Set([notice('old'), notice('new')]);
   notices.flush(fresh);
-  assert.equal(fresh.size, 2, 'first it is asked what others said');
+  assert.equal(fresh.size, 2, 'first the Events of other processes are read');
   await turn();
   assert.equal(woken, 1);
   notices.flush(fresh);
@@ -38,11 +38,11 @@ test('a standing fact is said once, by whichever process; memory of what was sai
   assert.deepEqual(
     recorded.slice(10_003).map(({ target }) => target.uid),
     ['new'],
-    'of the namespace that floods the oldest are forgotten, and none of another',
+    'the oldest of the flooding namespace are forgotten, and none of another',
   );
 });
 
-test('who begins to lead tells what is so and the server has no Event of, also what it told itself when it led before', async () => {
+test('a new leader sends the missing Events of standing facts, also those that it sent in an earlier term', async () => {
   const recorded: EventInput[] = [];
   let onServer = ['old'];
   const notices = new Notices(
@@ -65,13 +65,13 @@ test('who begins to lead tells what is so and the server has no Event of, also w
   notices.begin(standing);
   assert.deepEqual(await told(), ['lost', 'old']);
   notices.begin([...standing.slice(0, 2), { ...notice('old'), message: 'in words of its own', once: true }]);
-  assert.deepEqual(await told(), ['lost'], 'it was not sent, since the lease was lost');
+  assert.deepEqual(await told(), ['lost'], 'not sent, since the Lease was lost');
   onServer = ['old', 'lost'];
   notices.begin(standing.slice(0, 2));
   assert.deepEqual(await told(), []);
 });
 
-test('an Event that a tenant forged in its own namespace keeps no Event from an object of another', async () => {
+test('an Event that a tenant forged in its namespace suppresses no Event of another namespace', async () => {
   const recorded: EventInput[] = [];
   const forged = { metadata: { name: 'forged', namespace: 'attacker' }, involvedObject: { uid: 'victim' }, message: 'not yet' };
   const notices = new Notices(

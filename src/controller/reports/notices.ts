@@ -1,5 +1,5 @@
 /**
- * The controller's Events: those of conditions that were written, and those of standing facts, which a restart does not repeat.
+ * The controller's Events: for written conditions, and for standing facts, which a restart does not repeat.
  */
 import type { NoticeOutput } from '../../compile/output.ts';
 import type { PlannedEvent } from '../../diff/object-diff.ts';
@@ -18,28 +18,28 @@ interface PastEvent extends KubeObject {
   readonly message?: string;
 }
 
-/** Where Events of the cluster's objects are kept. */
+/** The namespace for Events of cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 
-/** Characters by which a message is known: an Event holds no more than 1,024 bytes of it. */
+/** Compared characters of a message: an Event has at most 1,024 bytes of it. */
 const KNOWN_BY = 500;
 
 /**
- * For each reason, so many Events are remembered as sent, of one namespace and of all. Forgetting one costs a repeated Event, nothing more.
+ * For each reason, so many sent Events are remembered, of one namespace and of all. Forgetting one costs a repeated Event, nothing more.
  */
-const MOST_SAID = [2_000, 10_000] as const;
+const MOST_SENT = [2_000, 10_000] as const;
 
-/** Whose share of the Events one of an object counts against: a namespace, or empty for the cluster. */
+/** The namespace that the Events of an object count for; empty for the cluster. */
 export type ShareOfEvent = (resource: ResourceName, namespace: string, name: string) => string;
 
 export class Notices {
   readonly #client: Pick<KubeClient, 'listAll'>;
   readonly #recorder: Pick<EventRecorder, 'record'>;
-  /** `<uid> <message>` and `<uid>` of what earlier processes said and the server still keeps, by reason and by the namespace of the Event. */
-  readonly #said = new Map<string, FairMemory<true> | 'asking'>();
+  /** `<uid> <message>` and `<uid>` of Events that the server still has from earlier processes, by reason and by the Event's namespace. */
+  readonly #sent = new Map<string, FairMemory<true> | 'asking'>();
   readonly #wake: () => void;
   readonly #shareOf: ShareOfEvent;
-  /** What was so when this process began to lead. */
+  /** The facts that held when this process began to lead. */
   #standing = new Set<StandingNotice>();
 
   constructor(
@@ -64,15 +64,15 @@ export class Notices {
   }
 
   /**
-   * This process begins to lead. A fact that holds, and of which the server has no Event, gets one: the leader before may have lost the
-   * Lease before it could send it.
+   * This process begins to lead. A fact that holds and has no Event on the server gets one: the earlier leader may have lost the Lease before
+   * sending it.
    */
   begin(standing: Iterable<StandingNotice>): void {
-    this.#said.clear();
+    this.#sent.clear();
     this.#standing = new Set(standing);
   }
 
-  /** Emits and forgets the standing facts that are new. */
+  /** Sends Events for the new standing facts, and clears the set. */
   flush(fresh: Set<NoticeOutput>): void {
     this.#flush(this.#standing);
     this.#flush(fresh);
@@ -80,7 +80,7 @@ export class Notices {
 
   #flush(fresh: Set<StandingNotice>): void {
     for (const notice of fresh) {
-      const said = this.#said.get(notice.reason);
+      const said = this.#sent.get(notice.reason);
       if (said === undefined) this.#ask(notice.reason);
       if (said === undefined || said === 'asking') continue;
       fresh.delete(notice);
@@ -93,9 +93,9 @@ export class Notices {
     }
   }
 
-  /** A server that cannot answer costs a repeated Event, nothing else. */
+  /** Without an answer an Event may be repeated, nothing else. */
   #ask(reason: string): void {
-    this.#said.set(reason, 'asking');
+    this.#sent.set(reason, 'asking');
     this.#client.listAll<PastEvent>(EVENTS, { fieldSelector: `reason=${reason}` }).then(
       (events) => this.#answered(reason, events),
       () => this.#answered(reason, []),
@@ -103,11 +103,11 @@ export class Notices {
   }
 
   #answered(reason: string, events: readonly PastEvent[]): void {
-    const said = new FairMemory<true>(...MOST_SAID);
-    // An Event speaks of objects of its own namespace alone: one that a tenant made keeps no Event from another tenant.
+    const said = new FairMemory<true>(...MOST_SENT);
+    // An Event counts only for objects of its own namespace: a forged one suppresses no Event of another tenant.
     for (const { metadata, involvedObject: { uid = '' } = {}, message = '' } of events)
       for (const mark of [uid, markOf(uid, message)]) said.set(metadata.namespace ?? DEFAULT_NAMESPACE, mark, true);
-    this.#said.set(reason, said);
+    this.#sent.set(reason, said);
     this.#wake();
   }
 }

@@ -10,27 +10,27 @@ function lines(): { readonly log: Log; readonly said: { readonly message: string
   return { said, log: { ...SILENT, warn: (message, fields = {}) => void said.push({ message, fields }) } };
 }
 
-test('a namespace of which very much is refused has so many lines and no more, and another one has its own', () => {
+test('a namespace with very many rejected writes has a limited number of lines, and another one has its own', () => {
   const { log, said } = lines();
   const clock = new ManualClock();
   const shared = new SharedLog(log, clock);
   for (let second = 0; second < 60; second++) {
-    for (let n = 0; n < 258; n++) shared.of('flood').warn('write refused', { name: `pod-${n}` });
+    for (let n = 0; n < 258; n++) shared.of('flood').warn('write rejected', { name: `pod-${n}` });
     clock.advance(1_000);
   }
   const flood = said.length;
   assert.ok(flood >= 50 && flood <= 50 + 31, `${flood} lines in a minute`);
-  shared.of('quiet').warn('write refused', { name: 'web' });
-  assert.deepEqual(said.at(-1), { message: 'write refused', fields: { name: 'web' } });
+  shared.of('quiet').warn('write rejected', { name: 'web' });
+  assert.deepEqual(said.at(-1), { message: 'write rejected', fields: { name: 'web' } });
   clock.advance(2_000);
-  shared.of('flood').warn('write refused');
-  const untold = said.reduce((sum, { fields }) => sum + Number(fields['untold'] ?? 0), 0);
-  assert.equal(untold + flood, 60 * 258, 'what was left out is counted');
+  shared.of('flood').warn('write rejected');
+  const suppressed = said.reduce((sum, { fields }) => sum + Number(fields['suppressed'] ?? 0), 0);
+  assert.equal(suppressed + flood, 60 * 258, 'suppressed lines are counted');
 });
 
 test('a text of a line is cut', () => {
   const { log, said } = lines();
-  new SharedLog(log, new ManualClock()).of('shop').warn('write refused', { name: 'web', error: 'x'.repeat(256_000) });
+  new SharedLog(log, new ManualClock()).of('shop').warn('write rejected', { name: 'web', error: 'x'.repeat(256_000) });
   assert.equal(said[0]?.fields['name'], 'web');
   assert.equal(String(said[0]?.fields['error']).length, 2_001);
 });

@@ -1,14 +1,14 @@
 /**
- * Log lines about what tenants bring about: so many of each namespace, so that one that floods neither fills the disk nor hides the lines of
- * another. The next line says how many were left out.
+ * Log lines about tenants' objects, limited for each namespace, so that a flood neither fills the disk nor hides the lines of another
+ * namespace. The next line has the number of suppressed ones.
  */
 import type { Clock } from '../../kube/clock.ts';
 import { FairRate } from '../../kube/fair-rate.ts';
 import type { Fields, Log } from '../../runtime/log.ts';
 
-/** Lines of one share: at once, and a second later on. */
+/** Lines of one share: burst, and rate a second. */
 const RATE = [50, 0.5] as const;
-/** Characters of one text: a server's answer may quote an annotation of 256 kB. */
+/** Most characters of one text: a server's answer may quote an annotation of 256 kB. */
 const MOST_TEXT = 2_000;
 
 export class SharedLog {
@@ -27,8 +27,8 @@ export class SharedLog {
     const limited =
       (write: Log['warn']): Log['warn'] =>
       (message, fields = {}) => {
-        const untold = this.#rate.take(share, this.#clock.now());
-        if (untold !== undefined) write(message, { ...cut(fields), ...(untold > 0 && { untold }) });
+        const suppressed = this.#rate.take(share, this.#clock.now());
+        if (suppressed !== undefined) write(message, { ...cut(fields), ...(suppressed > 0 && { suppressed }) });
       };
     return {
       debug: (message, fields) => log.debug(message, fields),

@@ -7,9 +7,9 @@ import { standingNotices } from './standing-facts.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 
-test('what was written lately is to be told, and what was written long ago, differently or not yet is not', () => {
+test('conditions that were written lately are facts; those written long ago, differently or not yet are not', () => {
   const desired = new Desired();
-  const refused = (name: string): Output => ({
+  const failed = (name: string): Output => ({
     kind: 'patch',
     resource: 'subnets',
     key: name,
@@ -35,7 +35,7 @@ test('what was written lately is to be told, and what was written long ago, diff
     reason: 'NotCarriedOut',
     message: 'no',
   };
-  desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(refused), notice]);
+  desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(failed), notice]);
   const said = (minutesAgo: number, message: string): AnyObject['status'] => ({
     conditions: ['Ready', 'Accepted'].map((type) => ({
       ...{ type, status: 'False', reason: 'VpcMissing', message },
@@ -61,7 +61,7 @@ test('what was written lately is to be told, and what was written long ago, diff
   );
 });
 
-test('others have their turns while very many objects are looked at, and none is left out', () => {
+test('the generator yields while it examines very many objects, and omits none', () => {
   const desired = new Desired();
   const many = Array.from({ length: 5_000 }, (_, at): Output => {
     const condition = { type: 'Ready', status: 'False', reason: 'VpcMissing', message: 'no Vpc', event: 'Warning' } as const;

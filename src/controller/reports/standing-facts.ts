@@ -1,25 +1,25 @@
 /**
- * Facts that hold and that deserve an Event. A new leader compares them with the Events that the server has: the leader before may have
- * been stopped between writing a condition and sending its Event.
+ * Facts that hold and are reported by an Event. A new leader compares them with the Events on the server: the earlier leader may have
+ * stopped between writing a condition and sending its Event.
  */
 import type { Desired } from '../../compile/desired.ts';
 import type { ConditionOutput, NoticeOutput } from '../../compile/output.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import { conditionOf } from '../../world/conditions.ts';
 
-/** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may be gone by now. */
+/** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may have expired. */
 const RECENT_MS = 600_000;
 
 export interface StandingNotice extends NoticeOutput {
-  /** Its Event may have the words of another moment. */
+  /** Its Event may have an earlier message. */
   readonly once?: true;
 }
 
-/** After as many objects others may have their turn: some milliseconds. */
+/** Objects between two yields: some milliseconds. */
 const AT_ONCE = 2_000;
 
 /**
- * Notices, and conditions that were written lately; `undefined` where others may have their turn.
+ * Notices, and conditions that were written lately; `undefined`: the caller may yield.
  * @param now milliseconds since the epoch
  */
 export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice | undefined> {
@@ -39,7 +39,7 @@ export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'g
   }
 }
 
-/** One that is not written yet is told when it is. */
+/** A condition that is not written yet gets its Event with the write. */
 function isWrittenLately(
   { type, status, reason, message }: ConditionOutput,
   object: ReturnType<ObjectSource['get']>,

@@ -23,7 +23,7 @@ async function shown(metrics: Metrics): Promise<string[]> {
 const line = (name: string, family: string, state: string, value: number): string =>
   `kiln_subnet_addresses{subnet="${name}",family="${family}",state="${state}"} ${value}`;
 
-test('the addresses of a Subnet are shown from its first counts until it is gone, and follow its networks', async () => {
+test('the addresses of a Subnet are exposed from its first counts until it is gone, and follow its networks', async () => {
   const world = new World(DEFAULT_SETTINGS);
   const metrics = new Metrics();
   subnet(world, 'a', '10.0.0.0/29');
@@ -44,7 +44,7 @@ test('the addresses of a Subnet are shown from its first counts until it is gone
   assert.deepEqual(await shown(metrics), []);
 });
 
-test('without names the counts of all Subnets are added up exactly, beside one of 2^64 addresses too', async () => {
+test('without names the counts of all Subnets are added exactly, also with one of 2^64 addresses', async () => {
   const world = new World(DEFAULT_SETTINGS);
   const metrics = new Metrics();
   exposeSubnetAddresses(metrics, world, false);

@@ -1,6 +1,6 @@
 /**
- * The addresses of every Subnet by family and state, from what the allocation step publishes of them: told anew for a Subnet when its counts
- * or its networks change, never at a scrape.
+ * The metric of addresses of every Subnet by family and state, from the counts that the allocation step publishes: updated for a Subnet when
+ * its counts or networks change, never at a scrape.
  */
 import { cidrSize } from '../../net/cidr.ts';
 import { ofFamily, parseDualCidr } from '../../net/dual.ts';
@@ -16,7 +16,7 @@ const FAMILIES = [
 ] as const;
 const NONE: Counts = new Map();
 
-/** @param named false: all Subnets together, under an empty name */
+/** @param named false: the sum over all Subnets, under an empty name */
 export function exposeSubnetAddresses(metrics: MetricSink, world: World, named: boolean): void {
   const counted = new Map<string, Counts>();
   let totals = NONE;
@@ -36,7 +36,7 @@ export function exposeSubnetAddresses(metrics: MetricSink, world: World, named: 
   });
 }
 
-/** Reserved is what is neither used nor available: gateways, excluded ranges, network and broadcast address. */
+/** Reserved addresses are neither used nor available: gateways, excluded ranges, network and broadcast address. */
 function countsOf(world: World, subnet: string): Counts {
   const usage = world.usage.peek(subnet);
   const networks = parseDualCidr(world.subnets.peek(subnet)?.spec.cidrBlock ?? '');

@@ -1,4 +1,4 @@
-/** Measures turns and writes as they happen, and knows when this process last got something done. */
+/** Measures turns and writes, and records the time of the last success. */
 import type { TransactionReport } from '../../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../../diff/object-diff.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -9,9 +9,9 @@ import { traitsOf } from '../../world/resources.ts';
 export class TurnMeter {
   readonly #metrics: MetricSink | undefined;
   readonly #clock: Clock;
-  /** A rule threw in this turn. */
+  /** Whether a rule threw in this turn. */
   #failed = false;
-  /** Nothing was left to do at the end of the last turn, and nothing came since. */
+  /** Whether nothing was left to do after the last turn, and nothing changed since. */
   #idle = false;
   #succeededAt = 0;
 
@@ -20,12 +20,12 @@ export class TurnMeter {
     this.#clock = clock;
   }
 
-  /** Milliseconds since the epoch when something was carried out last: the present while nothing is to be done; 0 for never. */
+  /** Time of the last success in milliseconds since the epoch: the present while nothing is to be done; 0: never. */
   get lastSuccess(): number {
     return this.#idle ? this.#clock.wallTime() : this.#succeededAt;
   }
 
-  /** Something is to be done. */
+  /** A turn was scheduled. */
   woken(): void {
     if (this.#idle) this.#succeededAt = this.#clock.wallTime();
     this.#idle = false;
@@ -43,9 +43,9 @@ export class TurnMeter {
     return now;
   }
 
-  /** @param idle nothing waits and nothing is under way */
-  turned(settled: boolean, idle: boolean): void {
-    this.#metrics?.count('kiln_reconcile_total', { result: this.#failed ? 'failed' : settled ? 'settled' : 'continued' });
+  /** @param idle no write waits or is under way */
+  turned(converged: boolean, idle: boolean): void {
+    this.#metrics?.count('kiln_reconcile_total', { result: this.#failed ? 'failed' : converged ? 'settled' : 'continued' });
     this.#failed = false;
     this.#idle = idle;
   }

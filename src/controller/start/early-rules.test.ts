@@ -39,7 +39,7 @@ function giveIp(world: World, name: string): void {
   });
 }
 
-test('rules run for the pods whose IP object is there, and for each once', () => {
+test('rules run once for each pod with an IP object', () => {
   const world = new World(DEFAULT_SETTINGS);
   const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
   const early = new EarlyRules(world, compiler, () => 0);
@@ -67,7 +67,7 @@ test('rules run for the pods whose IP object is there, and for each once', () =>
   assert.equal(isRequested('4'), true);
 });
 
-test('rules that take long for a pod are left for when all is there', () => {
+test('slow rules wait until all lists are complete', () => {
   const world = new World(DEFAULT_SETTINGS);
   const compiler = new Compiler(world, RULES, ({ error }) => assert.fail(String(error)));
   let now = 0;

@@ -1,20 +1,20 @@
 /**
- * While the last list is read, that of IP objects, which takes the API server longest, rules run for the pods whose IP object is there
- * already. What they read may change before the list is complete: then they run again, like any rule. Nothing is written before.
+ * Runs rules for pods with an IP object while the last list, that of IP objects, is still read: the API server takes longest for it. If a
+ * source changes before the list is complete, the rules run again, as always. Nothing is written before.
  */
 import type { Compiler } from '../../compile/compiler.ts';
 import { ipLifecycle } from '../../compile/ip/ip-lifecycle.ts';
 import { pod } from '../../compile/pod/pod.ts';
 import type { World } from '../../world/world.ts';
 
-/** As long as no rule about one pod takes. */
+/** Longer than any rule about one pod takes. */
 const SLOW_MS = 50;
 const MOST_SLOW = 10;
 
 export class EarlyRules {
   readonly #compiler: Compiler;
   readonly #now: () => number;
-  /** IP objects that came, until all are there. */
+  /** IP objects received, until the list is complete. */
   #come: Set<string> | undefined = new Set();
   #slow = 0;
 
@@ -27,7 +27,7 @@ export class EarlyRules {
     });
   }
 
-  /** Everything but IP objects is there. @returns false where `enough()` said to yield, and be called again */
+  /** Call when all lists except IP objects are complete. @returns false: `enough()` asked to yield; call again */
   run(enough: () => boolean): boolean {
     const compiler = this.#compiler;
     for (const name of this.#come ?? []) {
@@ -38,13 +38,13 @@ export class EarlyRules {
       const began = this.#now();
       compiler.runNow(pod, `${ip.spec.namespace}/${ip.spec.podName}`);
       compiler.runNow(ipLifecycle, name);
-      // A Subnet's network that is to change asks about all of its IP objects, and again with each piece of the list: that can wait.
+      // A Subnet with a changed network reads all its IP objects, again with each piece of the list: that can wait.
       if (this.#now() - began > SLOW_MS && ++this.#slow > MOST_SLOW) this.end();
     }
     return true;
   }
 
-  /** All rules run when their turn comes. */
+  /** From now on all rules run in the usual order. */
   end(): void {
     this.#come?.clear();
     this.#come = undefined;

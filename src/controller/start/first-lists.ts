@@ -1,7 +1,7 @@
 /**
- * Whether the first lists of this process may be believed. Nobody saw what was deleted before it: where rows of the database, IP objects, pods
- * or Subnets name an object that a list lacks, the server is asked for that one by name, and nothing is written before it is known to be gone.
- * Mostly nothing is named that is not there, and no time is lost.
+ * Confirms the first lists of this process. No watch saw the deletions before its start. So if rows, IP objects, pods or Subnets name an
+ * object that a list lacks, the server is asked for it by name, and nothing is written before its absence is confirmed. Usually all named
+ * objects exist, and this takes no time.
  */
 import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/absence.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -23,7 +23,7 @@ export interface FirstListsOptions {
   /** As of a cache's list: see `ListWatchOptions.shrunkListMs`. */
   readonly shrunkListMs?: number;
   readonly later: (ms: number, run: () => void) => void;
-  /** Called when the lists are believed. */
+  /** Called when the lists are confirmed. */
   readonly wake: () => void;
 }
 
@@ -32,10 +32,10 @@ const LONGEST_RETRY_MS = 5_000;
 
 export class FirstLists {
   readonly #options: FirstListsOptions;
-  #state: 'to-look' | 'asking' | 'believed' = 'to-look';
+  #state: 'unchecked' | 'asking' | 'confirmed' = 'unchecked';
   #retryMs = FIRST_RETRY_MS;
-  readonly #said = new Set<ResourceName>();
-  /** Objects that the server denied, and that a second list lacked where that was needed. */
+  readonly #reported = new Set<ResourceName>();
+  /** Objects with confirmed absence. */
   readonly #gone = new Set<string>();
   #doubted: readonly ResourceName[] = [];
 
@@ -43,52 +43,56 @@ export class FirstLists {
     this.#options = options;
   }
 
-  get believed(): boolean {
-    return this.#state === 'believed';
+  get confirmed(): boolean {
+    return this.#state === 'confirmed';
   }
 
-  /** Kinds whose list lacks what the server has. */
+  /** Kinds with a list that lacks objects which the server has. */
   get doubted(): readonly ResourceName[] {
     return this.#doubted;
   }
 
-  /** Call when all lists are complete and the replica is in step. */
+  /** To be called when all lists are complete and the replica is synced. */
   look(): void {
-    if (this.#state !== 'to-look') return;
+    if (this.#state !== 'unchecked') return;
     const absent = this.#absent();
     if (absent.size === 0) {
-      if (this.#said.size > 0) this.#options.log.info('the first lists have what the database and other objects name', {});
+      if (this.#reported.size > 0)
+        this.#options.log.info('the first lists are complete: they have all objects that rows and other objects name', {});
       this.#doubted = [];
-      this.#state = 'believed';
+      this.#state = 'confirmed';
       return;
     }
     this.#state = 'asking';
     void this.#ask(absent).then((waitMs) => {
       this.#options.later(waitMs, () => {
-        this.#state = 'to-look';
+        this.#state = 'unchecked';
         this.#options.wake();
       });
     });
   }
 
-  /** @returns after which it is to be looked again, in milliseconds */
+  /** @returns milliseconds until the next check */
   async #ask(absent: ReadonlyMap<ResourceName, ReadonlySet<string>>): Promise<number> {
     const { log, caches } = this.#options;
     const doubted: ResourceName[] = [];
     for (const [resource, keys] of absent) {
       try {
-        await this.#prove(resource, [...keys]);
+        await this.#confirm(resource, [...keys]);
         for (const key of keys) this.#gone.add(`${resource} ${key}`);
       } catch (error) {
         doubted.push(resource);
-        if (!this.#said.has(resource)) {
-          this.#said.add(resource);
-          log.error('a first list lacks what the database or other objects name: nothing is written before that is gone, or listed', {
-            resource,
-            absent: keys.size,
-            ...(isKubeError(error) ? { code: error.code } : {}),
-            error: error instanceof Error ? error.message : String(error),
-          });
+        if (!this.#reported.has(resource)) {
+          this.#reported.add(resource);
+          log.error(
+            'a first list lacks objects that rows or other objects name: nothing is written before they are listed or confirmed as gone',
+            {
+              resource,
+              absent: keys.size,
+              ...(isKubeError(error) ? { code: error.code } : {}),
+              error: error instanceof Error ? error.message : String(error),
+            },
+          );
         }
         caches.relist(resource);
       }
@@ -100,15 +104,15 @@ export class FirstLists {
     return waitMs;
   }
 
-  /** @throws where one of them is there, or the server cannot be asked */
-  async #prove(resource: ResourceName, keys: readonly string[]): Promise<void> {
+  /** @throws if one of them exists, or the server does not answer */
+  async #confirm(resource: ResourceName, keys: readonly string[]): Promise<void> {
     const { client, caches, clock, log, shrunkListMs = SHRUNK_LIST_MS } = this.#options;
     const traits = traitsOf(resource);
     const absence = await confirmAbsent(client, traits, keys.map(splitKey));
     const left = caches.sizeOf(resource);
     const againInMs = secondListAfter(keys.length, keys.length + left, absence, shrunkListMs);
     if (againInMs === undefined) return;
-    log.warn('a first list lacks much that the database or other objects name: a second one has to agree', {
+    log.warn('a first list lacks many objects that rows or other objects name: a second list has to confirm', {
       resource,
       absent: keys.length,
       listed: left,
@@ -122,7 +126,7 @@ export class FirstLists {
     }
   }
 
-  /** What is named and not there, by kind. */
+  /** Named objects that the lists lack, by kind. */
   #absent(): ReadonlyMap<ResourceName, ReadonlySet<string>> {
     const { world, caches } = this.#options;
     const absent = new Map<ResourceName, Set<string>>();

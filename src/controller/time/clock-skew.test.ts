@@ -11,7 +11,7 @@ const manual = (wallTime: () => number, now: () => number = () => 0): Clock => (
   clearTimeout: () => undefined,
 });
 
-test('the date is that of this machine while it agrees with the API server, and else that of the server, from the jump on', () => {
+test('the date is from this machine while it agrees with the API server, otherwise from the server, beginning with the jump', () => {
   let [wall, monotonic] = [1_000_000_500, 5_000];
   const clock = new ServerDatedClock(
     SILENT,
@@ -20,7 +20,7 @@ test('the date is that of this machine while it agrees with the API server, and 
       () => monotonic,
     ),
   );
-  assert.equal(clock.wallTime(), 1_000_000_500, 'nothing was heard');
+  assert.equal(clock.wallTime(), 1_000_000_500, 'no answer yet');
   clock.answered(1_000_000_000);
   assert.equal(clock.wallTime(), 1_000_000_500);
   for (const jump of [3_600_000, -3_600_000]) {
@@ -34,7 +34,7 @@ test('the date is that of this machine while it agrees with the API server, and 
   }
 });
 
-test('clocks that differ for some answers are told once, and once that they agree again; one late answer is none', () => {
+test('a clock difference over several answers is logged once, and its end once; one late answer is no difference', () => {
   const lines: unknown[] = [];
   let [wall, server] = [1_000_000_000, 1_000_000_000];
   const log = {

@@ -1,21 +1,21 @@
 /**
- * The clock of this machine, as long as it agrees with that of the API server, which dates its answers; where they differ, the date is the
- * server's. The server says when a pod is to be gone, and a clock that is ahead would take pods that still end for those of a lost node.
+ * The clock of this machine while it agrees with the API server's, which dates its answers; otherwise the API server's. The deletion
+ * timestamps of pods are by the server's clock: with a clock that is ahead, terminating pods would look like pods of a lost node.
  */
 import type { Clock } from '../../kube/clock.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** Answers are dated to the second, and may be read late; pods have thirty seconds to end. */
+/** Answers are dated to the second, and may be read late; pods have thirty seconds to terminate. */
 const TOLERATED_MS = 10_000;
-/** One answer may have waited for a process that was stopped. */
+/** A single answer may have waited while the process was suspended. */
 const IN_A_ROW = 3;
 
 export class ServerDatedClock implements Clock {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** What the server said last, and when that was, in monotonic milliseconds. */
-  #heard: { readonly date: number; readonly at: number } | undefined;
+  /** The server's last date, and when it was received, in monotonic milliseconds. */
+  #server: { readonly date: number; readonly at: number } | undefined;
   #apart = 0;
   #told = false;
 
@@ -26,11 +26,11 @@ export class ServerDatedClock implements Clock {
 
   readonly now = (): number => this.#clock.now();
 
-  /** A clock that jumps is not believed meanwhile, also not before the next answer. */
+  /** A clock that jumps is ignored, also before the next answer. */
   readonly wallTime = (): number => {
     const own = this.#clock.wallTime();
-    if (this.#heard === undefined) return own;
-    const { date, at } = this.#heard;
+    if (this.#server === undefined) return own;
+    const { date, at } = this.#server;
     const server = Math.round(date + this.#clock.now() - at);
     return Math.abs(own - server) <= TOLERATED_MS ? own : server;
   };
@@ -38,9 +38,9 @@ export class ServerDatedClock implements Clock {
   readonly setTimeout: Clock['setTimeout'] = (callback, ms) => this.#clock.setTimeout(callback, ms);
   readonly clearTimeout: Clock['clearTimeout'] = (handle) => this.#clock.clearTimeout(handle);
 
-  /** The server has just answered. @param date its own, in milliseconds since the epoch */
+  /** To be called at each answer. @param date the server's, in milliseconds since the epoch */
   answered(date: number): void {
-    this.#heard = { date, at: this.#clock.now() };
+    this.#server = { date, at: this.#clock.now() };
     const ahead = this.#clock.wallTime() - date;
     if (Math.abs(ahead) <= TOLERATED_MS) {
       this.#apart = 0;

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { Deadlines } from '../../world/deadlines.ts';
 import { Computed, Reactor } from '../../world/reactor.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
-import { MonotonicClock } from './steady-date.ts';
+import { MonotonicClock } from './monotonic-clock.ts';
 
-/** A clock of which each timer that is set is noted, and its date may jump. */
+/** A clock that records each timer; its date may jump. */
 class NotedClock {
   at = 1_000;
   date = 1_000_000;
@@ -44,7 +44,7 @@ function timerFor(...moments: number[]): { clock: NotedClock; timer: DeadlineTim
   return { clock, timer, deadlines, woken: () => wakes };
 }
 
-test('a timer that waits for the next moment already is left, however often it is asked for', () => {
+test('a timer for the next deadline stays, however often `set` is called', () => {
   const { clock, timer, woken } = timerFor(1_010_000);
   for (let turn = 0; turn < 5; turn++) {
     timer.set();
@@ -55,7 +55,7 @@ test('a timer that waits for the next moment already is left, however often it i
   assert.equal(woken(), 1);
 });
 
-test('one that ended is set anew for a moment that has not come by the date', () => {
+test('after the timer fired early by the date, it is set again', () => {
   const { clock, timer, woken } = timerFor(1_100_000);
   timer.set();
   clock.pass(60_000);
@@ -64,7 +64,7 @@ test('one that ended is set anew for a moment that has not come by the date', ()
   assert.deepEqual(clock.set, [60_000, 40_001]);
 });
 
-test('a date that is set forward counts from the next turn on', () => {
+test('a date that was set forward takes effect in the next turn', () => {
   const { clock, timer } = timerFor(1_050_000);
   timer.set();
   clock.date += 30_000;
@@ -72,7 +72,7 @@ test('a date that is set forward counts from the next turn on', () => {
   assert.deepEqual(clock.set, [50_001, 20_001]);
 });
 
-test('where nothing is waited for any more it ends', () => {
+test('without a deadline the timer stops', () => {
   const { clock, timer, deadlines, woken } = timerFor(1_002_000);
   timer.set();
   deadlines.advance(1_002_000);

@@ -1,11 +1,11 @@
-/** Wakes whoever waits for a moment in time that a rule asked about. */
+/** Schedules a turn for the next deadline that a rule has read. */
 import type { Clock } from '../../kube/clock.ts';
 import type { Deadlines } from '../../world/deadlines.ts';
-import type { MonotonicClock } from './steady-date.ts';
+import type { MonotonicClock } from './monotonic-clock.ts';
 
-/** A clock that is set forward is noticed within this time. */
+/** A clock that was set forward takes effect within this time. */
 const LONGEST_MS = 60_000;
-/** Less is no date that was set anew. */
+/** A smaller difference does not mean that the clock was set. */
 const DRIFT_MS = 100;
 
 export class DeadlineTimer {
@@ -14,7 +14,7 @@ export class DeadlineTimer {
   readonly #clock: Clock;
   readonly #wake: () => void;
   #timer: unknown;
-  /** The moment that it waits for, and by how much the date was ahead of the clock when it was set. */
+  /** The deadline of the timer, and the difference of date and monotonic time when it was set. */
   #due: number | undefined;
   #ahead = 0;
 
@@ -25,7 +25,7 @@ export class DeadlineTimer {
     this.#wake = wake;
   }
 
-  /** Sets the timer to the next deadline. One that waits for it already is left: most turns change no deadline. */
+  /** Sets the timer to the next deadline. A timer for it stays: most turns change no deadline. */
   set(): void {
     const { next } = this.#deadlines;
     if (next === undefined) return this.stop();

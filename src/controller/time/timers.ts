@@ -1,4 +1,4 @@
-/** Timers that end together. */
+/** Timers that are cancelled together. */
 import type { Clock } from '../../kube/clock.ts';
 
 export class Timers {

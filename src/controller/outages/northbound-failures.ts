@@ -1,16 +1,16 @@
 /**
- * The Northbound database follows along and carries nothing out: a full disk, a server that takes no writes, a term that may not be
- * written. One log line when it begins and one when it is over, and what it says meanwhile for whoever asks.
+ * The Northbound database can be read and every transaction fails: a full disk, a read-only server, a term that cannot be written. One log
+ * line at the begin and one at the end, and the server's error meanwhile for status and metrics.
  */
 import type { Clock } from '../../kube/clock.ts';
 import type { OvsdbError } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 
-export class NorthboundRefusals {
+export class NorthboundFailures {
   readonly #log: Log;
   readonly #clock: Clock;
   #since = 0;
-  #refused = 0;
+  #failures = 0;
   #reason: string | undefined;
 
   constructor(log: Log, clock: Clock) {
@@ -18,18 +18,18 @@ export class NorthboundRefusals {
     this.#clock = clock;
   }
 
-  /** What the server said last; undefined while it carries out what it is sent. */
+  /** The server's last error; undefined while transactions succeed. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  refused({ code, serverError, details, message }: OvsdbError): void {
+  failed({ code, serverError, details, message }: OvsdbError): void {
     if (this.#reason === undefined) {
       this.#since = this.#clock.now();
-      this.#refused = 0;
-      this.#log.error('the Northbound database refuses every transaction; each is sent again until it takes one', { code, error: message });
+      this.#failures = 0;
+      this.#log.error('the Northbound database fails every transaction; each is repeated until one succeeds', { code, error: message });
     }
-    this.#refused++;
+    this.#failures++;
     this.#reason = serverError === undefined ? message : [serverError, details].filter((part) => part !== undefined).join(': ');
   }
 
@@ -37,10 +37,10 @@ export class NorthboundRefusals {
     if (this.#reason === undefined) return;
     this.#reason = undefined;
     const ms = Math.round(this.#clock.now() - this.#since);
-    this.#log.info('the Northbound database carries out transactions again', { ms, refused: this.#refused });
+    this.#log.info('the Northbound database accepts transactions again', { ms, failures: this.#failures });
   }
 
-  /** Nothing is sent from here any more: whether it would be taken is another's to find out. */
+  /** This process no longer sends transactions: the next leader finds out whether they fail. */
   forget(): void {
     this.#reason = undefined;
   }

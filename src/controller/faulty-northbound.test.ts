@@ -1,4 +1,4 @@
-/** A Northbound server that lies to a controller: log, readiness and metric tell it, and the controller goes on by itself when it is honest again. */
+/** A Northbound server that breaks the protocol: log, readiness and metric report it, and the controller recovers by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
@@ -21,7 +21,7 @@ const LIES: readonly { readonly what: string; readonly lie: (proxy: TamperingPro
   },
   { what: 'answers no transaction', lie: (proxy) => (proxy.judgeClient = ({ method }) => (method === 'transact' ? 'swallow' : 'pass')) },
   {
-    what: 'carries out and sends no update',
+    what: 'commits and sends no update',
     lie: (proxy) => (proxy.judgeServer = ({ method }) => (method?.startsWith('update') === true ? 'swallow' : 'pass')),
   },
 ];
@@ -36,7 +36,7 @@ function sessionTo(proxy: TamperingProxy): OvsdbSession {
   });
 }
 
-test('a Northbound server that kept one update back is read again, and refuses nothing for ever', async (t) => {
+test('a Northbound server that withheld an update is read again, and transactions succeed', async (t) => {
   await using cluster = await InProcessCluster.start();
   const proxy = await TamperingProxy.start(cluster.ovn.unix);
   t.after(() => proxy.stop());
@@ -49,7 +49,7 @@ test('a Northbound server that kept one update back is read again, and refuses n
       return 'swallow';
     };
     await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
-    await until('the update was kept back', () => kept > 0);
+    await until('the update was withheld', () => kept > 0);
     proxy.judgeServer = () => 'pass';
     await cluster.client.create(traitsOf('vpcs'), {
       apiVersion: 'kubeovn.io/v1',
@@ -62,7 +62,7 @@ test('a Northbound server that kept one update back is read again, and refuses n
 });
 
 for (const { what, lie } of LIES) {
-  test(`a Northbound server that ${what}: it is told everywhere, and all is done when it is honest`, async (t) => {
+  test(`a Northbound server that ${what}: reported everywhere, and everything is written after it recovers`, async (t) => {
     await using cluster = await InProcessCluster.start();
     const proxy = await TamperingProxy.start(cluster.ovn.unix);
     t.after(() => proxy.stop());
@@ -71,11 +71,11 @@ for (const { what, lie } of LIES) {
     const session = sessionTo(proxy);
     lie(proxy);
     await cluster.withController({ session, metrics, log: jsonLog('info', (line) => lines.push(line)) }, async (controller) => {
-      const told = (): boolean => lines.some((line) => line.includes('is not to be believed'));
-      await until('the log tells it', told);
+      const told = (): boolean => lines.some((line) => line.includes('breaks the protocol'));
+      await until('the log reports it', told);
       await until('it is not ready', () => controller.waitingFor.includes('the Northbound database'));
       assert.match(await metrics.text(), /^kiln_ovsdb_lies\{db="OVN_Northbound"\} 1$/m);
-      assert.equal(lines.filter((line) => line.includes('is not to be believed')).length, 1, 'once');
+      assert.equal(lines.filter((line) => line.includes('breaks the protocol')).length, 1, 'once');
       proxy.judgeClient = proxy.judgeServer = () => 'pass';
       await until('it is ready', () => controller.waitingFor.length === 0);
       await controller.untilQuiet();

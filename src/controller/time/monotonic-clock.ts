@@ -1,14 +1,14 @@
 /**
- * The date that this process reckons with: leases, rests and patience end by it. It is the clock's as long as that goes on. When somebody sets
- * the clock back, it goes on from where it was: what has begun takes as long as it would have taken, and what begins does not end at once.
+ * The date by which deadlines pass: the machine's clock, except that it never goes back while the process runs. If the clock is set back,
+ * the date continues from where it was. So a running deadline takes as long as before, and a new one does not pass at once.
  */
 import type { Clock } from '../../kube/clock.ts';
 
 export class MonotonicClock {
   readonly #clock: Clock;
-  /** Before anybody asked: a clock that is ahead may be put right by the first answer of the API server. */
+  /** No date before the first read: the first answer of the API server may still correct a clock that is ahead. */
   #date = -Infinity;
-  /** When it was that, in monotonic milliseconds. */
+  /** When it had this date, in monotonic milliseconds. */
   #at = 0;
 
   constructor(clock: Clock) {

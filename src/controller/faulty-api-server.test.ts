@@ -1,4 +1,4 @@
-/** An API server that lies, over real sockets: the rows of what runs survive each lie, and all goes on by itself when it is honest again. */
+/** Wrong answers of an API server, over real sockets: the rows of running pods survive each, and the controller recovers by itself. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,8 +7,8 @@ import { PODS } from '../kube/resource.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { jsonLog } from '../runtime/log.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
-import type { ListBody } from '../testing/lying-proxy.ts';
-import { LyingProxy } from '../testing/lying-proxy.ts';
+import type { ListBody } from '../testing/faulty-proxy.ts';
+import { FaultyProxy } from '../testing/faulty-proxy.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Controller } from './controller.ts';
 
@@ -16,7 +16,7 @@ const TIMES = { durationMs: 8_000, renewMs: 6_000, retryMs: 500 } as const;
 const NAMES = ['a', 'b', 'c'];
 
 let cluster: InProcessCluster;
-let proxy: LyingProxy;
+let proxy: FaultyProxy;
 let lines: string[];
 const nbctl = (...args: string[]): Promise<string> => cluster.ovn.nbctl(...args);
 
@@ -42,7 +42,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** All rows that a pod, a node or a network stands on. */
+/** All rows that a pod, a node or a network needs. */
 async function rows(): Promise<string> {
   const listed = await Promise.all(
     ['Logical_Switch', 'Logical_Switch_Port', 'Logical_Router', 'Logical_Router_Port', 'Logical_Router_Policy'].map((table) =>
@@ -58,7 +58,7 @@ async function ips(): Promise<readonly string[]> {
 
 async function withProxy(use: (start: () => Promise<Controller>) => Promise<void>): Promise<void> {
   lines = [];
-  proxy = await LyingProxy.start(cluster.connection);
+  proxy = await FaultyProxy.start(cluster.connection);
   let controller: Controller | undefined;
   try {
     await use(() => {
@@ -124,12 +124,12 @@ const LIES: readonly { readonly what: string; readonly plurals: readonly string[
 ];
 
 for (const { what, plurals, write } of LIES) {
-  test(`${what}, from the start on: nothing is written before the server is honest`, async () => {
+  test(`${what}, at the start: nothing is written before the answers are right`, async () => {
     const [before, had] = [await rows(), await ips()];
     await withProxy(async (start) => {
       proxy.lieOnLists(plurals, write);
       const controller = await start();
-      await until('it is told', () => Promise.resolve(lines.some((line) => /KUBE_PROTOCOL|KUBE_LIST_DOUBTED/.test(line))));
+      await until('it is reported', () => Promise.resolve(lines.some((line) => /KUBE_PROTOCOL|KUBE_LIST_DOUBTED/.test(line))));
       await sleep(2_500);
       assert.equal(await rows(), before);
       assert.deepEqual(await ips(), had);
@@ -143,13 +143,13 @@ for (const { what, plurals, write } of LIES) {
     });
   });
 
-  test(`${what}, after a watch was lost: what runs keeps its rows, and newcomers are served afterwards`, async () => {
+  test(`${what}, after a lost watch: running pods keep their rows, and new pods are bound afterwards`, async () => {
     const name = `later-${LIES.findIndex((lie) => lie.what === what)}`;
     await withProxy(async (start) => {
       const controller = await start();
       await controller.untilQuiet();
       const [before, had] = [await rows(), await ips()];
-      // Whoever resumes a watch is told that it is too old, and lists.
+      // Every resumed watch is answered with 410, so that the cache relists.
       const plain = { plurals, write };
       proxy.lieOnLists(plain.plurals, plain.write);
       const lie = proxy.lie;
@@ -162,7 +162,7 @@ for (const { what, plurals, write } of LIES) {
         return Promise.resolve();
       };
       proxy.breakConnections();
-      await until('it is told', () => Promise.resolve(lines.some((line) => /KUBE_PROTOCOL|KUBE_LIST_DOUBTED/.test(line))));
+      await until('it is reported', () => Promise.resolve(lines.some((line) => /KUBE_PROTOCOL|KUBE_LIST_DOUBTED/.test(line))));
       await sleep(2_500);
       assert.equal(await rows(), before);
       assert.deepEqual(await ips(), had);
@@ -173,7 +173,7 @@ for (const { what, plurals, write } of LIES) {
         spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
       } as KubeObject);
       await until('it is ready', () => Promise.resolve(controller.waitingFor.length === 0));
-      await until('the newcomer has its port', () => isBound(name));
+      await until('the new pod has its port', () => isBound(name));
       await cluster.client.delete(PODS, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
       await until('its row is gone', async () => !(await isBound(name)));
       await controller.untilQuiet();
@@ -182,7 +182,7 @@ for (const { what, plurals, write } of LIES) {
   });
 }
 
-test('what was deleted while nobody watched goes within moments of a start', async () => {
+test('rows of objects that were deleted without a running controller are collected right after a start', async () => {
   await cluster.client.create(PODS, {
     metadata: { name: 'short', namespace: 'default' },
     spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
@@ -198,7 +198,7 @@ test('what was deleted while nobody watched goes within moments of a start', asy
     assert.equal(await isBound('short'), false);
     assert.ok(
       proxy.asked.some(({ path }) => path.endsWith('/pods/short')),
-      'it was asked for by name',
+      'the controller read it by name',
     );
     assert.equal(
       (await ips()).some((name) => name.startsWith('short.')),

@@ -29,7 +29,7 @@ export interface ListBody {
 /** What a lie may be: another body of the list, or an answer of one's own. */
 export type Lie = (asked: Asked, response: ServerResponse, list: () => Promise<ListBody>) => Promise<void> | undefined;
 
-export class LyingProxy {
+export class FaultyProxy {
   /** Undefined where it is honest. */
   lie: Lie | undefined;
   readonly asked: Asked[] = [];
@@ -45,8 +45,8 @@ export class LyingProxy {
     });
   }
 
-  static async start(upstream: Connection): Promise<LyingProxy> {
-    const proxy = new LyingProxy(upstream);
+  static async start(upstream: Connection): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(upstream);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;

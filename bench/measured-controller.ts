@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
-import { compiledDirectory } from '../src/lab/programs/cache-directory.ts';
+import { compiledDirectory } from '../src/runtime/cache-directory.ts';
 import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { LongestTurn } from './turn-watch.ts';

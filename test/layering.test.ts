@@ -6,8 +6,7 @@ import { test } from 'node:test';
 
 /**
  * What each folder of `src` may import, from the lowest up. Each line may name only folders above it, so there can be no
- * cycle. `lab` and `testing` stand beside the product: nothing of the product but `cli` (which starts the laboratory)
- * imports them.
+ * cycle. `lab` (a package beside `src`) and `testing` are no part of the product, which does not import them.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   text: [],
@@ -36,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ['text', 'net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
     ...['text', 'net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['commit', 'controller', 'webhook', 'lab'],
+    ...['commit', 'controller', 'webhook'],
   ],
   testing: [
     ...['text', 'net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
@@ -64,9 +63,9 @@ const NAMELESS = /^(utils?|helpers?|common|managers?|misc)$/;
 const LONG = 400;
 
 interface Source {
-  /** From the project's root: `src/net/cidr.ts`. */
+  /** From the project's root: `src/net/cidr.ts`, `lab/laboratory.ts`. */
   readonly path: string;
-  /** The folder of `src`. */
+  /** The folder of `src`, or `lab`. */
   readonly layer: string;
   readonly text: string;
   /** Code that only tests run: `*.test.ts`, `*.bench.ts`, `testing/`. */
@@ -74,9 +73,9 @@ interface Source {
 }
 
 const root = join(import.meta.dirname, '..');
-const sources: readonly Source[] = globSync('src/**/*.ts', { cwd: root }).map((path) => ({
+const sources: readonly Source[] = globSync('{src,lab}/**/*.ts', { cwd: root }).map((path) => ({
   path,
-  layer: path.split('/')[1] ?? '',
+  layer: layerOf(path) ?? '',
   text: readFileSync(join(root, path), 'utf8'),
   forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\//.test(path),
 }));
@@ -88,11 +87,17 @@ function imports({ text }: Source): string[] {
   return [...text.matchAll(IMPORT)].map((found) => found[1] ?? found[2] ?? '');
 }
 
-/** The folder of `src` that an import leads to; undefined for a package or a module of Node's. */
+/** Undefined for a path outside of `src` and `lab`. */
+function layerOf(path: string): string | undefined {
+  const [top, folder] = path.split('/');
+  return top === 'lab' ? top : top === 'src' ? folder : undefined;
+}
+
+/** The layer that an import leads to; undefined for a package or a module of Node's. */
 function importedLayer({ path }: Source, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
-  const [top, layer] = normalize(join(dirname(path), specifier)).split('/');
-  assert.equal(top, 'src', `${path} imports ${specifier}, which lies outside src`);
+  const layer = layerOf(normalize(join(dirname(path), specifier)));
+  assert.ok(layer !== undefined, `${path} imports ${specifier}, which lies outside src and lab`);
   return layer;
 }
 
@@ -113,7 +118,7 @@ test('there are sources to look at, and their imports are seen', () => {
   assert.deepEqual(imports({ path: 'src/x/y.ts', layer: 'x', text, forTests: false }), ['./c.ts', 'd', 'e', 'h']);
 });
 
-test('every folder of src has its line in the table, and a line names only folders above it', () => {
+test('every folder of src, and lab, has its line in the table, and a line names only folders above it', () => {
   const known = Object.keys(MAY_IMPORT);
   none(
     [...new Set(sources.map(({ layer }) => layer))].filter((layer) => !known.includes(layer)),
@@ -131,7 +136,11 @@ test('imports point one way', () => {
   const problems = product.flatMap((source) =>
     imports(source).flatMap((specifier) => {
       const layer = importedLayer(source, specifier);
-      const allowed = layer === undefined || layer === source.layer || (MAY_IMPORT[source.layer] ?? []).includes(layer);
+      const allowed =
+        layer === undefined ||
+        layer === source.layer ||
+        source.path === WAY_TO_LAB.file ||
+        (MAY_IMPORT[source.layer] ?? []).includes(layer);
       return allowed ? [] : [`${source.path} imports ${specifier}`];
     }),
   );
@@ -163,6 +172,26 @@ test('imports between the sub-folders of a folder point one way', () => {
       `sub-folders of ${folder} without README.md:`,
     );
   }
+});
+
+/** The one way from the product into `lab`. */
+const WAY_TO_LAB = { file: 'src/cli/laboratory.ts', code: "const loaded = () => import('../../lab/index.ts');" };
+
+test('the product loads the laboratory at one place, when it is started', () => {
+  const into = product
+    .filter(({ layer }) => layer !== 'lab' && layer !== 'testing')
+    .flatMap((source) => imports(source).flatMap((name) => (importedLayer(source, name) === 'lab' ? [source] : [])));
+  assert.deepEqual(
+    into.map(({ path }) => path),
+    [WAY_TO_LAB.file],
+  );
+  assert.deepEqual(
+    into
+      .map(code)
+      .flat()
+      .filter((line) => line.includes('/lab/index.ts') && line.includes('import(')),
+    [WAY_TO_LAB.code],
+  );
 });
 
 test('the product does not import code that only tests run, but for the laboratory', () => {
@@ -203,15 +232,8 @@ test('nothing is named after nothing', () => {
   );
 });
 
-test('every folder of src says what it is', () => {
-  const folders = new Set(
-    sources.map(({ path }) =>
-      path
-        .split('/')
-        .slice(0, path.startsWith('src/lab/') ? 3 : 2)
-        .join('/'),
-    ),
-  );
+test('every folder of src and lab says what it is', () => {
+  const folders = new Set(sources.map(({ path }) => path.split('/').slice(0, 2).join('/')));
   none(
     [...folders].filter((folder) => !folder.endsWith('.ts') && !existsSync(join(root, folder, 'README.md'))),
     'folders without README.md:',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onPath } from '../../src/lab/programs/executable.ts';
+import { onPath } from '../../lab/programs/executable.ts';
 import { SetupError } from './report.ts';
 import { run } from './run.ts';
 

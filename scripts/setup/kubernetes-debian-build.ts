@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { KUBERNETES_BUILDS } from '../../src/lab/programs/kubernetes.ts';
+import { KUBERNETES_BUILDS } from '../../lab/programs/kubernetes.ts';
 import { archives, debianArchive, installPackages, PrivateApt } from './debian.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';

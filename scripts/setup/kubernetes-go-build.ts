@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onPath } from '../../src/lab/programs/executable.ts';
-import { KUBERNETES_BUILDS } from '../../src/lab/programs/kubernetes.ts';
+import { onPath } from '../../lab/programs/executable.ts';
+import { KUBERNETES_BUILDS } from '../../lab/programs/kubernetes.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
 

@@ -3,7 +3,7 @@ import {
   KUBERNETES_BUILDS,
   kubernetesBuildDirectory,
   type KubernetesBuildName,
-} from '../../src/lab/programs/kubernetes.ts';
+} from '../../lab/programs/kubernetes.ts';
 import { installPackages } from './debian.ts';
 import { buildOldestKubernetes, requireSources } from './kubernetes-debian-build.ts';
 import { buildCurrentKubernetes, requireGo } from './kubernetes-go-build.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findOvn, unpackedOvnDirectory } from '../../src/lab/programs/ovn.ts';
+import { findOvn, unpackedOvnDirectory } from '../../lab/programs/ovn.ts';
 import { debianArchive, installPackages, PrivateApt } from './debian.ts';
 import { makeOnce } from './make-once.ts';
 import { progress, SetupError } from './report.ts';

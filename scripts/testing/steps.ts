@@ -1,6 +1,6 @@
 import { globSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { KUBERNETES_BUILDS } from '../../src/lab/programs/kubernetes.ts';
+import { KUBERNETES_BUILDS } from '../../lab/programs/kubernetes.ts';
 import type { Job } from './job.ts';
 import { LONG_FILES, type LongFile } from './long-files.ts';
 import { runCheck } from './program-check.ts';
@@ -17,7 +17,7 @@ const NEWEST: Run = { suffix: '', env: {} };
 const OLDEST: Run = { suffix: ` (Kubernetes ${KUBERNETES_BUILDS.oldest.version})`, env: { TEST_KUBERNETES: 'oldest' } };
 
 /** Steps of seconds a file. */
-const QUICK: ReadonlySet<string> = new Set(['layering', 'unit']);
+const QUICK: ReadonlySet<string> = new Set(['layering', 'unit', 'lab']);
 
 /**
  * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, then what takes longest, so that
@@ -30,12 +30,13 @@ export function allJobs(long = false): readonly Job[] {
   const tests = [
     ...testJobs('layering', wanted('test/*.test.ts'), long),
     ...testJobs('unit', [...wanted('src/**/*.test.ts'), ...wanted('scripts/**/*.test.ts')], long),
+    ...testJobs('lab', wanted('lab/**/*.test.ts'), long),
     ...folders().flatMap((folder) => testJobs(folder, wanted(`test/${folder}/**/*.test.ts`), long)),
   ];
   return [
     check('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json']),
-    check('lint', 'oxlint', ['--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts']),
-    check('format', 'prettier', ['--log-level', 'warn', '--check', 'src', 'test', 'bench', 'scripts']),
+    check('lint', 'oxlint', ['--type-aware', '--deny-warnings', 'src', 'lab', 'test', 'bench', 'scripts']),
+    check('format', 'prettier', ['--log-level', 'warn', '--check', 'src', 'lab', 'test', 'bench', 'scripts']),
     ...tests.filter(({ step }) => QUICK.has(step)),
     ...tests.filter(({ step }) => !QUICK.has(step)).toSorted((a, b) => b.seconds - a.seconds),
   ];

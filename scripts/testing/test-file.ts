@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compiledDirectory } from '../../src/lab/programs/cache-directory.ts';
+import { compiledDirectory } from '../../src/runtime/cache-directory.ts';
 import type { ReportLine } from './report-lines.ts';
 import type { Failure, Skip, Tally } from './tally.ts';
 

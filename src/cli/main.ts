@@ -3,7 +3,7 @@
  * The command line.
  */
 import { enableCompileCache } from 'node:module';
-import { compiledDirectory } from '../lab/programs/cache-directory.ts';
+import { compiledDirectory } from '../runtime/cache-directory.ts';
 
 // Where it cannot be written, all is read anew.
 enableCompileCache(compiledDirectory());

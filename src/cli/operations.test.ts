@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type { Controller } from '../controller/controller.ts';
-import { LabApiServer } from '../lab/apiserver/server.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { SILENT } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { laboratoryProblem, serveController } from './operations.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync, writeSync, clo
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openPrivate } from '../lab/programs/private-file.ts';
+import { openPrivate } from '../runtime/private-file.ts';
 import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
 import { readMetricsToken } from './operations.ts';

@@ -1,7 +1,7 @@
 /** Compares with OVN's own parser, of each installed version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findOvn } from '../lab/programs/ovn.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import { dhcpOptionProblem } from './dhcp-option.ts';
 import { OvnJudge } from './testing/ovn-judge.ts';
 

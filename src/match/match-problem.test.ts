@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findOvn } from '../lab/programs/ovn.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import { matchProblem } from './match-problem.ts';
 import { MATCH_FIELDS } from './symbols.ts';
 import { OvnJudge } from './testing/ovn-judge.ts';

@@ -1,7 +1,7 @@
 /** Compares with OVN: ovn-controller ignores a match that names a missing set, and accepts it once the set exists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findOvn } from '../lab/programs/ovn.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import { namesInMatch } from './names-in-match.ts';
 import { OvnJudge } from './testing/ovn-judge.ts';
 

@@ -3,8 +3,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LabApiServer } from '../lab/apiserver/server.ts';
-import { RealCluster } from '../lab/real-cluster/real-cluster.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
+import { RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 
 export interface ClusterApi {
   readonly kind: 'lab' | 'real';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findKubernetesProgram } from '../lab/programs/kubernetes.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import type { ScenarioCluster } from './scenario-cluster.ts';
 
 /** A manifest of `deploy`. */

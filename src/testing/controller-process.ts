@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Daemon } from '../lab/programs/daemon.ts';
+import { Daemon } from '../../lab/programs/daemon.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
 const MAIN = join(import.meta.dirname, '../cli/main.ts');

@@ -12,7 +12,7 @@ import { connectionFromKubeconfig } from '../kube/connection.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { ManualClock } from '../kube/testing/manual-clock.ts';
 import { KubeTransport } from '../kube/transport.ts';
-import { LabApiServer } from '../lab/apiserver/server.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
 import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
 import { PATIENCE_MS } from '../testing/patience.ts';

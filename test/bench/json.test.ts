@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { LONG_RUN } from '../../src/testing/long-run.ts';
-import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
+import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

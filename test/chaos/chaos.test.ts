@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
-import { findOvn } from '../../src/lab/programs/ovn.ts';
+import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
 import { treeSeed } from '../../src/testing/tree-seed.ts';
 import { drawHistory, historyText } from './history.ts';

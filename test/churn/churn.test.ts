@@ -1,9 +1,9 @@
 /** More than two thousand pods on each API server; in the end everything says the same, and then nothing is left. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
-import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import { findOvn } from '../../src/lab/programs/ovn.ts';
+import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { churn } from './churn.ts';
 import { UnsteadyNetwork } from './unsteady-network.ts';

@@ -14,7 +14,7 @@ const NAMES = 'src/api/well-known.ts';
 /** The product, without what names all annotations alike and what is no part of it. */
 function source(...patterns: readonly string[]): string {
   return globSync(patterns, { cwd: root })
-    .filter((path) => !/\.test\.ts$|\/testing\/|^src\/lab\//.test(path) && path !== LIST && path !== NAMES)
+    .filter((path) => !/\.test\.ts$|\/testing\//.test(path) && path !== LIST && path !== NAMES)
     .map((path) => readFileSync(join(root, path), 'utf8'))
     .join('\n');
 }

@@ -13,9 +13,9 @@ import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/kube/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
-import type { Fault, FaultRule } from '../../src/lab/apiserver/faults/fault.ts';
-import type { SetFault } from '../../src/lab/apiserver/faults/faults.ts';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
+import type { Fault, FaultRule } from '../../lab/apiserver/faults/fault.ts';
+import type { SetFault } from '../../lab/apiserver/faults/faults.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { HttpsClient } from './https-client.ts';
 import { Kubectl } from './kubectl.ts';
 

@@ -8,10 +8,10 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
-import { networkAttachmentCrd } from '../../src/lab/network-attachment-crd.ts';
-import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
+import { networkAttachmentCrd } from '../../lab/network-attachment-crd.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
+import { missingClusterPrograms, RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 import { Kubectl, until } from './kubectl.ts';
 
 const MANIFESTS = fileURLToPath(new URL('../../../shared/reference/manifests', import.meta.url));

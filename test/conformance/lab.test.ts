@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { apiServerSuite } from './api-server.ts';
 
 apiServerSuite('the laboratory’s API server', 32, async () => {

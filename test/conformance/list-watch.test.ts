@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
-import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { LabApiServer } from '../../lab/apiserver/server.ts';
+import { missingClusterPrograms, RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 import { crashTests, listWatchSuite } from './list-watch.ts';
 
 listWatchSuite("the lab's API server", async () => {

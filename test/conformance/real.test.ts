@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test';
-import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import { apiServerMinor, missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
+import { apiServerMinor, missingClusterPrograms, RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 import { apiServerSuite } from './api-server.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);

@@ -1,7 +1,7 @@
 /** A validating webhook that a case answers for, and the configuration that makes an API server ask it. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createCredentials } from '../../src/lab/apiserver/tls.ts';
+import { createCredentials } from '../../lab/apiserver/tls.ts';
 import type { Fields } from './https-client.ts';
 
 export interface AdmissionReview {

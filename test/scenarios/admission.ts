@@ -1,5 +1,5 @@
 /** The admission webhook in front of an API server, served by a controller that only stands by. */
-import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';

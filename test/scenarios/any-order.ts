@@ -1,7 +1,7 @@
 /** A whole tenant deleted in any order, in any way, at any moment, with and without a controller: it goes, and nothing of it is left. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { ProgramError } from '../../src/lab/programs/run-program.ts';
+import { ProgramError } from '../../lab/programs/run-program.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { poolYaml } from './namespaces.ts';
 import { traces } from './northbound.ts';

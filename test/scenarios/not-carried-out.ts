@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { ProgramError } from '../../src/lab/programs/run-program.ts';
+import { ProgramError } from '../../lab/programs/run-program.ts';
 import { NAT_RULES } from '../../src/world/nat-rules.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';

@@ -1,7 +1,7 @@
 /** The commands of an operator, as processes of their own, against the API server that the scenario has. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { ProgramError, runProgram } from '../../src/lab/programs/run-program.ts';
+import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { withWebhook, wouldBeRefused } from './admission.ts';

@@ -1,5 +1,5 @@
 /** Pods as a person writes them, and waiting for them. */
-import { ProgramError } from '../../src/lab/programs/run-program.ts';
+import { ProgramError } from '../../lab/programs/run-program.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
 export interface PodOptions {

@@ -1,6 +1,6 @@
 /** An admission policy of somebody that refuses IP objects: nobody holds an address that no IP object says. */
 import assert from 'node:assert/strict';
-import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { startWebhook } from '../conformance/webhook-under-test.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, removed, subnetYaml } from './pods.ts';

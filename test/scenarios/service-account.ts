@@ -1,6 +1,6 @@
 /** With what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml lets through, and no more. */
 import assert from 'node:assert/strict';
-import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { freePorts } from '../../lab/programs/free-port.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';

@@ -8,9 +8,9 @@
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
-import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
-import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import { findOvn } from '../../src/lab/programs/ovn.ts';
+import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
+import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import type { Scenario } from './scenario.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { allKinds } from '../../src/api/kinds/crds.ts';
 import { foreignRows } from '../../src/invariants/foreign-rows.ts';
-import { installCrds } from '../../src/lab/crd-installation.ts';
+import { installCrds } from '../../lab/crd-installation.ts';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { kiln } from './operator-commands.ts';

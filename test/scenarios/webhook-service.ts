@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
-import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { freePorts } from '../../lab/programs/free-port.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';

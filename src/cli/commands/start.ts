@@ -12,19 +12,17 @@ import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport.ts';
-import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
-import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
-import { succeed } from '../../lab/former-leader.ts';
-import { openPrivate } from '../../lab/programs/private-file.ts';
-import { Laboratory } from '../../lab/laboratory.ts';
-import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log, LogLevel } from '../../runtime/log.ts';
+import { openPrivate } from '../../runtime/private-file.ts';
 import { redactedText } from '../../runtime/redaction.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import type { OvnFlags } from '../connect.ts';
 import { makeController, northboundSession } from '../connect.ts';
+import { demoObjects, demoPods } from '../demo.ts';
+import type { Laboratory } from '../laboratory.ts';
+import { laboratoryPackage } from '../laboratory.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
 import { tell } from '../output/terminal.ts';
@@ -173,20 +171,26 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
 }
 
 async function runLaboratory(flags: StartFlags, settings: Settings): Promise<number> {
+  const laboratory = await laboratoryPackage();
+  if (laboratory === undefined) {
+    tell('kiln start: this installation has no laboratory: name a cluster, with --kubeconfig and --ovn-nb, or with --in-cluster in a pod');
+    return 2;
+  }
   const progress = progressTo(process.stderr);
   const began = performance.now();
   // A check must not disturb a laboratory that runs: it has a folder of its own unless it is given one.
-  const own = flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await makeTemporaryFolder('kiln-check-') : undefined;
+  const own =
+    flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await laboratory.makeTemporaryFolder('kiln-check-') : undefined;
   const directory = own ?? resolve(flags.directory);
   let release: () => Promise<void>;
   try {
-    await makeDirectory(directory);
+    await laboratory.makeDirectory(directory);
   } catch (error) {
     tell(`kiln start: --directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`);
     return 2;
   }
   try {
-    release = await claimDirectory(directory);
+    release = await laboratory.claimDirectory(directory);
   } catch (error) {
     tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
     return 1;
@@ -195,7 +199,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   // Names of all tenants are in it.
   const logStream = createWriteStream(logFile, { fd: openPrivate(logFile, 'w') });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
-  const lab = new Laboratory({
+  const lab = new laboratory.Laboratory({
     directory,
     nodes: flags.nodes,
     keep: flags.keep === true,
@@ -214,7 +218,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     });
     const connection = await connectionFromKubeconfig({ path: lab.kubeconfig });
     controllerClient = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
-    const identity = await succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
+    const identity = await laboratory.succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       identity,
       settings,

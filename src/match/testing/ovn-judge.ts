@@ -3,9 +3,9 @@
  * of ovn-controller, reports those that it cannot parse.
  */
 import { execFile } from 'node:child_process';
-import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
-import type { OvnProgram, OvnRelease } from '../../lab/programs/ovn.ts';
-import { findOvn } from '../../lab/programs/ovn.ts';
+import { OvnLab } from '../../../lab/ovn/ovn-lab.ts';
+import type { OvnProgram, OvnRelease } from '../../../lab/programs/ovn.ts';
+import { findOvn } from '../../../lab/programs/ovn.ts';
 
 /** Rows per transaction: a transaction is one argument of `ovsdb-client`, of at most 128 KiB. */
 const TOGETHER = 100;

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '../../../src/lab/programs/free-port.ts';
+import { freePorts } from '../../../lab/programs/free-port.ts';
 import type { DurableServer } from '../list-watch.ts';
 
 const RUN = fileURLToPath(new URL('run.ts', import.meta.url));

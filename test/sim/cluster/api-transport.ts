@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../../src/kube/errors.ts';
 import { stringifyJson } from '../../../src/kube/json.ts';
 import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../../src/kube/transport.ts';
-import type { InProcessApi } from '../../../src/lab/apiserver/in-process.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import { ApiError } from '../../../src/lab/apiserver/status.ts';
-import type { WatchLine, WatchSink } from '../../../src/lab/apiserver/watch-stream.ts';
+import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import { ApiError } from '../../../lab/apiserver/status.ts';
+import type { WatchLine, WatchSink } from '../../../lab/apiserver/watch-stream.ts';
 import type { ProcessClock } from './virtual-time.ts';
 
 /** What becomes of a request. */

@@ -3,11 +3,11 @@
  * share it, since objects in the store are never changed in place.
  */
 import { allCrds } from '../../../src/api/kinds/crds.ts';
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
-import type { ResourceDefinition } from '../../../src/lab/apiserver/resource.ts';
-import { LabApi } from '../../../src/lab/apiserver/server.ts';
-import type { StoredObject } from '../../../src/lab/apiserver/store.ts';
-import { networkAttachmentCrd } from '../../../src/lab/network-attachment-crd.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
+import type { ResourceDefinition } from '../../../lab/apiserver/resource.ts';
+import { LabApi } from '../../../lab/apiserver/server.ts';
+import type { StoredObject } from '../../../lab/apiserver/store.ts';
+import { networkAttachmentCrd } from '../../../lab/network-attachment-crd.ts';
 import { Random } from '../draw/random.ts';
 import { EPOCH } from './virtual-time.ts';
 

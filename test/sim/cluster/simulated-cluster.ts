@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs';
 import type { Rule } from '../../../src/compile/compiler.ts';
 import type { LoggedTransaction } from '../../../src/invariants/writers.ts';
-import { InProcessApi } from '../../../src/lab/apiserver/in-process.ts';
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
-import { ApiError } from '../../../src/lab/apiserver/status.ts';
-import type { ResourceTarget } from '../../../src/lab/apiserver/request.ts';
-import { ObjectStore, storeKey } from '../../../src/lab/apiserver/store.ts';
-import { LabApi } from '../../../src/lab/apiserver/server.ts';
+import { InProcessApi } from '../../../lab/apiserver/in-process.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
+import { ApiError } from '../../../lab/apiserver/status.ts';
+import type { ResourceTarget } from '../../../lab/apiserver/request.ts';
+import { ObjectStore, storeKey } from '../../../lab/apiserver/store.ts';
+import { LabApi } from '../../../lab/apiserver/server.ts';
 import { TERM_KEY } from '../../../src/nb/ownership.ts';
 import type { Uuid } from '../../../src/ovsdb/index.ts';
 import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';

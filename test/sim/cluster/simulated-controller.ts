@@ -5,7 +5,7 @@ import { Controller } from '../../../src/controller/controller.ts';
 import type { LeaseTimes } from '../../../src/controller/leadership/leadership.ts';
 import { KubeClient } from '../../../src/kube/client.ts';
 import type { KubeRequest } from '../../../src/kube/transport.ts';
-import type { InProcessApi } from '../../../src/lab/apiserver/in-process.ts';
+import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
 import { monitoredColumns } from '../../../src/nb/tables.ts';
 import type { Dial, OvsdbOptions, TransactOutcome } from '../../../src/ovsdb/index.ts';
 import { OvsdbSession } from '../../../src/ovsdb/index.ts';

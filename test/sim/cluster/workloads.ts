@@ -1,9 +1,9 @@
 /** What a cluster's other programs do about pods: kubelets that confirm deletions, and the StatefulSet controller. */
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ResourceDefinition } from '../../../src/lab/apiserver/resource.ts';
-import type { LabApi } from '../../../src/lab/apiserver/server.ts';
-import { ApiError } from '../../../src/lab/apiserver/status.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ResourceDefinition } from '../../../lab/apiserver/resource.ts';
+import type { LabApi } from '../../../lab/apiserver/server.ts';
+import { ApiError } from '../../../lab/apiserver/status.ts';
 import type { Random } from '../draw/random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -3,7 +3,7 @@
  * that this was given to it.
  */
 import { annotationKey, kilnAnnotation } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import { NODES, objectsOf, PODS, SUBNET_NAMES, VIP_NAMES } from './operations.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';

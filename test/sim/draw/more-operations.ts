@@ -4,7 +4,7 @@
  *
  * From a generator of its own: what `draw.ts` draws from a seed stays what it was, and a life that is pinned as `plain` has nothing of this.
  */
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
   drawChange,
   EIP_NAMES,

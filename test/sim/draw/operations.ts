@@ -1,6 +1,6 @@
 /** Draws the next step: names are few, so that what is done meets what was done before. */
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation } from '../steps/step.ts';

@@ -4,8 +4,8 @@
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, FINALIZER, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import type { Finding } from './judge.ts';
 
 const VPCS = 'vpcs.kubeovn.io';

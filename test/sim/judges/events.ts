@@ -4,8 +4,8 @@
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { StandingFact } from '../../../src/controller/controller-options.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore, StoreEvent } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
 import type { Finding, Judge, Rest } from './judge.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 

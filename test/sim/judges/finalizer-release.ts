@@ -3,7 +3,7 @@
  * then, or come after, are collected later, if at all, and meanwhile the next object of the name meets them. Read from the database at that moment, by no rule.
  */
 import { FINALIZER } from '../../../src/api/well-known.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import { OWNER_KEY, UID_KEY } from '../../../src/nb/ownership.ts';
 import type { Judge, Transacted } from './judge.ts';
 

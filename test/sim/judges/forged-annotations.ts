@@ -3,7 +3,7 @@
  * never in the join Subnet. Read from the rows of the database, by no rule.
  */
 import { DEFAULT_SETTINGS } from '../../../src/world/settings.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
 import { LIES } from '../draw/forged-annotations.ts';
 import type { Finding } from './judge.ts';

@@ -1,6 +1,6 @@
 /** Who holds what: an object says that it is in a Subnet or a Vpc, or has an IP object or an EIP. By what it says, without asking any rule. */
 import { FINALIZER, podAnnotation } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
 
 const VPCS = 'vpcs.kubeovn.io';
 export const SUBNETS = 'subnets.kubeovn.io';

@@ -4,7 +4,7 @@
  */
 import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
 import type { KubeRequest } from '../../../src/kube/transport.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import { TERM_KEY } from '../../../src/nb/ownership.ts';
 import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { SimulatedController } from '../cluster/simulated-controller.ts';

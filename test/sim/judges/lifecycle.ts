@@ -2,8 +2,8 @@
  * What was so at the last rest, and what may not follow from it. Rules that are wrong in the same way for everybody leave nothing that
  * a fresh controller would change: this looks at what happened, without asking any rule.
  */
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore, StoreEvent } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
 import { annotationKey, DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';

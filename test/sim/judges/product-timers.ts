@@ -87,10 +87,10 @@ function innermost(frames: readonly NodeJS.CallSite[]): string {
 
 const inProductOf = new Map<string, string>();
 
-/** @returns `src/…`, or nothing for a file that is none of the product's */
+/** @returns `src/…` or `lab/…`, or nothing for a file of the simulation */
 function inProduct(url: string): string {
   let file = inProductOf.get(url);
-  if (file === undefined) inProductOf.set(url, (file = /^file:.*\/(src\/[^:]+)$/.exec(url)?.[1] ?? ''));
+  if (file === undefined) inProductOf.set(url, (file = /^file:.*\/((?:src|lab)\/[^:]+)$/.exec(url)?.[1] ?? ''));
   return file;
 }
 

@@ -5,8 +5,8 @@
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeRequest } from '../../../src/kube/transport.ts';
-import { parseTarget } from '../../../src/lab/apiserver/request.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import { parseTarget } from '../../../lab/apiserver/request.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 
 /** Kinds of which Kiln deletes objects. */
 const DELETED_BY_KILN: ReadonlySet<string> = new Set(['ips', 'vips', 'ovn-eips', 'iptables-eips']);

@@ -5,8 +5,8 @@
  */
 import { nodePortName } from '../../../src/api/names.ts';
 import { kilnAnnotation, labelKey } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import type { Finding, Judge } from './judge.ts';
 
 export class ReusedIpObjects implements Judge {

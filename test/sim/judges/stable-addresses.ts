@@ -3,8 +3,8 @@
  * over it. Read from writes of the API server, by no rule.
  */
 import { formatAddress, parseAddress } from '../../../src/net/address.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import type { Finding, Judge } from './judge.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io']);

@@ -4,8 +4,8 @@
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { DEFAULT_VPC, kilnAnnotation, POD_CONDITION } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { OWNER_KEY } from '../../../src/nb/ownership.ts';
 import { specOf, SUBNETS } from './holders.ts';

@@ -8,8 +8,8 @@ import { parseNetworkSelections } from '../../../src/api/pod/network-selection.t
 import type { Subnet, SubnetSpec } from '../../../src/api/kinds/subnet.ts';
 import type { Vpc } from '../../../src/api/kinds/vpc.ts';
 import { annotationKey, DEFAULT_VPC, JOIN_SUBNET, labelKey, podAnnotation } from '../../../src/api/well-known.ts';
-import type { KubeObject } from '../../../src/lab/apiserver/object.ts';
-import type { ObjectStore, StoreEvent } from '../../../src/lab/apiserver/store.ts';
+import type { KubeObject } from '../../../lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { OWNER_KEY, UID_KEY } from '../../../src/nb/ownership.ts';
 import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';

@@ -1,7 +1,7 @@
 /** One worker of `lives.ts`: draws each life that it is sent. */
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { parentPort } from 'node:worker_threads';
-import { compiledDirectory } from '../../../src/lab/programs/cache-directory.ts';
+import { compiledDirectory } from '../../../src/runtime/cache-directory.ts';
 import type { LifeOrder } from './lives.ts';
 
 // Reading the sources takes as long as some hundred operations.

@@ -1,8 +1,8 @@
 /** Does one step to the simulated cluster. What cannot be done (the object is gone, the server refuses) is not done. */
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import { writers } from '../../../src/invariants/writers.ts';
-import { clone } from '../../../src/lab/apiserver/json.ts';
-import { applyMergePatch } from '../../../src/lab/apiserver/patch/merge-patch.ts';
+import { clone } from '../../../lab/apiserver/json.ts';
+import { applyMergePatch } from '../../../lab/apiserver/patch/merge-patch.ts';
 import { changeRow } from './edit-row.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';

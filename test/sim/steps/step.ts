@@ -1,5 +1,5 @@
 /** A history is a list of steps: plain data, so that it can be kept in a file, shortened, and done again. */
-import type { JsonObject } from '../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import type { ApiFault, TransactionFault } from '../cluster/armed-faults.ts';
 

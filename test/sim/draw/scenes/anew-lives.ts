@@ -3,7 +3,7 @@
  * second one has no switch, an IP object from a backup, and several that hold a Subnet.
  */
 import { kilnAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import { on } from './overlooked-addresses.ts';

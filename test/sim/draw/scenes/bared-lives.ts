@@ -3,7 +3,7 @@
  * the address of a Vip that a pod has; and about who has led, and does not know yet that another does since.
  */
 import { annotationKey, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, PODS, podSpec, SUBNETS, VIPS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

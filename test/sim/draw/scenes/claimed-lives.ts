@@ -3,7 +3,7 @@
  * are to be moved and those that are not, and networks that are torn out together with all that says who is in them.
  */
 import { kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IP_POOLS, IPS, NAMESPACES, OVN_EIPS, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

@@ -3,7 +3,7 @@
  * is told, and gets it when whoever has it goes.
  */
 import { podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { OVN_EIPS, IPS, PODS, SUBNETS, VIPS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

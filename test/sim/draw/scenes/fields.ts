@@ -4,7 +4,7 @@
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import {
   INSTANCES,
   IP_POOLS,

@@ -4,7 +4,7 @@
  * is not there, and about a Subnet and a Vpc with one name.
  */
 import { JOIN_SUBNET, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPTABLES_EIPS } from '../more-operations.ts';
 import { INSTANCES, IP_POOLS, IPS, MACHINES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';

@@ -3,7 +3,7 @@
  * by the name of a node's, one of two networks that has no room, an IP object that is taken away while nobody looks; and pods that go on elsewhere.
  */
 import { annotationKey, labelKey, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, NETWORKS, node, NODES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

@@ -5,8 +5,8 @@
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
-import type { KubeObject } from '../../../../src/lab/apiserver/object.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
+import type { KubeObject } from '../../../../lab/apiserver/object.ts';
 import {
   IPS,
   NAMESPACE_NAMES,

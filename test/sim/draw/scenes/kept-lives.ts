@@ -3,7 +3,7 @@
  * ports that say no more whose they are, StatefulSets and machines that are there no longer, requests that nobody can answer.
  */
 import { kilnAnnotation, LEGACY_FINALIZERS, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, MACHINES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import { OTHERS_DOMAIN } from '../../steps/step.ts';

@@ -6,7 +6,7 @@ import { derivedMac } from '../../../../src/allocate/ledger-request.ts';
 import { routerToSwitchPort } from '../../../../src/api/names.ts';
 import { annotationKey, DEFAULT_VPC, kilnAnnotation, MIGRATION_JOB_LABEL, podAnnotation } from '../../../../src/api/well-known.ts';
 import { derivedMac as macOfRow } from '../../../../src/compile/row-mac.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { rowId } from '../../../../src/nb/row-id.ts';
 import { INSTANCES, IPS, MACHINES, PODS, podSpec, SUBNETS, VIPS } from '../operations.ts';
 import { doing } from './incidents.ts';

@@ -4,7 +4,7 @@
  * `overlooked-addresses.ts`.
  */
 import { annotationKey, JOIN_SUBNET, kilnAnnotation, labelKey, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IP_POOLS, IPS, NAMESPACES, NETWORKS, NODES, podSpec, PODS, STATEFUL_SETS, SUBNETS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import { gone, leased, macs, moving, NAMESPACE, on } from './overlooked-addresses.ts';

@@ -7,7 +7,7 @@
  */
 import { ipPoolAddressSet, routerToSwitchPort, switchToRouterPort } from '../../../../src/api/names.ts';
 import { DEFAULT_VPC, kilnAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IP_POOLS, IPS, NAMESPACES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

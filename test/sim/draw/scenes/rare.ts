@@ -6,7 +6,7 @@
  * From a generator of its own, as `draw-broad.ts`.
  */
 import { annotationKey } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { NETWORKS, NODES, PODS, podSpec, SUBNETS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

@@ -4,7 +4,7 @@
  * over or take their time.
  */
 import { annotationKey, JOIN_SUBNET, kilnAnnotation, MIGRATION_JOB_LABEL } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { doing } from './incidents.ts';
 import { INSTANCES, IPS, MACHINES, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS } from '../operations.ts';
 import type { Random } from '../random.ts';

@@ -3,7 +3,7 @@
  * of several Subnets, pools that bind and are edited, one wrong item among others, EIPs that rules use.
  */
 import { annotationKey, kilnAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IP_POOLS, NAMESPACES, OVN_EIPS, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

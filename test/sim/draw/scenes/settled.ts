@@ -6,7 +6,7 @@
  */
 import { routerToSwitchPort } from '../../../../src/api/names.ts';
 import { DEFAULT_VPC, LEGACY_FINALIZERS } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { drawBared } from './bared-lives.ts';
 import { claimed, movable, shrunk, torn, unmoored } from './claimed-lives.ts';
 import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../operations.ts';

@@ -1,5 +1,5 @@
 /** Where `draw-seldom.ts` plays, a Subnet and a Namespace of its own, and the steps that its scenes are made of. */
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { doing } from './incidents.ts';
 import { NAMESPACES, PODS, podSpec, SUBNETS } from '../operations.ts';
 import type { Random } from '../random.ts';

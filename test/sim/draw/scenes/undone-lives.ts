@@ -4,7 +4,7 @@
  * own controller, that comes and goes.
  */
 import { JOIN_SUBNET, KUBE_OVN_LEASE, labelKey, podAnnotation } from '../../../../src/api/well-known.ts';
-import type { JsonObject } from '../../../../src/lab/apiserver/json.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { INSTANCES, IP_POOLS, IPS, MACHINES, node, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../operations.ts';
 import { doing } from './incidents.ts';
 import type { Random } from '../random.ts';

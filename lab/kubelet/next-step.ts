@@ -1,0 +1,77 @@
+/** What scheduler and kubelet do next about a pod: pure, and the whole behaviour of the stand-in. */
+import { parseNetworkSelections } from '../../src/api/pod/network-selection.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../src/api/well-known.ts';
+import type { LabNode } from './lab-node.ts';
+import type { ObservedPod } from './observed-pod.ts';
+
+/** The next step, or undefined when the pod is as it should be or is somebody else's. */
+export type Step =
+  | { readonly kind: 'bind'; readonly candidates: readonly LabNode[] }
+  | { readonly kind: 'run'; readonly node: LabNode; readonly addresses: readonly string[] }
+  | { readonly kind: 'confirm-deletion' };
+
+/**
+ * A pod without a node is bound to one; a pod on one of our nodes runs once its network is there (with host networking:
+ * at once); a pod that is being deleted has stopped, so its deletion is confirmed.
+ */
+export function nextStep(pod: ObservedPod, nodes: readonly LabNode[]): Step | undefined {
+  const { nodeName } = pod.spec;
+  if (nodeName === undefined || nodeName === '') return bindStep(pod, nodes);
+  const node = nodes.find(({ name }) => name === nodeName);
+  if (node === undefined) return undefined;
+  if (isTerminating(pod)) return isConfirmed(pod) ? undefined : { kind: 'confirm-deletion' };
+  return runStep(pod, node);
+}
+
+function bindStep(pod: ObservedPod, nodes: readonly LabNode[]): Step | undefined {
+  const { schedulerName = 'default-scheduler', schedulingGates = [] } = pod.spec;
+  if (isTerminating(pod) || schedulerName !== 'default-scheduler' || schedulingGates.length > 0) return undefined;
+  const candidates = nodes.filter((node) => accepts(pod, node));
+  return candidates.length === 0 ? undefined : { kind: 'bind', candidates };
+}
+
+function runStep(pod: ObservedPod, node: LabNode): Step | undefined {
+  const phase = pod.status?.phase ?? 'Pending';
+  if (phase === 'Succeeded' || phase === 'Failed') return undefined;
+  const addresses = pod.spec.hostNetwork === true ? node.addresses : networkAddresses(pod);
+  if (addresses === undefined) return undefined;
+  const shown = pod.status?.podIPs?.map(({ ip }) => ip) ?? [];
+  const upToDate = phase === 'Running' && shown.join() === addresses.join();
+  return upToDate ? undefined : { kind: 'run', node, addresses };
+}
+
+/** The addresses of the primary interface, once the controller has said that port and route are there. */
+function networkAddresses({ metadata }: ObservedPod): readonly string[] | undefined {
+  const provider = primaryProvider(metadata);
+  const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined =>
+    metadata.annotations?.[podAnnotation(provider, suffix)];
+  if (value('allocated') !== 'true' || value('routed') !== 'true') return undefined;
+  const addresses = (value('ip_address') ?? '').split(',').filter((address) => address !== '');
+  return addresses.length === 0 ? undefined : addresses;
+}
+
+/** Multus lets a pod have another network as its own, by name. */
+function primaryProvider({ namespace = '', annotations }: ObservedPod['metadata']): string {
+  const own = parseNetworkSelections(annotations?.[annotationKey.defaultNetworkAttachment] ?? '', namespace);
+  const [first] = own.ok ? own.selections : [];
+  return first === undefined ? DEFAULT_PROVIDER : `${first.name}.${first.namespace}.ovn`;
+}
+
+function isTerminating({ metadata }: ObservedPod): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
+}
+
+/** Its grace is over, so only finalizers hold it. */
+function isConfirmed({ metadata }: ObservedPod): boolean {
+  return metadata.deletionGracePeriodSeconds === 0;
+}
+
+/** The node selector, and the names of nodes that DaemonSets give. Other affinities are not carried out. */
+function accepts({ spec }: ObservedPod, node: LabNode): boolean {
+  const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const names = terms?.flatMap(({ matchFields = [] }) =>
+    matchFields.filter(({ key, operator }) => key === 'metadata.name' && operator === 'In').flatMap(({ values = [] }) => values),
+  );
+  return selected && (names === undefined || names.length === 0 || names.includes(node.name));
+}

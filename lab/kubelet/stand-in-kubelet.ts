@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeClient } from '../../src/kube/client.ts';
+import { isKubeError, type KubeError } from '../../src/kube/errors.ts';
+import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
+import { keyOf, type KubeObject, type ObjectKey, PODS, type Resource } from '../../src/kube/resource.ts';
+import { type LabNode, labNodes, nodeObject } from './lab-node.ts';
+import { nextStep, type Step } from './next-step.ts';
+import { type ObservedPod, trimPod } from './observed-pod.ts';
+import { runningStatus } from './running-status.ts';
+
+export interface StandInKubeletOptions {
+  /** An API server, embedded or real. The caller closes it. */
+  readonly client: KubeClient;
+  /** How many nodes, or which. Default 2. */
+  readonly nodes?: number | readonly LabNode[];
+  /** Time between a pod's network being there and the pod running, in milliseconds. Default 0. */
+  readonly delayMs?: number;
+  /** Pods worked on at once. Default 8. */
+  readonly concurrency?: number;
+  /** A step that failed and is tried again. Default: nothing. */
+  readonly onError?: (error: KubeError, pod: ObjectKey) => void;
+}
+
+const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+const RETRY_MS = 500;
+
+/** Other writers were faster, or the pod is gone: the watch brings what to do instead. */
+const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION', 'KUBE_ALREADY_EXISTS'] as const;
+
+/**
+ * Plays scheduler and kubelets of a laboratory: registers nodes, gives every pod one in turn, marks pods as running with
+ * the address that the controller gave them, and confirms deletions. No container runs.
+ */
+export class StandInKubelet implements AsyncDisposable {
+  readonly nodes: readonly LabNode[];
+  readonly #options: StandInKubeletOptions;
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<ObjectKey>();
+  readonly #working = new Map<ObjectKey, Promise<void>>();
+  readonly #runAt = new Map<string, number>();
+  #pods: ListWatchCache<ObservedPod> | undefined;
+  #turn = 0;
+
+  constructor(options: StandInKubeletOptions) {
+    this.#options = options;
+    const { nodes = 2 } = options;
+    this.nodes = typeof nodes === 'number' ? labNodes(nodes) : nodes;
+  }
+
+  /** Registers the nodes and begins; returns when all pods that exist were looked at. Works once, until `stop`. */
+  async start(): Promise<void> {
+    if (this.#pods !== undefined) return;
+    const pods = new ListWatchCache<ObservedPod>({ client: this.#options.client, resource: PODS, trim: trimPod });
+    this.#pods = pods;
+    for (const node of this.nodes) await this.#register(node);
+    pods.onDelta((deltas) => {
+      for (const { type, object } of deltas) {
+        if (type === 'upsert') this.#waiting.add(keyOf(object.metadata));
+        else this.#runAt.delete(object.metadata.uid ?? '');
+      }
+      this.#work();
+    });
+    await pods.start().untilSynced();
+  }
+
+  /** Ends watch and work. The nodes and their pods stay as they are. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#waiting.clear();
+    await this.#pods?.close();
+    await Promise.all(this.#working.values());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** A node that exists already is made to look as it should. */
+  async #register(node: LabNode): Promise<void> {
+    const { client } = this.#options;
+    const object = nodeObject(node, timestamp());
+    try {
+      await client.create<KubeObject>(NODES, object);
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    }
+    // The API server taints new nodes until a controller that is not here takes the taint away.
+    await client.mergePatch(NODES, node, { metadata: { labels: node.labels }, spec: { taints: null } });
+    await client.mergePatch(NODES, node, { status: object.status }, { subresource: 'status' });
+  }
+
+  #work(): void {
+    const { concurrency = 8 } = this.#options;
+    for (const key of this.#waiting) {
+      if (this.#working.size >= concurrency || this.#stop.signal.aborted) return;
+      if (this.#working.has(key)) continue;
+      this.#waiting.delete(key);
+      const done = this.#advance(key).finally(() => {
+        this.#working.delete(key);
+        this.#work();
+      });
+      this.#working.set(key, done);
+    }
+  }
+
+  /** One step of one pod; what it changes comes back by the watch and brings the next step. */
+  async #advance(key: ObjectKey): Promise<void> {
+    const pod = this.#pods?.get(key);
+    const step = pod && nextStep(pod, this.nodes);
+    if (pod === undefined || step === undefined) return;
+    if (step.kind === 'run' && this.#mustWait(key, pod)) return;
+    try {
+      await this.#take(step, pod);
+    } catch (error) {
+      if (this.#stop.signal.aborted || OUTRUN.some((code) => isKubeError(error, code))) return;
+      if (!isKubeError(error)) throw error;
+      this.#options.onError?.(error, key);
+      this.#later(key, RETRY_MS);
+    }
+  }
+
+  async #take(step: Step, pod: ObservedPod): Promise<void> {
+    const { client } = this.#options;
+    const { name, namespace = '', uid } = pod.metadata;
+    switch (step.kind) {
+      case 'bind': {
+        const node = step.candidates[this.#turn++ % step.candidates.length];
+        const target = { apiVersion: 'v1', kind: 'Node', name: node?.name };
+        const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target };
+        await client.create<KubeObject>({ ...PODS, kind: 'Binding' }, binding, { subresource: 'binding' });
+        return;
+      }
+      case 'run': {
+        const patch = { metadata: { uid }, ...runningStatus(pod, step, timestamp()) };
+        await client.strategicPatch(PODS, { name, namespace }, patch, { subresource: 'status' });
+        return;
+      }
+      case 'confirm-deletion':
+        await client.delete(PODS, { name, namespace }, { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { uid }) });
+        return;
+    }
+  }
+
+  #mustWait(key: ObjectKey, { metadata: { uid = '' } }: ObservedPod): boolean {
+    const { delayMs = 0 } = this.#options;
+    if (delayMs === 0) return false;
+    const now = performance.now();
+    const runAt = this.#runAt.get(uid);
+    if (runAt !== undefined) return now < runAt;
+    this.#runAt.set(uid, now + delayMs);
+    this.#later(key, delayMs + 1);
+    return true;
+  }
+
+  #later(key: ObjectKey, milliseconds: number): void {
+    sleep(milliseconds, undefined, { signal: this.#stop.signal, ref: false }).then(
+      () => {
+        this.#waiting.add(key);
+        this.#work();
+      },
+      () => {},
+    );
+  }
+}
+
+/** Kubernetes' timestamps are whole seconds. */
+function timestamp(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+}

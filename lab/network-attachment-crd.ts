@@ -1,0 +1,33 @@
+/**
+ * The CRD of network attachments, as the Network Plumbing Working Group's de-facto standard names it: a kind with one
+ * text field. Clusters with Multus have it; the laboratory brings its own.
+ */
+import type { KubeObject } from '../src/kube/resource.ts';
+
+const names = {
+  plural: 'network-attachment-definitions',
+  singular: 'network-attachment-definition',
+  kind: 'NetworkAttachmentDefinition',
+  shortNames: ['net-attach-def'],
+};
+
+export const networkAttachmentCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'network-attachment-definitions.k8s.cni.cncf.io' },
+  spec: {
+    group: 'k8s.cni.cncf.io',
+    scope: 'Namespaced',
+    names,
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { config: { type: 'string' } } } } },
+        },
+      },
+    ],
+  },
+} satisfies KubeObject & { readonly spec: unknown };

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onPath } from './executable.ts';
+import { openPrivate } from '../../src/runtime/private-file.ts';
+
+/** What to run. The log takes standard output and standard error, and is appended to across restarts. */
+export interface DaemonOptions {
+  /** How messages name it: "ovsdb-server of the Northbound database". */
+  readonly name: string;
+  /** The program and its arguments, one element each; no shell reads them. */
+  readonly command: readonly [string, ...string[]];
+  readonly log: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A daemon did not start, or ended by itself before it was ready. */
+export class DaemonError extends Error {
+  override name = 'DaemonError';
+  readonly code = 'DAEMON_FAILED';
+}
+
+const LOG_TAIL_LINES = 20;
+const TERMINATE_MS = 10_000;
+
+/**
+ * A program that runs in the foreground as our direct child and never outlives us: on Linux the kernel ends it when we
+ * die, however we die; elsewhere it ends when we exit. It has a session of its own, so Ctrl-C in a terminal reaches us
+ * alone and we decide the order in which things stop.
+ */
+export class Daemon {
+  readonly #options: DaemonOptions;
+  #child: ChildProcess | undefined;
+  #onExit: (() => void) | undefined;
+
+  constructor(options: DaemonOptions) {
+    this.#options = options;
+  }
+
+  /** The process id while it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts the program; a second call while it runs does nothing. Ready is for the caller to find out. */
+  start(): void {
+    if (this.#child !== undefined) return;
+    const { command, cwd, env, log } = this.#options;
+    const [program, ...args] = diesWithParent(command);
+    const output = openPrivate(log, 'a');
+    const child = spawn(program, args, { cwd, env: env ?? process.env, stdio: ['ignore', output, output], detached: true });
+    closeSync(output);
+    this.#child = child;
+    this.#onExit = () => child.kill('SIGKILL');
+    process.once('exit', this.#onExit);
+    const forget = (): void => {
+      if (this.#onExit !== undefined) process.off('exit', this.#onExit);
+      this.#onExit = undefined;
+      if (this.#child === child) this.#child = undefined;
+    };
+    child.once('exit', forget);
+    child.once('error', forget);
+  }
+
+  /** Polls `probe` until it says true. Throws `DaemonError` when the program ends first, or after `timeoutMs`. */
+  async waitUntil(probe: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+      if (this.#child === undefined) throw this.#failure('ended before it was ready');
+      if (await probe()) return;
+      if (performance.now() > deadline) throw this.#failure(`was not ready after ${timeoutMs / 1000} s`);
+      await sleep(pause);
+    }
+  }
+
+  /** Sends a signal and, for one that ends it, waits until it has ended. Nothing happens when it does not run. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    if (signal !== 'SIGKILL' && signal !== 'SIGTERM' && signal !== 'SIGINT') {
+      child.kill(signal);
+      return;
+    }
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Ends the program in its own way, or after ten seconds with SIGKILL. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    const timer = setTimeout(() => child.kill('SIGKILL'), TERMINATE_MS);
+    await this.kill('SIGTERM');
+    clearTimeout(timer);
+  }
+
+  #failure(what: string): DaemonError {
+    const { name, log } = this.#options;
+    const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+    return new DaemonError(`${name} ${what}; the end of ${log}:\n${tail}`);
+  }
+}
+
+let guard: readonly string[] | undefined;
+
+/** util-linux can ask the kernel to kill a program when the one that started it dies. */
+function diesWithParent(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  if (guard === undefined) {
+    const setpriv = process.platform === 'linux' ? onPath('setpriv') : undefined;
+    guard = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
+  }
+  const [program = command[0], ...args] = [...guard, ...command];
+  return [program, ...args];
+}

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheDirectory, type Environment } from '../../src/runtime/cache-directory.ts';
+import { isExecutable, onPath } from './executable.ts';
+
+/** Which OVN to run: the machine's own packages, or the 25.03 that set-up unpacked into the cache. */
+export type OvnRelease = 'system' | '25.03';
+
+/** The OVN and Open vSwitch programs the laboratory starts. */
+export type OvnProgram =
+  'ovsdb-server' | 'ovsdb-tool' | 'ovsdb-client' | 'ovn-northd' | 'ovn-nbctl' | 'ovn-sbctl' | 'ovn-trace' | 'ovn-appctl';
+
+const PROGRAMS: readonly OvnProgram[] = [
+  'ovsdb-server',
+  'ovsdb-tool',
+  'ovsdb-client',
+  'ovn-northd',
+  'ovn-nbctl',
+  'ovn-sbctl',
+  'ovn-trace',
+  'ovn-appctl',
+];
+
+/** An OVN that can be run: argument vectors for its programs and the paths of its schemas. */
+export interface OvnInstallation {
+  readonly release: OvnRelease;
+  /** The program and its leading arguments; append the program's own arguments. */
+  readonly command: (program: OvnProgram) => readonly [string, ...string[]];
+  readonly northboundSchema: string;
+  readonly southboundSchema: string;
+}
+
+/** The folder in the cache that holds OVN 25.03, unpacked from Debian 13's packages. */
+export function unpackedOvnDirectory(env: Environment = process.env): string {
+  return join(cacheDirectory(env), 'ovn-25.03');
+}
+
+/** Finds an installation in which every program and both schemas are present, or undefined. */
+export function findOvn(release: OvnRelease = 'system', env: Environment = process.env): OvnInstallation | undefined {
+  return release === 'system' ? findSystemOvn(env) : findUnpackedOvn(unpackedOvnDirectory(env));
+}
+
+function findSystemOvn(env: Environment): OvnInstallation | undefined {
+  const paths = new Map<OvnProgram, string>();
+  for (const program of PROGRAMS) {
+    const path = onPath(program, env);
+    if (path === undefined) return undefined;
+    paths.set(program, path);
+  }
+  const schemas = ['/usr/share/ovn', '/usr/local/share/ovn'].find((folder) => existsSync(join(folder, 'ovn-nb.ovsschema')));
+  if (schemas === undefined) return undefined;
+  return installation('system', schemas, (program) => [paths.get(program) ?? program]);
+}
+
+/**
+ * Programs of a newer distribution need its C library, so they are run by that library's own loader. This takes neither
+ * root nor a chroot, and their sockets and databases are ordinary paths.
+ */
+function findUnpackedOvn(root: string): OvnInstallation | undefined {
+  const loader = findLoader(root);
+  const libraries = findLibraries(root);
+  if (loader === undefined || libraries === undefined) return undefined;
+  const path = (program: OvnProgram): string => {
+    const inSbin = join(root, 'usr/sbin', program);
+    return isExecutable(inSbin) ? inSbin : join(root, 'usr/bin', program);
+  };
+  if (!PROGRAMS.every((program) => isExecutable(path(program)))) return undefined;
+  return installation('25.03', join(root, 'usr/share/ovn'), (program) => [
+    loader,
+    '--library-path',
+    libraries,
+    '--argv0',
+    program,
+    path(program),
+  ]);
+}
+
+function installation(release: OvnRelease, schemas: string, command: OvnInstallation['command']): OvnInstallation {
+  return {
+    release,
+    command,
+    northboundSchema: join(schemas, 'ovn-nb.ovsschema'),
+    southboundSchema: join(schemas, 'ovn-sb.ovsschema'),
+  };
+}
+
+function findLoader(root: string): string | undefined {
+  for (const folder of ['usr/lib64', 'usr/lib']) {
+    const name = list(join(root, folder)).find((entry) => /^ld-linux.*\.so\.\d+$/.test(entry));
+    if (name !== undefined) return join(root, folder, name);
+  }
+  return undefined;
+}
+
+function findLibraries(root: string): string | undefined {
+  const triplet = list(join(root, 'usr/lib')).find((entry) => existsSync(join(root, 'usr/lib', entry, 'libc.so.6')));
+  return triplet === undefined ? undefined : join(root, 'usr/lib', triplet);
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,87 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CertificateAuthority } from '../../src/certificates/authority.ts';
+
+/** Files that the API server and its clients share, all in one folder that only their owner can read. */
+export interface Credentials {
+  /** Bearer token of a member of `system:masters`. */
+  readonly adminToken: string;
+  readonly tokenFile: string;
+  /** Signs service account tokens. */
+  readonly serviceAccountKey: string;
+  /** The API server makes its own certificate here, and it is what clients trust. */
+  readonly certificateFolder: string;
+  readonly certificate: string;
+  readonly kubeconfig: string;
+  /** Authority of the certificate that the API server shows to webhooks. */
+  readonly frontProxyAuthority: string;
+  /** Of kind AdmissionConfiguration: which certificate that is. */
+  readonly admissionConfiguration: string;
+}
+
+/** Writes keys and token into `directory`. The certificate and the kubeconfig come with the server's first start. */
+export async function createCredentials(directory: string): Promise<Credentials> {
+  const credentials: Credentials = {
+    adminToken: randomBytes(24).toString('hex'),
+    tokenFile: join(directory, 'tokens.csv'),
+    serviceAccountKey: join(directory, 'service-account.key'),
+    certificateFolder: join(directory, 'certificates'),
+    certificate: join(directory, 'certificates', 'apiserver.crt'),
+    kubeconfig: join(directory, 'kubeconfig'),
+    frontProxyAuthority: join(directory, 'front-proxy-ca.crt'),
+    admissionConfiguration: join(directory, 'admission.yaml'),
+  };
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await writeFile(credentials.serviceAccountKey, privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });
+  await writeFile(credentials.tokenFile, `${credentials.adminToken},admin,admin,"system:masters"\n`, { mode: 0o600 });
+  await writeFrontProxy(directory, credentials);
+  return credentials;
+}
+
+/** Writes the administrator's kubeconfig, once the server has made its certificate. JSON is YAML. */
+export async function writeKubeconfig(credentials: Credentials, server: string): Promise<void> {
+  const ca = (await readFile(credentials.certificate)).toString('base64');
+  const name = 'kiln-real-cluster';
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': ca } }],
+    users: [{ name, user: { token: credentials.adminToken } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  };
+  await writeFile(credentials.kubeconfig, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+}
+
+const LIFETIME_MS = 30 * 24 * 3_600_000;
+const CLOCK_SKEW_MS = 300_000;
+
+/** As docs/operate.md has an operator do it. JSON is YAML. */
+async function writeFrontProxy(directory: string, { frontProxyAuthority, admissionConfiguration }: Credentials): Promise<void> {
+  const now = Date.now();
+  const authority = new CertificateAuthority('front-proxy-ca', { from: now - CLOCK_SKEW_MS, until: now + LIFETIME_MS });
+  const client = authority.issue({ name: { commonName: 'front-proxy-client' }, purpose: 'client' });
+  const path = (name: string): string => join(directory, name);
+  await writeFile(frontProxyAuthority, authority.certificate);
+  await writeFile(path('front-proxy-client.crt'), client.certificate);
+  await writeFile(path('front-proxy-client.key'), client.key, { mode: 0o600 });
+  const user = { 'client-certificate': path('front-proxy-client.crt'), 'client-key': path('front-proxy-client.key') };
+  const kubeconfig = { apiVersion: 'v1', kind: 'Config', users: [{ name: '*', user }] };
+  await writeFile(path('webhook-clients.kubeconfig'), `${JSON.stringify(kubeconfig, null, 2)}\n`, { mode: 0o600 });
+  const configuration = {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AdmissionConfiguration',
+    plugins: [
+      {
+        name: 'ValidatingAdmissionWebhook',
+        configuration: {
+          apiVersion: 'apiserver.config.k8s.io/v1',
+          kind: 'WebhookAdmissionConfiguration',
+          kubeConfigFile: path('webhook-clients.kubeconfig'),
+        },
+      },
+    ],
+  };
+  await writeFile(admissionConfiguration, `${JSON.stringify(configuration, null, 2)}\n`);
+}

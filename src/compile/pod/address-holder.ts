@@ -1,4 +1,4 @@
-/** Which objects have an address of a Subnet. Rows without an object are the allocation step's to know. */
+/** The objects that have an address of a Subnet. Rows without an object are known only to the allocation step. */
 import type { Address } from '../../net/address.ts';
 import { canonicalAddress, parseAddress } from '../../net/address.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
@@ -8,13 +8,13 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
 export interface AddressHolder {
-  /** Of a Vip or an EIP its kind; `pod` of an IP object. */
+  /** The kind of a Vip or EIP; `pod` for an IP object. */
   readonly kind: string;
-  /** Of an IP object `namespace/name` of its pod. */
+  /** For an IP object: `namespace/name` of its pod. */
   readonly name: string;
 }
 
-/** @param key Subnet and address, with a space between them; the address as it is written canonically */
+/** @param key Subnet and canonical address, separated by a space */
 export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('address-holder', (world, key) => {
   const [subnet = '', address = ''] = key.split(' ');
   const has = (text: string): boolean => text !== '' && canonicalAddress(text) === address;
@@ -31,7 +31,7 @@ export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('addre
   return [...ips, ...objects];
 });
 
-/** Whether a port of another program in the Subnet's switch has the address, as the allocation step has published it. */
+/** Whether a foreign port in the Subnet's switch has the address, as published by the allocation step. */
 export function isHeldByForeignPort(world: World, subnet: string, { family, value }: Address): boolean {
   return world.ask(foreignPortAddresses, subnet).some((kept) => {
     if (kept.family !== family) return false;
@@ -42,7 +42,7 @@ export function isHeldByForeignPort(world: World, subnet: string, { family, valu
   });
 }
 
-/** A query of its own: the counts beside them follow every pod. */
+/** A query of its own, since the counts beside it change with every pod. */
 const foreignPortAddresses: Query<readonly ForeignPortAddresses[]> = defineQuery(
   'addresses-of-other-programs',
   (world, name) => world.usage.get(name)?.foreignPorts ?? [],

@@ -1,6 +1,6 @@
 /**
- * Annotations of a pod that has its address, edited since: those that say it are put right, those that ask for another one count for the
- * pod after it. An address was given to a process that runs with it, and is not taken from under it.
+ * Annotations of a bound pod that were edited. Kiln corrects those that record the address; those that request another address count for the
+ * next pod. A running process keeps the address that it started with.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -25,10 +25,10 @@ import { isKept } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** Of a pool with many. */
+/** Number of ranges of a pool in a message. */
 const RANGES_SHOWN = 5;
 
-/** What is asked of an interface and is not what it has, as one obstacle of the pod; undefined where there is nothing of that. */
+/** The requested values that the interfaces do not have, as one obstacle of the pod; undefined if there are none. */
 export function addressMismatch(
   world: World,
   bindings: readonly Binding[],
@@ -38,7 +38,7 @@ export function addressMismatch(
   if (first === undefined || findings.length === 0) return undefined;
   const { pod } = first.nic;
   const { namespace, name } = pod;
-  // Of a pod whose address outlives it, deleting it alone changes nothing.
+  // If the address outlives the pod, deleting the pod changes nothing.
   const next = isKept(pod)
     ? commandText`kiln explain pod ${name} -n ${namespace}`
     : commandText`kubectl delete pod -n ${namespace} ${name}`;
@@ -55,17 +55,17 @@ function mismatches(world: World, binding: Binding): readonly Finding[] {
   return others.map((word) => keptFinding(world, nic, addresses, word));
 }
 
-/** The IP object that is there for an interface which waits, and has another address than its pod names: what is asked for is that one's. */
+/** The IP object reserved for a waiting interface if it has another address than the pod requests: the request is then the IP object's. */
 export function reservedIpMismatch(world: World, binding: Binding): string | undefined {
   const { nic, ip } = binding;
   const addresses = ip === undefined ? undefined : addressesOfIp(ip);
   if (ip === undefined || addresses === undefined || isAllocated(nic)) return undefined;
-  // Nobody has told the pod yet: that which says an address is its own word.
+  // The pod has no addresses yet: an annotation with an address is a request.
   const asked = addressValue(world, nic, ['ip_address', 'ip_pool']);
   return asked === undefined || meets(world, binding, addresses, asked) ? undefined : ip.metadata.name;
 }
 
-/** The one that counts. That which says the address of who has one is Kiln's own word by now. */
+/** The requested address with precedence. On a bound pod, the annotation that records the address is Kiln's. */
 function addressValue(
   world: World,
   nic: PodInterface,
@@ -110,7 +110,7 @@ function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { ke
   });
 }
 
-/** Reads on after the address that is not of the pool. */
+/** Continues the sentence about an address that is not in the pool. */
 function poolText(world: World, pool: string): string {
   if (world.ask(ipPoolSubnet, pool) === '') return `, and there is no IPPool ${pool}`;
   const ranges = world.ask(ipPoolRanges, pool);
@@ -118,7 +118,7 @@ function poolText(world: World, pool: string): string {
   return `, and IPPool ${pool} has ${ranges.length === 0 ? 'none' : ranges.slice(0, RANGES_SHOWN).join(', ')}${more}`;
 }
 
-/** Those that say the address of an interface in use, and say another one. */
+/** Annotations that record another address than the interface has. */
 export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[] {
   if (bound === undefined || !isAllocated(nic)) return [];
   const { addresses } = bound;
@@ -138,7 +138,7 @@ export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[
   });
 }
 
-/** Two spellings of the same compare as equal. */
+/** A canonical spelling for comparison. */
 function plain(text: string): string {
   return splitList(text.toLowerCase())
     .map((item) => canonicalAddress(item) ?? item)

@@ -1,7 +1,7 @@
 /**
- * The way out of a distributed Subnet for addresses that ports send from beside their own: Vips that a pod declares (`aaps`) and addresses of
- * `port_vips`. northd's address set of a port group has the ports' own addresses alone, so no gateway policy of Kube-OVN's layout matches
- * these, and their packets would die at the default route. They get a set and a policy of their own for each node.
+ * Gateway policies of a distributed Subnet for further source addresses of ports: Vips that a pod declares (`aaps`) and addresses of
+ * `port_vips`. northd's address set of a port group has only the ports' own addresses, so no gateway policy of Kube-OVN's layout matches
+ * these, and the default route would drop their packets. Each node gets an address set and a policy for them.
  */
 import { furtherAddressSet } from '../../api/names.ts';
 import { annotationKey } from '../../api/well-known.ts';
@@ -24,7 +24,7 @@ import { furtherAddresses } from './pod-vip.ts';
 
 const RULE = 'pod-further-gateway';
 
-/** For each pair of Subnet and node with a pod that says so: of a cluster without any, nothing. */
+/** One key for each pair of Subnet and node with such a pod; none in other clusters. */
 export const furtherGateway: Rule = {
   name: RULE,
   over: (world) => valuesOf(world.pods, 'furtherAt'),
@@ -38,7 +38,7 @@ export const furtherGateway: Rule = {
     return familiesOf(view).flatMap((family): readonly RowOutput[] => {
       const network = parseCidr(ofFamily(view, family)?.cidr ?? '');
       const nexthop = ofFamily(joined, family);
-      // A network, or an address elsewhere, would steer what other Subnets send as well.
+      // A network, or an address outside, would also reroute traffic of other Subnets.
       const inside = texts.filter((text) => {
         const address = parseAddress(text);
         return address !== undefined && network !== undefined && cidrContains(network, address);
@@ -62,7 +62,7 @@ export const furtherGateway: Rule = {
   },
 };
 
-/** Further addresses of the ports of a Subnet on a node: of pods that have a port there, whatever their annotations say. */
+/** Further addresses of the ports of a Subnet on a node, of pods that have a port there, whatever their annotations say. */
 function addressesAt(world: World, pair: string, subnet: string): readonly string[] {
   const found = new Set<string>();
   for (const key of world.pods.bucket('furtherAt', pair)) {

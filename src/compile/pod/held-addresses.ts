@@ -1,6 +1,6 @@
 /**
- * What an interface that is bound has. Its IP object and its port row prove it. Its pod's annotations, which a user of the namespace writes,
- * prove nothing: where the two differ, because somebody edited one of them, they say which of them Kiln told the pod.
+ * The addresses of a bound interface. Its IP object and its port row prove them. The pod's annotations, which users of the namespace can
+ * write, prove nothing; if IP object and row differ after an edit, the annotations decide which of the two Kiln wrote last.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import { podSubnets } from '../../blockers/rule-queries.ts';
@@ -22,17 +22,17 @@ import { providerSubnets, subnetView } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 export interface Held {
-  /** The pod that has its rows. */
+  /** The pod that owns its rows. */
   readonly lead: PodView;
   /** Its own IP object. */
   readonly ip: IP | undefined;
-  /** Whether its port row is observed as the lead's. */
+  /** Whether its port row is observed with the primary pod as owner. */
   readonly ownRow: boolean;
-  /** It may be in use: agents act on the annotation, OVN on the row. */
+  /** Whether it may be in use: agents act on the annotation, OVN on the row. */
   readonly bound: boolean;
-  /** Undefined where neither says anything. */
+  /** Undefined without IP object and row. */
   readonly addresses: Addresses | undefined;
-  /** What each of the two says that says anything. */
+  /** The addresses in IP object and row, as far as they exist. */
   readonly said: readonly Addresses[];
 }
 
@@ -41,7 +41,7 @@ export function heldBy(world: World, nic: PodInterface): Held {
   return { ...found, addresses: majorityAddress(world, said, isAllocated(nic) ? annotated(world, nic) : undefined), said };
 }
 
-/** Which of the addresses is right may hang on whether their Subnet is carried out: who is asked because of that does not ask for it. */
+/** Without `addresses`: which of them is right may depend on the Subnet, whose own rules use this function. */
 function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
   const { joinSubnet } = world.settings;
   const ip = ipOf(world, nic);
@@ -54,7 +54,7 @@ function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
   return { lead, ip, ownRow, bound: ownRow || isAllocated(nic), said };
 }
 
-// Where they do not agree, each counts: which of them is right is not known before they do.
+// If they differ, each of them counts until they agree.
 podSubnets.define((world, key) => {
   const pod = world.ask(podView, key);
   if (pod?.alive !== true) return [];
@@ -71,7 +71,7 @@ function annotated(world: World, nic: PodInterface): Addresses | undefined {
   return addressesIn(subnet, annotationOf(nic, 'mac_address').toLowerCase(), texts);
 }
 
-/** Annotations of an interface for addresses only do not name its Subnet: it is the one of its provider that has the address. */
+/** For an interface with addresses only, annotations do not name the Subnet: it is the one of its provider that has the address. */
 function subnetWith(world: World, provider: string, text: string): string {
   const address = parseAddress(text);
   if (address === undefined) return '';

@@ -1,6 +1,6 @@
 /**
- * The IP object of an interface has the name of its port. An object of that name which is not what the interface needs is in its way:
- * nothing is taken for the interface before that one is completed or gone, and where it stays, the pod is told of it.
+ * The IP object of an interface has the name of its port. If an object of this name is not the one that the interface needs, that is a name
+ * conflict: the interface gets no address until the object is completed or gone. If the object stays, the pod reports it.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import { isTerminating } from '../../api/kubernetes/meta.ts';
@@ -17,14 +17,14 @@ import { keepsIp } from './pod-subnet.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export type NameConflict =
-  /** It stays as it is. */
+  /** The object stays as it is. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
-  /** It goes, or is completed, by itself. */
+  /** The object goes, or is completed, without the user. */
   | { readonly kind: 'pending' };
 
 const PENDING: NameConflict = { kind: 'pending' };
 
-/** @param subnets those that the interface may take its address from */
+/** @param subnets Subnets from which the interface may have its address */
 export function ipNameConflict(world: World, nic: PodInterface, held: Held, subnets: readonly string[]): NameConflict | undefined {
   const ip = world.ips.get(nic.port);
   if (ip === undefined || keepsIp(world, nic, held)) return undefined;
@@ -40,7 +40,7 @@ export function ipNameConflict(world: World, nic: PodInterface, held: Held, subn
   return elsewhere === undefined ? PENDING : waiting(elsewhere);
 }
 
-/** A user's, for this very pod: the pod has what that one is given, and nothing before. */
+/** A user reserved it for this pod: the pod gets its addresses, and none before it has them. */
 function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): NameConflict {
   const { name } = ip.metadata;
   const { subnet = '' } = ip.spec;

@@ -1,6 +1,6 @@
 /**
- * Virtual machines: their interfaces bear the machine's name and outlive its pods. In a live migration two pods run one machine and
- * share its interfaces: one of them leads and has the rows, the other one is told the same addresses.
+ * Virtual machines. Their interfaces have the machine's name and outlive its pods. During a live migration two pods run one machine and
+ * share its interfaces: the primary pod owns the rows, the other one has the same addresses in its annotations.
  */
 import { parseNetworkSelections } from '../../api/pod/network-selection.ts';
 import type { NetworkSelection } from '../../api/pod/network-selection.ts';
@@ -17,14 +17,14 @@ import type { PodView } from './pod-view.ts';
 import { podOwner, podView } from './pod-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
-/** The next pod of a machine, and the machine's uid where one is known. */
+/** The next pod of a machine, and the uid of the machine if known. */
 export interface MachinePlan {
   readonly uid: string | undefined;
   readonly annotations: Labels;
   readonly networks: readonly NetworkSelection[];
 }
 
-/** Undefined where nothing makes a pod of that machine again: neither the machine nor an instance of it stays. */
+/** Undefined if no pod of that machine will be created again: neither the machine nor an instance of it stays. */
 export const machinePlan: Query<MachinePlan | undefined> = defineQuery('machine-plan', (world, key) => {
   const namespace = key.slice(0, key.indexOf('/'));
   const machine = world.virtualMachines.get(key);
@@ -52,12 +52,12 @@ function attachedNetworks(networks: readonly MachineNetwork[], namespace: string
   });
 }
 
-/** Pods that run a machine, or did. */
+/** Pods that run a machine, or ran it. */
 const machinePods: Query<readonly string[]> = defineQuery('machine-pods', (world, key) =>
   [...world.pods.bucket('instance', key)].toSorted(),
 );
 
-/** Live pods that run a machine, who leads first. */
+/** Live pods that run a machine, the primary pod first. */
 const launchers: Query<readonly string[]> = defineQuery('machine-launchers', (world, key) => {
   const alive = viewsOf(world, world.ask(machinePods, key)).filter((view) => view.alive);
   return primaryFirst(world, alive).map((view) => view.key);
@@ -68,19 +68,19 @@ function viewsOf(world: World, keys: readonly string[]): readonly PodView[] {
 }
 
 export function launchersOf(world: World, key: string): readonly PodView[] {
-  // Nearly every pod runs none: no answer is kept for those.
+  // Nearly all pods run no machine: no result is cached for them.
   if (world.pods.bucket('instance', key).size === 0) return [];
   return viewsOf(world, world.ask(launchers, key));
 }
 
-/** The pod that has the rows of an interface: its own pod, but for a machine that two pods run. */
+/** The pod that owns the rows of an interface: its own pod, except for a machine with two pods. */
 export function primaryPodOf(world: World, { pod, port }: PodInterface): PodView {
   if (pod.machine === undefined) return pod;
   const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
   return all.find((one) => interfacesOf(world, one).interfaces.some((nic) => nic.port === port)) ?? pod;
 }
 
-/** Whether a live pod of its machine, also one that does not lead, has the interface in a Subnet: its port, or it was told of it. */
+/** Whether a live pod of its machine, primary or not, uses the interface in a Subnet: it has the port or the annotations. */
 export function isInUse(world: World, nic: PodInterface, subnet: string): boolean {
   const { pod, row } = nic;
   if (pod.machine === undefined) return false;
@@ -90,7 +90,7 @@ export function isInUse(world: World, nic: PodInterface, subnet: string): boolea
   });
 }
 
-/** What OVN is told of where the port of a machine is. */
+/** The chassis options of a machine's port. */
 export function machineOptions(world: World, { pod }: PodInterface): ChassisOptions {
   if (pod.machine === undefined) return {};
   return chassisOptionsOf(world, pod, viewsOf(world, world.ask(machinePods, `${pod.namespace}/${pod.machine.name}`)));

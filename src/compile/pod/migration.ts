@@ -1,9 +1,9 @@
 /**
- * Live migration of a virtual machine: which of its pods leads, and where OVN is to look for its port. Both follow from what is
- * observed now, so a controller that starts in the middle of a move goes on as the last one would have.
+ * Live migration of a virtual machine: which of its pods is the primary, and on which chassis its port is. Both depend on the present World
+ * alone, so a controller that starts during a migration continues it.
  *
- * KubeVirt says how far a move is in its VirtualMachineInstanceMigration, and in the instance when that is gone. Where it says nothing, the
- * pods decide: the older one leads while it lives.
+ * KubeVirt reports the progress in its VirtualMachineInstanceMigration, and in the instance when that is gone. Without either, the older pod
+ * is the primary while it lives.
  */
 import type { World } from '../../world/world.ts';
 import type { PodView } from './pod-view.ts';
@@ -13,7 +13,7 @@ export type ChassisOptions = Readonly<Partial<Record<'requested-chassis' | 'acti
 
 type Stage = 'moving' | 'moved' | 'failed';
 
-/** How far the move is whose target the pod is; undefined for a pod that is the target of none. */
+/** The stage of the migration to this pod; undefined if the pod is no target. */
 function stageOf(world: World, { namespace, migration, machine }: PodView): Stage | undefined {
   if (migration === undefined) return undefined;
   const { name, uid } = migration;
@@ -26,10 +26,10 @@ function stageOf(world: World, { namespace, migration, machine }: PodView): Stag
   return last.failed === true ? 'failed' : last.completed === true ? 'moved' : 'moving';
 }
 
-/** The target of a move leads when the move has succeeded; one whose move failed leads only while nobody else is there. */
+/** The target is the primary when its migration succeeded. After a failed migration it is the primary only if there is no other pod. */
 const RANK: Readonly<Record<Stage | 'none', number>> = { moved: 0, none: 1, moving: 2, failed: 3 };
 
-/** Live pods of one machine: those that stay before those that go, then by their move, then the older first (of two targets that were reached, the younger). */
+/** Live pods of one machine in order of precedence: not terminating, then by stage, then the older (of two reached targets the younger). */
 export function primaryFirst(world: World, pods: readonly PodView[]): readonly PodView[] {
   const ranked = pods.map((pod) => ({ pod, rank: RANK[stageOf(world, pod) ?? 'none'] }));
   return ranked
@@ -47,9 +47,9 @@ function byAge(a: PodView, b: PodView): number {
 }
 
 /**
- * While a machine moves OVN is told both chassis, the first of which is active until the machine announces itself on the other (RARP). When
- * it has moved, or stays after all, OVN is told the one, until the pod that it left or did not reach is gone.
- * @param pods all of the machine, also those that have ended
+ * During a migration the port has both chassis; the first is active until the machine announces itself on the other (RARP). After it
+ * succeeded or failed, the port has one chassis until the other pod is gone.
+ * @param pods all pods of the machine, also finished ones
  */
 export function chassisOptionsOf(world: World, lead: PodView, pods: readonly PodView[]): ChassisOptions {
   const target = pods

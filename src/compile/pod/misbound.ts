@@ -1,6 +1,7 @@
 /**
- * Pods that are bound to another Subnet than the one their namespace has now, or outside of its IPPools: a Subnet came later and claimed it,
- * or pools were bound to it. They run on where they are and are told; what else is done about them is a policy of the cluster, which a namespace may change for itself.
+ * Misbound pods: bound to another Subnet than their namespace has now, or outside of its IPPools, since a Subnet claimed the namespace later
+ * or pools were bound to it. They keep running and report it. A policy of the cluster, which a namespace can override, decides whether Kiln
+ * evicts them.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
@@ -26,20 +27,20 @@ interface Said {
   readonly text: string;
 }
 
-/** What a namespace says about the policy; undefined where it says nothing. */
+/** The policy in a namespace's annotation; undefined if it has none. */
 const policySaid: Query<Said | undefined> = defineQuery('misbound-policy-said', (world, name) => {
   const metadata = world.namespaces.get(name)?.metadata;
   const text = metadata?.annotations?.[kilnAnnotation.misbound]?.trim();
   return metadata === undefined || text === undefined ? undefined : { uid: metadata.uid, text };
 });
 
-/** In force in a namespace: its own word, else the cluster's. */
+/** The policy in effect in a namespace: its own, else the cluster's. */
 export function misboundPolicy(world: World, namespace: string): MisboundPolicy {
   const text = world.ask(policySaid, namespace)?.text;
   return text !== undefined && isMisboundPolicy(text) ? text : world.settings.misbound;
 }
 
-/** A word that is no policy is told on the namespace. */
+/** Reports an invalid policy on the namespace. */
 export const misboundPolicyCheck: Rule = {
   name: 'misbound-policy',
   over: (world) => keysOf(world.namespaces, ({ metadata }) => metadata.annotations?.[kilnAnnotation.misbound] !== undefined),
@@ -61,32 +62,32 @@ export const misboundPolicyCheck: Rule = {
 };
 
 export interface Misbound {
-  /** Where the pod is. */
+  /** The pod's Subnet. */
   readonly subnet: string;
-  /** Where a new one would be, first choice first. */
+  /** The Subnets of a new pod, in order of preference. */
   readonly wanted: readonly string[];
-  /** IPPools that a new one would have its address from; empty for none. */
+  /** IPPools of a new pod; empty if there are none. */
   readonly pools: readonly string[];
   readonly policy: MisboundPolicy;
 }
 
 /**
- * Only a pod whose Subnet its namespace decided can be misbound, which its IP object tells: never one that names its Subnet, its pool or its
- * address, nor one whose address a user reserved.
+ * Only a pod whose Subnet was decided by its namespace, as its IP object records, can be misbound; never a pod that requests its Subnet,
+ * pool or address, nor one with an address that a user reserved.
  */
 export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misbound | undefined {
   if (ip === undefined || pod.terminating || !decidedByNamespace(ip)) return undefined;
   const { subnet = '' } = ip.spec;
   const { undecided, subnets, poolsInUse } = world.ask(namespaceBinding, pod.namespace);
   const [first] = subnets;
-  // Of the join Subnet nobody gets an address: who left for it would wait.
+  // Pods get no address of the join Subnet: a new pod would wait.
   if (undecided !== undefined || first === undefined || world.ask(subnetView, first)?.isJoin === true) return undefined;
   if (subnets.includes(subnet) && !outsideOf(world, poolsInUse, ip)) return undefined;
   const wanted = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
   return { subnet, wanted, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };
 }
 
-/** Whether the next pod of a retained owner leaves an address outside of the IPPools that its namespace has now. */
+/** Whether the next pod of a StatefulSet or machine gives up an address outside of the IPPools that its namespace has now. */
 export function movesToPool(world: World, namespace: string, ip: IP): boolean {
   if (!decidedByNamespace(ip) || misboundPolicy(world, namespace) === 'report') return false;
   return outsideOf(world, world.ask(namespaceBinding, namespace).poolsInUse, ip);
@@ -96,7 +97,7 @@ function decidedByNamespace(ip: IP): boolean {
   return !isReserved(ip) && ip.metadata.annotations?.[kilnAnnotation.subnetFrom] === FROM_NAMESPACE;
 }
 
-/** Each family may come from another pool; one that no pool has is not judged by them. */
+/** Each family may be in another pool. A family that no pool has is ignored. */
 export function outsideOf(world: World, pools: readonly string[], ip: IP): boolean {
   const there = pools.filter((pool) => !world.ask(ipPoolTerminates, pool)).map((pool) => world.ask(ipPoolAddresses, pool));
   const within = (pool: (typeof there)[number], { family, value }: Address): boolean => pool[family].contains(value);
@@ -110,7 +111,7 @@ export function outsideOf(world: World, pools: readonly string[], ip: IP): boole
 export const FROM_NAMESPACE = 'namespace';
 
 /**
- * The condition, and with the policy `evict` the eviction: only of a pod that something makes again, and only when the new one can be bound.
+ * The condition, and with policy `evict` the eviction: only if a controller creates the pod again and the new pod can be bound.
  */
 export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, pools, policy }: Misbound): readonly Output[] {
   const patch = { kind: 'patch', resource: 'pods', key: pod.key, uid: pod.uid } as const;
@@ -154,7 +155,7 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
   ];
 }
 
-/** Nobody leaves an address for a pool that has none. */
+/** Whether a pool has a free address: without one, no pod gives up its address for it. */
 function hasRoom(world: World, pool: string): boolean {
   const usage = world.poolUsage.get(pool);
   return usage !== undefined && (usage.v4.available > 0n || usage.v6.available > 0n);

@@ -1,6 +1,6 @@
 /**
- * What carries the network of a NetworkAttachmentDefinition, and what is said of one that nobody can read: it has no status, so its
- * condition is kept in an annotation.
+ * The provider of a NetworkAttachmentDefinition's network, and the report of an unreadable one: it has no status, so its condition is in an
+ * annotation.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -13,13 +13,13 @@ import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** Undefined where there is none of that key. */
+/** Undefined if there is none of this key. */
 export const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
   const definition = world.networkAttachments.get(key);
   return definition === undefined ? undefined : attachmentKind(definition.spec.config);
 });
 
-/** About one that a plugin could not read, or not all of it. @param key `<namespace>/<name>` */
+/** Findings in a definition that a plugin could not read completely. @param key `<namespace>/<name>` */
 const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-findings', (world, key) => {
   const [namespace = '', name = ''] = key.split('/');
   const next = commandText`kubectl edit net-attach-def -n ${namespace} ${name}`;
@@ -28,7 +28,7 @@ const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-fi
   );
 });
 
-/** Why nobody can say whose network it is. */
+/** Why the provider of the network is unknown. */
 export function unreadableAttachment(world: World, key: string): Finding | undefined {
   return world.ask(attachment, key) === 'unreadable' ? world.ask(findingsOf, key)[0] : undefined;
 }
@@ -48,7 +48,7 @@ export const attachmentFindings: Rule = {
   },
 };
 
-/** So that the condition, as it comes back, runs nothing. */
+/** A query of its own, so that the written condition runs no rule. */
 const attachmentUid: Query<string | undefined> = defineQuery(
   'network-attachment-uid',
   (world, key) => world.networkAttachments.get(key)?.metadata.uid,

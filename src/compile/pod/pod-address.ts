@@ -1,6 +1,6 @@
 /**
- * The address an interface asks for: the request that the allocation step answers. What is bound asks for exactly what it has, so
- * that the answer is the same after a restart, or after its IP object was taken away by force.
+ * The address request of an interface. A bound interface requests exactly what it has, so that the answer is the same after a restart, or
+ * after its IP object was removed by force.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
@@ -25,12 +25,12 @@ import { excludedFromAddress } from './tenancy.ts';
 export type RequestState =
   | { readonly kind: 'address-request'; readonly request: AddressRequest }
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
-  /** What is in its way goes by itself; nobody has to be told. */
+  /** It waits for something that ends without the user, and reports nothing. */
   | { readonly kind: 'pending' }
-  /** It goes before it had anything. */
+  /** Its pod terminates before it had anything. */
   | { readonly kind: 'none' };
 
-/** What an interface waits for whose port would have the name of a node's or a router's. */
+/** The obstacle if the port would have the name of a node's or router's port. */
 export function portNameConflict(world: World, { pod, port }: PodInterface): RequestState | undefined {
   const owner = infrastructureWithPort(world, port);
   if (owner === undefined) return undefined;
@@ -92,7 +92,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
   };
 }
 
-/** What its namespace may not have in that Subnet, or its port: nothing is begun. */
+/** The obstacle if tenancy forbids the Subnet, an address or a property of the port: then nothing is allocated. */
 function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
@@ -108,7 +108,7 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest
   return refusal === undefined ? undefined : { kind: 'waiting', reason: refusal.reason, message: refusal.message };
 }
 
-/** Its pod names addresses or a Vip, or a MAC: no others will do. */
+/** Whether the pod requests addresses, a MAC or a Vip: no others will do. */
 function asksByName(nic: PodInterface): boolean {
   const asked = { ...requestedAddresses(nic), ...requestedMac(nic) };
   return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
@@ -118,7 +118,7 @@ function yieldingClaims(pools: readonly string[]): Pick<AddressRequest, 'yields'
   return { yields: true, ...(pools.length > 0 && { pools }) };
 }
 
-/** The request for exactly these. */
+/** A request for exactly these addresses. */
 function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressRequest, 'families' | 'v4' | 'v6' | 'mac'> {
   const mac = parseMac(text);
   const families = v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';

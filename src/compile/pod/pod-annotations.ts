@@ -1,6 +1,7 @@
 /**
- * What a pod is told of its interfaces, and node agents read: its addresses when the port is observed with them, `routed` when it is also
- * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
+ * A pod's annotations about its interfaces, which node agents read: the addresses when the port is observed with them, `routed` when the
+ * port is also in its port groups. They follow from the observed row, so they are never written before the row. Also the condition of a pod
+ * that waits.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { podPortFindings } from '../../api/pod/pod-network-validation.ts';
@@ -33,8 +34,8 @@ import { isWithin, subnetNetworks, switchId } from '../subnet/judging/subnet-vie
 import { commandText } from '../../text/command-text.ts';
 
 /**
- * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
- * pod is given later does not take the others' word back.
+ * All interfaces in one patch: none is written before each has its addresses, except for those that were written before. An interface that
+ * is attached later does not remove the annotations of the others.
  */
 export function annotationOutputs(
   world: World,
@@ -58,7 +59,7 @@ export function annotationOutputs(
   return [allocated, { ...patchOf(pod), annotations: Object.fromEntries(routed) as Record<string, string> }];
 }
 
-/** Of what somebody edited in the annotations it is said that it was put right: the addresses are not new. */
+/** After an edit of the annotations, the Event reports the correction and no new addresses. */
 function allocationEvent(pod: PodView, reported: readonly Binding[]): EventOutput {
   const corrected = reported.flatMap(correctedAnnotations);
   if (corrected.length > 0)
@@ -75,7 +76,7 @@ function sentenceOf({ provider, port }: PodInterface, addresses: Addresses): str
   return `provider=${provider} subnet=${addresses.subnet} ip=${ipText(addresses)} mac=${addresses.mac} logicalSwitchPort=${port}`;
 }
 
-/** Only a pod that waits or is misbound has the condition; it turns true where it is there. */
+/** Only a pod that waits or is misbound gets the condition; it becomes true if it exists. */
 export function conditionOutputs(
   world: World,
   pod: PodView,
@@ -84,7 +85,7 @@ export function conditionOutputs(
 ): readonly Output[] {
   const inUse = bindings.filter(({ nic }) => isAllocated(nic));
   const coming = bindings.filter(({ nic }) => !isAllocated(nic));
-  // What it runs with before what it is to have yet.
+  // Interfaces in use come before new ones.
   const [obstacle] = [
     ...inUse.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...(problem === undefined || pod.terminating ? [] : [problem]),
@@ -122,7 +123,7 @@ export function conditionOutputs(
   ];
 }
 
-/** An annotation about a port of a pod that runs, edited to what nobody can read: the pod keeps its network, and that is not in effect. */
+/** An unreadable annotation about the port of a running pod: the pod keeps its network, and the annotation is not in effect. */
 function portFinding({ namespace, name, annotations }: PodView): Obstacle | undefined {
   const [finding] = podPortFindings({ kind: 'Pod', namespace, name }, annotations);
   return finding === undefined
@@ -130,7 +131,7 @@ function portFinding({ namespace, name, annotations }: PodView): Obstacle | unde
     : { reason: 'InvalidAnnotation', message: `${finding.message}. All interfaces have their addresses, and this is not in effect` };
 }
 
-/** Its node reads its addresses from annotations that the API server does not let it have. */
+/** The API server rejects the annotations from which the node reads the addresses. */
 function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
   if (bindings.every(({ nic }) => isAllocated(nic))) return [];
   const refusal = writeRefusal(world, 'pods', pod.key, 'object', pod.uid);
@@ -139,7 +140,7 @@ function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[
   return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot be told its addresses, ${said}; ${next}` }];
 }
 
-/** What lies in the pod is mended there; of all else `kiln explain` shows what stands in the way. */
+/** Adds the next command: edit the pod for a fault in the pod, else `kiln explain`. */
 function withNextCommand({ namespace, name }: PodView, { reason, message }: { readonly reason: Reason; readonly message: string }): string {
   return withNext(
     message,
@@ -150,8 +151,8 @@ function withNextCommand({ namespace, name }: PodView, { reason, message }: { re
 const POD_REASONS: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'PortNotAllowed', 'AddressOutOfRange', 'InvalidIPFamily']);
 
 /**
- * Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. Who was
- * told before its Subnet was torn out is told the same again.
+ * Whether the port is observed as this pod's with these addresses; for an interface without a port, whether its IP object has them. A pod
+ * whose Subnet was removed by force keeps its annotations.
  */
 function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): boolean {
   if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
@@ -162,8 +163,8 @@ function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): bo
 }
 
 /**
- * Somebody took away the addresses that the pod had been told, while its port cannot be there (another program has the switch): its IP object
- * still says them.
+ * Whether the addresses were removed from the annotations while the port cannot exist (another program has the switch): the IP object still
+ * has them.
  */
 function areAnnotationsRemoved({ nic, ip, bound }: Binding): boolean {
   if (bound?.subnet === undefined || ip === undefined || !isAllocated(nic) || annotationOf(nic, 'ip_address') !== '') return false;
@@ -176,7 +177,7 @@ function isRouted(world: World, binding: Binding): boolean {
   return portGroupsOf(binding).every((group) => world.rows.hasMember(group, 'ports', nic.row));
 }
 
-/** Kube-OVN's keys, in its order. Of an interface for addresses only, what speaks of a port is taken away. */
+/** Kube-OVN's keys in its order. An interface with addresses only has no annotations about a port. */
 function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<Record<string, string | null>> {
   if (bound === undefined) return {};
   const { addresses, subnet } = bound;
@@ -184,7 +185,7 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
   return {
     [key('ip_address')]: ipText(addresses),
     [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,
-    // Of a Subnet that was made again with another network, they stay what they were: the pod's address is of that one.
+    // If the Subnet was recreated with another network, these stay: the pod's address is of the old network.
     ...(subnet !== undefined && isWithin(subnet, addresses) && { [key('cidr')]: subnet.cidr, [key('gateway')]: subnet.gateway }),
     [key('logical_switch')]: nic.isOvn ? addresses.subnet : null,
     ...(nic.isOvn
@@ -209,7 +210,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const { nic, claimant, requestState, reservation, bound } = binding;
   if (requestState.kind === 'none' || requestState.kind === 'pending') return undefined;
   if (requestState.kind === 'waiting') return { reason: requestState.reason, message: requestState.message };
-  // Its Subnet's network stays in effect for who is in it while the spec leaves addresses in use out: that is told on the Subnet.
+  // The Subnet keeps its network for addresses in use that its spec leaves out. The Subnet reports that.
   const stays = (): boolean =>
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
@@ -220,7 +221,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
         }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
-  // Who has an address with others is told of them first, whatever else is wrong.
+  // A conflict is reported first.
   if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;
   const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(primaryPodOf(world, nic)))) === true)
@@ -230,7 +231,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
 
-/** In the words of what is refused: the pod's, or those of the IP object that is there for it. */
+/** The failure of what requested the address: the pod, or the IP object that a user reserved for it. */
 function failureMessage(world: World, binding: Binding, message: string): string {
   const { nic } = binding;
   const ip = reservedIpMismatch(world, binding);
@@ -238,19 +239,19 @@ function failureMessage(world: World, binding: Binding, message: string): string
   return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or ${commandText`kubectl delete ip ${ip}`}`;
 }
 
-/** What a network says of addresses that are not its own. */
+/** Failures of addresses outside of a network. */
 const NETWORK_REASONS: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
 
-/** Who was given an address of a network that its Subnet has no more cannot be given another one as it runs: no edit mends that. */
+/** A running pod with an address of a former network of its Subnet cannot get another one; no edit changes that. */
 function withoutAddressMessage({ nic, bound }: Binding, code: Reason, message: string): string {
   if (!NETWORK_REASONS.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
-  // Somebody said that a pod runs which was over: it was let go.
+  // The pod had finished and was released, and its status was then edited to running.
   const meanwhile = bound === undefined ? 'it has no port any more' : 'it keeps that one as long as it runs';
   return `${message}; ${meanwhile}, and the pod after it is given another; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
 }
 
-/** The second pod of a virtual machine that moves has what the first one is given: what that waits for keeps this one as well. */
+/** The second pod of a migrating virtual machine waits for what the primary pod waits for. */
 function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }: Binding): Obstacle | undefined {
   if (isPrimary || reservation !== undefined || bound !== undefined) return undefined;
   const lead = primaryPodOf(world, nic);
@@ -261,7 +262,7 @@ function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }:
   return { reason: why.reason, message: `Pod ${lead.key}, which runs the same virtual machine and was there first, waits: ${why.message}` };
 }
 
-/** It has its address and no port, and can have none: the switch of its Subnet is another program's row. */
+/** It has its address but can have no port: the switch of its Subnet is another program's row. */
 function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   const subnet = binding.nic.isOvn ? binding.bound?.subnet?.name : undefined;
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));

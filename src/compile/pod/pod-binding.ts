@@ -1,6 +1,5 @@
 /**
- * One interface of a pod on its way: what it asks for, what it was given, what it has, and what its port is to be. Derived once a run;
- * the features read it.
+ * The state of one interface of a pod: its request, the answer, what it has, and its desired port. Computed once a run; all features read it.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import { claimantOfPort } from '../../world/claimants.ts';
@@ -26,19 +25,19 @@ interface Bound {
 
 export interface Binding {
   readonly nic: PodInterface;
-  /** Its pod has the rows and the IP object: false for the second pod of a virtual machine that moves. */
+  /** Whether its pod owns rows and IP object; false for the second pod of a migrating virtual machine. */
   readonly isPrimary: boolean;
   readonly claimant: string;
   readonly requestState: RequestState;
-  /** Undefined while nobody has answered. */
+  /** Undefined until the allocation step answers. */
   readonly reservation: Reservation | undefined;
-  /** Its own IP object, unless it needs another one. */
+  /** Its IP object, unless it needs another one. */
   readonly ip: IP | undefined;
-  /** What is durable, and so may be carried out. */
+  /** The durable addresses, from which rows and annotations follow. */
   readonly bound: Bound | undefined;
-  /** Undefined while it is to have no port. */
+  /** Undefined if it must have no port. */
   readonly port: Bound | undefined;
-  /** Whether the port row is observed as that of the pod which leads. */
+  /** Whether the port row is observed with the primary pod as owner. */
   readonly ownRow: boolean;
 }
 
@@ -55,7 +54,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   return { nic, isPrimary: held.lead.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
-/** Its name is a node's or a router's, who go first: what it has goes, whenever it came. */
+/** Its port name is that of a node's or router's port, which has precedence: it loses what it has. */
 function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
   const isPrimary = primaryPodOf(world, nic).key === nic.pod.key;
   const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
@@ -63,10 +62,10 @@ function withoutPort(world: World, nic: PodInterface, requestState: RequestState
 }
 
 /**
- * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
- * force) a row that is there stays; and so does one whose reservation is refused (somebody else names the same address, its Subnet was
- * torn out, or made again with another network): then what most of the three say holds, so that an IP object edited by hand moves nobody.
- * Without its IP object, who is in conflict with another has no claim left.
+ * The port follows durable addresses: reserved, and recorded by the IP object. An existing row stays while its IP object is created again
+ * after it was removed by force. A row also stays if its request failed (another claimant has the address, its Subnet was removed by force
+ * or recreated with another network): then the majority of IP object, row and annotations holds, so that an edited IP object changes
+ * nothing. In a conflict, a claimant without an IP object has no claim.
  */
 function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
   const { ownRow, bound } = held;

@@ -1,6 +1,6 @@
 /**
- * One interface of a pod, a unit of its own: its provider names its annotations, its port and its IP object. Everything about an
- * interface (Subnet, address, IP object, port, annotations) is derived one interface at a time.
+ * One interface of a pod. Its provider names its annotations, its port and its IP object. Subnet, address, IP object, port and annotations
+ * are derived for each interface alone.
  */
 import { readable } from '../../api/pod/annotation-limits.ts';
 import { portName } from '../../api/names.ts';
@@ -20,11 +20,11 @@ export interface PodInterface {
   readonly provider: string;
   /** Name of its port and of its IP object. */
   readonly port: string;
-  /** Identity of its port row: asked for many times in a run. */
+  /** Identity of its port row; cached, since a run reads it many times. */
   readonly row: RowId;
-  /** OVN carries it; one that only takes its address from here has no port and no MAC. */
+  /** Whether OVN implements it; otherwise it has only an address, without port and MAC. */
   readonly isOvn: boolean;
-  /** What the pod's list of networks says of it; undefined for the pod's own interface. */
+  /** Its element in the pod's list of networks; undefined for the pod's own interface. */
   readonly selection: NetworkSelection | undefined;
 }
 
@@ -39,17 +39,17 @@ export function portOf(pod: PodView, provider: string): string {
 
 type Annotated = Pick<PodInterface, 'provider'> & { readonly pod: Pick<PodView, 'annotations'> };
 
-/** What the pod says about this interface; empty text where it says nothing, or more than Kiln reads. */
+/** The pod's annotation for this interface; empty if absent or longer than Kiln reads. */
 export function annotationOf(nic: Annotated, suffix: ReadPodAnnotation): string {
   return readable(suffix, nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
 }
 
-/** Marked as allocated: agents may have set it up, so its Subnet and addresses stand. */
+/** Whether it is marked as allocated: agents may have set it up, so its Subnet and addresses stay. */
 export function isAllocated(nic: PodInterface): boolean {
   return annotationOf(nic, 'allocated') === 'true';
 }
 
-/** It names neither Subnet, pool, address nor Vip: which Subnet it is in is its namespace's to say. */
+/** Whether the pod requests neither Subnet, pool, address nor Vip for it: its namespace decides the Subnet. */
 export function leavesSubnetOpen(nic: PodInterface): boolean {
   return (
     nic.provider === DEFAULT_PROVIDER &&
@@ -58,14 +58,14 @@ export function leavesSubnetOpen(nic: PodInterface): boolean {
   );
 }
 
-/** Its IP object: not one that an earlier pod of the same name left. */
+/** Its IP object; not one of an earlier pod of the same name. */
 export function ipOf(world: World, nic: PodInterface): IP | undefined {
   const ip = world.ips.get(nic.port);
   return ip !== undefined && isIpOfPod(ip, nic.pod) ? ip : undefined;
 }
 
 /**
- * Whether an IP object was made for this pod, for another one of the same place in its StatefulSet or of its virtual machine, or (by a
+ * Whether an IP object was created for this pod, for another pod of the same ordinal of its StatefulSet or of its virtual machine, or (by a
  * user in advance, or by Kube-OVN) for any pod of its name.
  */
 export function isIpOfPod(ip: IP, pod: PodView): boolean {

@@ -1,7 +1,7 @@
 /**
- * Which interfaces a pod has: the networks that its annotations attach, in their order, then its own. What is recorded of an interface
- * (its annotation, its IP object) outlives what it was derived from: a NetworkAttachmentDefinition that is deleted or changed, or a
- * second attachment of its network, does not take a running interface away.
+ * The interfaces of a pod: the networks that its annotations attach, in their order, then its own. The record of an interface (annotation, IP
+ * object) outlives its source: a NetworkAttachmentDefinition that is deleted or changed, or a second attachment of its network, does not
+ * remove a running interface.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { shown } from '../../api/validation/finding.ts';
@@ -21,7 +21,7 @@ import { commandText } from '../../text/command-text.ts';
 
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
-  /** Why there is not yet one for each network that the pod asks for. */
+  /** Why a network that the pod attaches has no interface yet. */
   readonly problem: { readonly reason: Reason; readonly message: string } | undefined;
 }
 
@@ -31,13 +31,13 @@ export function interfacesOf(world: World, pod: PodView): PodInterfaces {
   return own ? attached : { ...attached, interfaces: [...attached.interfaces, ownInterface(pod)] };
 }
 
-/** The interface of a pod of the World that has this port, or is to have it. */
+/** The interface of a pod with this port name, existing or desired. */
 export function interfaceOfPort(world: World, pod: PodView, port: string): PodInterface | undefined {
   if (attachesNetworks(pod)) return world.ask(interfacesByPort, pod.key)[port];
   return interfacesOf(world, pod).interfaces.find((nic) => nic.port === port);
 }
 
-/** Of a pod that is attached to networks: there may be very many, and each IP object asks for its own. */
+/** For pods with attached networks: they may have many interfaces, and each IP object looks up its own. */
 const interfacesByPort: Query<Readonly<Record<string, PodInterface>>> = defineQuery('pod-interfaces-by-port', (world, key) => {
   const pod = world.ask(podView, key);
   return pod === undefined ? {} : Object.fromEntries(interfacesOf(world, pod).interfaces.map((nic) => [nic.port, nic]));
@@ -45,7 +45,7 @@ const interfacesByPort: Query<Readonly<Record<string, PodInterface>>> = defineQu
 
 const NONE: PodInterfaces = { interfaces: [], problem: undefined };
 
-/** The annotations that select networks, in the order in which they count. */
+/** The annotations that attach networks, in order of precedence. */
 const SELECTING = [annotationKey.defaultNetworkAttachment, annotationKey.networkAttachments] as const;
 
 function attachesNetworks(pod: PodView): boolean {
@@ -90,14 +90,14 @@ function interfaceOf(pod: PodView, provider: string, selection: NetworkSelection
   };
 }
 
-/** Of an interface that is known by its record alone. */
+/** For an interface that is known only by its record. */
 function selectionOfProvider(provider: string): NetworkSelection {
   const parsed = parseProvider(provider);
   const named = parsed.kind === 'attachment' || parsed.kind === 'ipam-only';
   return { namespace: named ? parsed.namespace : '', name: named ? parsed.nad : provider, interfaceName: '', ips: [], mac: '' };
 }
 
-/** Everything that the pod's annotations select; a problem as a sentence. */
+/** All networks that the pod's annotations attach, or a problem as a sentence. */
 export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key' | 'namespace' | 'annotations'>): NetworkSelections {
   const selections: NetworkSelection[] = [];
   for (const annotation of SELECTING) {
@@ -111,14 +111,14 @@ export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key
   return { ok: true, selections };
 }
 
-/** How often each network is selected, by `namespace/name`: a list may be very long. */
+/** How often each network is attached, by `namespace/name`: a list may be very long. */
 function timesSelected(selections: readonly NetworkSelection[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const { namespace, name } of selections) times.set(`${namespace}/${name}`, (times.get(`${namespace}/${name}`) ?? 0) + 1);
   return times;
 }
 
-/** Its provider; empty where somebody else carries the network. */
+/** The provider of a network; empty if another plugin implements it. */
 function resolve(
   world: World,
   selection: NetworkSelection,
@@ -148,7 +148,7 @@ function resolve(
   return { reason: 'InvalidNetwork', message: unreadableAttachment(world, key)?.message ?? '' };
 }
 
-/** Providers of interfaces that were made for the pod: by its annotations and by IP objects. */
+/** Providers of interfaces with a record: in the pod's annotations and in IP objects. */
 function recordedProviders(world: World, pod: PodView): ReadonlySet<string> {
   const recorded = new Set(allocatedProviders(pod));
   const prefix = `${portOf(pod, DEFAULT_PROVIDER)}.`;

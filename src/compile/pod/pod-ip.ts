@@ -1,5 +1,5 @@
 /**
- * The IP object of an interface: the durable word on who has an address. It is made when the address is reserved, before any row.
+ * The IP object of an interface: the durable record of its address. It is created after the reservation and before any row.
  */
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { World } from '../../world/world.ts';
@@ -17,8 +17,8 @@ import { vipNamed } from './pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, ip, bound, port, reservation } = binding;
-  // Of a Subnet that was torn out, or made again with another network, nothing can be reserved: who runs in it has what it had, and its IP
-  // object says so whoever edited it or took it away.
+  // If the Subnet was removed by force, or recreated with another network, nothing can be reserved: a running pod keeps its address, and
+  // its IP object records it, also after an edit or a removal.
   const stays = reservation?.kind === 'failed' && (ip !== undefined || port !== undefined);
   const addresses = addressesOf(reservation) ?? (stays ? bound?.addresses : undefined);
   if (addresses === undefined) return [];
@@ -28,13 +28,13 @@ export function ipOutputs(world: World, binding: Binding): readonly Output[] {
     const kept = keepIp(ip, identity, addresses);
     return [from === undefined ? kept : { ...kept, annotations: { ...kept.annotations, [kilnAnnotation.subnetFrom]: from } }];
   }
-  // Of an earlier pod, on its way out: there can be no second one of that name.
+  // An IP object of an earlier pod of this name is being deleted.
   if (world.ips.has(nic.port)) return [];
   const marked = from === FROM_NAMESPACE ? { ...identity.annotations, [kilnAnnotation.subnetFrom]: from } : identity.annotations;
   return [createIp({ ...identity, annotations: marked }, addresses), ...refusedInUse(world, binding)];
 }
 
-/** The IP object of a pod that runs was taken away by force and cannot be made again: what it has is its own all the same. */
+/** The IP object of a running pod was removed by force and cannot be created again: the pod keeps its address. */
 function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[] {
   if (!ownRow && !isAllocated(nic)) return [];
   const { key, uid } = nic.pod;
@@ -43,7 +43,7 @@ function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[]
   return [{ kind: 'notice', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
 }
 
-/** Who decided the Subnet, as long as the pod's annotations are its own words; undefined, nothing to say, once they are Kiln's. */
+/** What decided the Subnet, as long as the pod's annotations are the user's; undefined (no change) once they are Kiln's. */
 function subnetFrom(nic: PodInterface): string | null | undefined {
   if (isAllocated(nic)) return undefined;
   return leavesSubnetOpen(nic) ? FROM_NAMESPACE : null;

@@ -1,15 +1,15 @@
 /**
- * Whether a pod still uses its network, and who keeps its addresses when it is gone: predicates over a Pod alone.
- * The rules of Kube-OVN's `isPodAlive`, `isStatefulSetPod` and `isVMPod`.
+ * Whether a pod still uses its network, and what retains its addresses when it is gone: predicates over a Pod alone, with the rules of
+ * Kube-OVN's `isPodAlive`, `isStatefulSetPod` and `isVMPod`.
  */
 import type { Pod } from '../../api/kubernetes/core.ts';
 import { launchedInstance } from '../../api/kubernetes/virtual-machine.ts';
 import type { Settings } from '../../world/settings.ts';
 
-/** Kubernetes' own default, for a pod that says nothing. */
+/** The default of Kubernetes. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Containers have ended and will not start again, so the address is of no use to it. */
+/** Whether its containers have ended and will not start again. */
 export function isFinished(pod: Pod): boolean {
   const { phase, reason } = pod.status ?? {};
   const restartPolicy = pod.spec.restartPolicy ?? 'Always';
@@ -19,8 +19,8 @@ export function isFinished(pod: Pod): boolean {
 }
 
 /**
- * When a terminating pod counts as gone although no kubelet said so (its node is lost), in milliseconds since the epoch;
- * undefined while nobody asked for its deletion. The deletion time has the grace period in it already; the kubelet gets it once more.
+ * When a terminating pod on a dead node counts as gone, in milliseconds since the epoch; undefined if it is not being deleted. The
+ * deletionTimestamp includes the grace period; the kubelet gets it once more.
  */
 export function deadNodeDeadline(pod: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
@@ -38,12 +38,12 @@ export function isAlive(pod: Pod, passed: (deadline: number) => boolean): boolea
   return lost === undefined || !passed(lost);
 }
 
-/** Pods of the host's network have no port. */
+/** Whether it needs a port: pods with `hostNetwork` have none. */
 export function hasPodNetwork(pod: Pod): boolean {
   return pod.spec.hostNetwork !== true;
 }
 
-/** The place of a pod in the StatefulSet that made it. */
+/** The ordinal of a pod in its StatefulSet. */
 export interface Ordinal {
   readonly statefulSet: string;
   readonly statefulSetUid: string;
@@ -63,7 +63,7 @@ export function ordinalIn(podName: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The virtual machine whose name the interfaces of a pod bear; undefined for a pod that bears its own. */
+/** The virtual machine whose name the pod's interfaces have; undefined for other pods. */
 export function machineNameOf(pod: Pod, { keepVmIp }: Pick<Settings, 'keepVmIp'>): string | undefined {
   return keepVmIp ? launchedInstance(pod.metadata)?.name : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The switch port of an interface, and its membership in the port groups by which nodes and gateways find it.
+ * The logical switch port of an interface, and its membership in the port groups of nodes and gateways.
  */
 import { nodePortGroup, subnetNodePortGroup, switchToRouterPort } from '../../api/names.ts';
 import { securityGroupsIn } from '../../api/pod/pod-port-validation.ts';
@@ -50,8 +50,8 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 }
 
 /**
- * The Subnet was torn out from under the pod, and no other has taken its network over: the port stays where it is, in the groups it is in, with
- * what the Subnet gave it; what the pod was told is in it whoever writes something else, and one that somebody deletes is made again.
+ * The Subnet was removed by force while the pod uses it, and no other Subnet has its network: the port keeps its switch, groups and columns.
+ * Edits of its addresses are undone, and a deleted row is created again.
  */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
@@ -73,7 +73,7 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
   return [row, ...members, ...networkOfPort(world, subnet, id)];
 }
 
-/** The groups that the port of a pod whose Subnet was torn out is in, and those that the rows left of the Subnet show to be its place. */
+/** The port groups of such a port: those it is in, and those that the remaining rows of the Subnet imply. */
 function groupsLeft(world: World, { pod, row }: PodInterface, subnet: string): readonly RowId[] {
   const [ofNode, ofSubnet] = [nodePortGroup(pod.node), subnetNodePortGroup(subnet, pod.node)].map((group) =>
     rowId('Port_Group', group),
@@ -92,7 +92,7 @@ function leavesByNode({ annotations }: PodInterface['pod']): boolean {
   return (annotations[annotationKey.northGateway] ?? '') === '';
 }
 
-/** As much of a port as can be said without its Subnet. */
+/** The columns of a port that do not depend on its Subnet. */
 function barePort(world: World, nic: PodInterface, addresses: Addresses): RowOutput {
   return {
     kind: 'row',
@@ -110,7 +110,7 @@ export function portGroupOutputs(binding: Binding): readonly Output[] {
   return portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref } }));
 }
 
-/** The text OVN takes as one station: MAC, then addresses. */
+/** An element of `addresses`: MAC, then IP addresses. */
 export function stationText({ mac, v4, v6 }: Addresses): string {
   return [mac, v4, v6].filter((part) => part !== '').join(' ');
 }
@@ -141,7 +141,7 @@ function stationColumns(world: World, nic: PodInterface, addresses: Addresses): 
   };
 }
 
-/** Where OVN looks for the port: anywhere, unless a machine moves or its pod asks that it be silent until it announces itself (RARP). */
+/** Chassis options: none, unless a machine migrates or its pod requests `activation-strategy` (silent until it announces itself by RARP). */
 function chassisOptions(world: World, nic: PodInterface): ChassisOptions {
   const moving = machineOptions(world, nic);
   const { node } = nic.pod;
@@ -149,7 +149,7 @@ function chassisOptions(world: World, nic: PodInterface): ChassisOptions {
   return { 'requested-chassis': `${node},${node}`, 'activation-strategy': 'rarp' };
 }
 
-/** Options of its own, which count instead of those of the Subnet; a port may have them where the Subnet has no DHCP. */
+/** DHCP options of the port itself, which replace those of the Subnet; possible also if the Subnet has no DHCP. */
 function dhcpOutputs(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): readonly Output[] {
   return (['IPv4', 'IPv6'] as const).flatMap((protocol): Output[] => {
     const text = ownDhcpText(world, nic, subnet.name, protocol);
@@ -192,10 +192,10 @@ export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   return throughNode ? groups : groups.slice(0, 1);
 }
 
-/** Kept while the Subnet stays as it is: its pods on a node name the same groups. */
+/** Cached by Subnet view: all its pods on a node have the same groups. */
 const GROUPS = new WeakMap<SubnetView, Map<string, readonly RowId[]>>();
 
-/** Of the node's pods, then of the Subnet's pods there. */
+/** The group of the node's pods, then of the Subnet's pods there. */
 function groupsAt(subnet: SubnetView, node: string): readonly RowId[] {
   let ofNode = GROUPS.get(subnet);
   if (ofNode === undefined) GROUPS.set(subnet, (ofNode = new Map<string, readonly RowId[]>()));

@@ -1,7 +1,7 @@
 /**
- * The Subnets that an interface may take its address from, or what it waits for. In order: what it is bound to already, the Subnet that
- * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order (for an attached network:
- * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
+ * The Subnets from which an interface may have its address, or what it waits for. In order: what it is bound to already, the Subnet that the
+ * pod requests, the Subnet of the requested IPPool, the Subnets of its namespace in declared order (for an attached network: those of its
+ * provider). There is no silent fallback: the pod waits for a declared Subnet that is not ready.
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -29,9 +29,9 @@ import { commandText } from '../../text/command-text.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
-  /** With `pools`: it has no port yet, and where somebody else goes first it may be given others, of these pools. */
+  /** With `pools`: it has no port yet, and in a conflict it may get other addresses, of these pools. */
   | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
-  /** `pools` are IPPools to take the address from, in order; empty for none. */
+  /** `pools`: IPPools to allocate from, in order; empty if there are none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string };
 
@@ -46,18 +46,18 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
   return readyOnes(world, nic, asked);
 }
 
-/** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
+/** Whether the interface keeps its IP object, or needs another one since another Subnet was declared. */
 export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): boolean {
   if (ip === undefined || bound) return ip !== undefined;
-  // Somebody edited it to say what no Subnet has: it is put right to what the pod is given.
+  // It was edited to an address that no Subnet has: it is corrected to the pod's address.
   const isOwn = ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
   if (isOwn && nic.pod.unproven.includes(nic.provider)) return true;
   const asked = askedSubnets(world, nic);
-  // What a user made to ask for an address is answered meanwhile, and is not the pod's before.
+  // A user's request for an address is answered first, and is not the pod's before.
   return asked.kind === 'waiting' ? !onlyRequests(ip) : suits(world, nic, ip, asked.subnets);
 }
 
-/** A pod that asks for one family is given that half of what is there for it; what is its own already, or what a user reserves, stays whole. */
+/** A pod that requests one family gets that half of a retained address. Its own addresses and a user's reservation stay complete. */
 function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
   const whole = isReserved(ip) || nic.pod.migration !== undefined || ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
   return whole ? addresses : ofRequestedFamily(nic, addresses);
@@ -65,19 +65,19 @@ function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
 
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
-  // One that a user made to ask for an address has none before that is answered.
+  // A user's request has no address before it is answered.
   if (world.ask(subnetView, subnet)?.isJoin === true) return false;
   if ((ip.spec.ipAddress ?? '') === '' || onlyRequests(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksRequestedFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && requestsOthers(world, nic, ip)) return false;
-  // It is nobody new in a network only while its machine runs there.
+  // A machine that runs in the network is no new member.
   if (excludedFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
-  // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)
+  // The next pod does not block a new CIDR or gateway that waits for addresses in use. (The pods of a migrating machine share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
     return false;
-  // The next pod of a machine that runs is nobody new: its port does not go from under the pod that is there.
+  // The next pod of a running machine is no new member: the port of the present pod stays.
   return world.ask(subnetView, subnet)?.terminating === false || isInUse(world, nic, subnet);
 }
 
@@ -85,13 +85,13 @@ function isInTheWay({ outside, onGateway }: SubnetNetworks, ip: string): boolean
   return outside.includes(ip) || onGateway.includes(ip);
 }
 
-/** The next pod of a StatefulSet or a virtual machine keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
+/** The next pod of a StatefulSet or a virtual machine keeps an address of a wrong Subnet, unless the policy moves it. */
 function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
   const kept = isKept(nic.pod) && isRetained(ip.spec.podType);
   return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
 }
 
-/** The Subnet that the pod names for an interface, itself or by an IPPool; empty where it names none. */
+/** The Subnet that the pod requests for an interface, directly or by an IPPool; empty if it requests none. */
 export function namedSubnet(world: World, nic: PodInterface): string {
   const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   const pool = named === '' ? poolName(annotationOf(nic, 'ip_pool')) : '';
@@ -105,7 +105,7 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   return world.settings.tenancy === 'open' || asked.kind === 'waiting' ? asked : admittedOnes(world, nic, asked);
 }
 
-/** Of the Subnets that are declared those that admit the pod's namespace: the others are not its own, whatever becomes of them. */
+/** The declared Subnets that admit the pod's namespace. */
 function admittedOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): Asked {
   const { namespace } = nic.pod;
   if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
@@ -144,7 +144,7 @@ function declaredSubnets(world: World, nic: PodInterface): Asked {
   return { kind: 'open', subnets, pools };
 }
 
-/** The pools of a namespace are a boundary also in the Subnet that a pod names, where there are any in it. Attached networks have none. */
+/** The pools of a namespace also limit a requested Subnet that has some of them. They do not limit attached networks. */
 function boundPools(world: World, nic: PodInterface, subnet: string): readonly string[] {
   if (nic.selection !== undefined) return [];
   return world.ask(namespaceBinding, nic.pod.namespace).pools.filter((pool) => world.ask(ipPoolSubnet, pool) === subnet);
@@ -159,8 +159,8 @@ function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: N
 }
 
 /**
- * Of what was declared, Subnets that are going away are passed over while there are others. The first of the rest must be ready:
- * taking the second one because the first is a moment later would make the outcome a matter of timing.
+ * The ready Subnets. A Subnet that is being deleted is skipped if there are others. The first of the rest must be ready: with a fallback to
+ * the second, the result would depend on timing.
  */
 function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
   const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
@@ -186,13 +186,13 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => servesToo(world, nic, subnet))] };
 }
 
-/** Whether it may give an address where the first one has none: it is ready, and one that has pods. */
+/** Whether it may provide an address if the first Subnet has none: it is ready and has pods. */
 function servesToo(world: World, nic: PodInterface, subnet: string): boolean {
   const view = world.ask(subnetView, subnet);
   return world.ask(subnetReady, subnet).ready && view?.isJoin !== true && !(nic.isOvn && view?.isOvn === false);
 }
 
-/** Told where the fault is: in what the pod names, or in the Subnet, which claims a namespace. */
+/** The obstacle names the fault: in the pod's request, or in the Subnet that claims the namespace. */
 function noPods(world: World, nic: PodInterface, subnet: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
   const none = `Subnet ${subnet} joins nodes to the network and has no pods`;
   if (!world.ask(namespaceBinding, nic.pod.namespace).subnets.includes(subnet) || namesSubnet(world, nic))

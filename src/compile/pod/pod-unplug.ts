@@ -1,5 +1,5 @@
 /**
- * An interface that its pod does not have any more: when its port is gone, its annotations go, exactly those of its provider.
+ * An interface that its pod no longer has: when its port is gone, the annotations of its provider are removed, and no others.
  */
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { WRITTEN_POD_ANNOTATIONS } from '../../api/annotations.ts';

@@ -1,6 +1,6 @@
 /**
- * What of a pod matters to its ports. Kubelets write a pod's status many times; rules read this projection, so that only a
- * change that concerns the network runs them.
+ * The fields of a pod that its network depends on. Kubelets write a pod's status often; rules read this view, so that only a change of these
+ * fields runs them.
  */
 import { MOST_CLAIMS } from '../../api/pod/annotation-limits.ts';
 import type { Pod } from '../../api/kubernetes/core.ts';
@@ -27,34 +27,34 @@ export interface PodView {
   readonly uid: string;
   readonly created: string;
   readonly terminating: boolean;
-  /** Still uses its network. */
+  /** Whether it still uses its network. */
   readonly alive: boolean;
   /** Empty until it is scheduled. */
   readonly node: string;
   readonly statefulSet: Ordinal | undefined;
-  /** Something makes another one when it goes. */
+  /** Whether a controller creates another pod when it goes. */
   readonly managed: boolean;
-  /** The virtual machine that it runs and that keeps its addresses; its uid where the machine itself is known. */
+  /** The virtual machine that it runs and that retains its addresses; with its uid if the machine is known. */
   readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
-  /** The move of its virtual machine whose target it is, by what KubeVirt wrote on it. */
+  /** The migration of which it is the target, as annotated by KubeVirt. */
   readonly migration: { readonly name: string; readonly uid: string } | undefined;
-  /** Those about interfaces that something is derived from, as they are; `allocated` only of an interface that is proven to be bound. */
+  /** The annotations about interfaces that rules read; `allocated` only for an interface with a proof. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Providers of interfaces that the annotations say are allocated, which nothing proves: their addresses are requests. */
+  /** Providers of interfaces marked as allocated without a proof: their addresses are requests. */
   readonly unproven: readonly string[];
-  /** Of a pod that declares Vips, which choose pods by label; else empty. */
+  /** Empty unless the pod declares Vips, which select pods by label. */
   readonly labels: Labels;
-  /** The condition `kiln.io/NetworkBound` as it is. */
+  /** The observed condition `kiln.io/NetworkBound`. */
   readonly bound: 'True' | 'False' | 'Unknown' | undefined;
 }
 
-/** Undefined where there is no such pod, or it is in the host's network. */
+/** Undefined if there is no such pod, or it has `hostNetwork`. */
 export const podView: Query<PodView | undefined> = defineQuery('pod-view', (world, key) => {
   const pod = world.pods.get(key);
   return pod === undefined ? undefined : podViewOf(world, pod);
 });
 
-/** Also of a pod that the World does not have. Undefined for one in the host's network. */
+/** Also for a pod that is not in the World. Undefined with `hostNetwork`. */
 export function podViewOf(world: World, pod: Pod): PodView | undefined {
   if (pod.spec.hostNetwork === true) return undefined;
   const { metadata } = pod;
@@ -82,7 +82,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
   };
 }
 
-/** What a user of the namespace writes is no proof: who says it has addresses has them where its port row or its IP object says so too. */
+/** Annotations that users can write are no proof: a pod has addresses only if its port row or IP object agrees. */
 function unprovenProviders(
   world: World,
   { metadata: { name, namespace = '', uid } }: Pod,
@@ -96,7 +96,7 @@ function unprovenProviders(
   });
 }
 
-/** Of very many claims, those that could be an interface's: its own, of networks that the pod attaches, and with an IP object. */
+/** Of very many claims, those of possible interfaces: its own, of attached networks, and with an IP object. */
 function readClaims(world: World, { metadata: { name, namespace = '' } }: Pod, machine: string | undefined, annotations: Labels): Labels {
   const claims = allocatedProviders({ annotations });
   if (claims.length <= MOST_CLAIMS) return annotations;
@@ -128,7 +128,7 @@ function withoutAllocated(annotations: Labels, providers: readonly string[]): La
 
 const ALLOCATED = '.kubernetes.io/allocated';
 
-/** Providers whose interface is marked as allocated. */
+/** Providers of interfaces that are marked as allocated. */
 export function allocatedProviders({ annotations }: Pick<PodView, 'annotations'>): readonly string[] {
   return Object.keys(annotations).flatMap((key) =>
     key.endsWith(ALLOCATED) && annotations[key] === 'true' ? [key.slice(0, -ALLOCATED.length)] : [],
@@ -143,12 +143,12 @@ function migrationOf({ metadata: { annotations, labels } }: Pod): PodView['migra
 
 const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
 
-/** The name that its interfaces bear: its own, or that of its virtual machine. */
+/** The name of its interfaces: its own, or that of its virtual machine. */
 export function bearerOf({ name, machine }: PodView): string {
   return machine?.name ?? name;
 }
 
-/** Whether its addresses are kept while it is away. */
+/** Whether its addresses are retained without a pod. */
 export function isKept({ statefulSet, machine }: PodView): boolean {
   return statefulSet !== undefined || machine !== undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * What a pod says about Vips: the one whose address it is given as its own, and those whose addresses its ports may use beside theirs.
+ * A pod's annotations about Vips: the Vip whose address it uses as its own, and the Vips whose addresses its ports may also use.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { subnetProvider } from '../../api/names.ts';
@@ -21,7 +21,7 @@ interface Obstacle {
   readonly message: string;
 }
 
-/** Name of the Vip that an interface is given the address of: the interface in the Vip's network, else the pod's own. */
+/** The Vip whose address an interface uses as its own: on the interface in the Vip's network, else on the pod's own. */
 export function vipNamed(world: World, { pod, provider, isOvn }: PodInterface): string | undefined {
   const name = (pod.annotations[annotationKey.vip] ?? '').trim();
   if (name === '' || !isOvn) return undefined;
@@ -29,7 +29,7 @@ export function vipNamed(world: World, { pod, provider, isOvn }: PodInterface): 
   return subnetProvider(provider) === (vip === undefined ? DEFAULT_PROVIDER : vipProvider(world, vip)) ? name : undefined;
 }
 
-/** The address that an interface is given of a Vip, or what it waits for. */
+/** The address of a Vip for an interface, or what it waits for. */
 export function addressesOfVip(world: World, nic: PodInterface, name: string): Addresses | Obstacle {
   const said = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
   const look = commandText`kubectl get vip ${name}`;
@@ -50,7 +50,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
   return { subnet: vip.subnet, ...vip.addresses };
 }
 
-/** The group by which an interface shares its address with a Vip; undefined where it has one of its own. */
+/** The group with which an interface shares an address with a Vip; undefined if it has its own address. */
 export function shareOf(world: World, nic: PodInterface, { ip }: Held): string | undefined {
   const durable = ip === undefined ? undefined : shareOfIp(ip);
   if (durable !== undefined) return durable;
@@ -58,7 +58,7 @@ export function shareOf(world: World, nic: PodInterface, { ip }: Held): string |
   return name === undefined ? undefined : vipShare(name);
 }
 
-/** What is wrong with the Vips that a pod declares to use beside its own addresses. */
+/** What is wrong with the Vips that a pod declares in `aaps`. */
 export function allowedPairProblem(world: World, pod: PodView): Obstacle | undefined {
   for (const name of allowedPairsOf(pod.annotations)) {
     const said = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
@@ -75,7 +75,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
   return undefined;
 }
 
-/** Addresses that a port may use beside its own: those its annotation lists, and of the Vips that its pod declares those of its Subnet. */
+/** Further addresses of a port: those of its annotation, and of its pod's declared Vips those in its Subnet. */
 export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
   const listed = allowedPortVips(world, nic, subnet);
   const vips = allowedPairsOf(nic.pod.annotations)

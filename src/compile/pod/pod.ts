@@ -1,6 +1,6 @@
 /**
- * What follows from a pod, one interface at a time: the request for an address, the IP object, the port, the annotations. One run states
- * them all, since each step reads what the one before it reads.
+ * The outputs of a pod, one interface at a time: address request, IP object, port, annotations. One run emits all of them, since each step
+ * reads the one before.
  */
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
@@ -26,12 +26,12 @@ export const pod: Rule = {
     if (view === undefined || !view.alive) return [];
     const { interfaces, problem } = interfacesOf(world, view);
     const bindings = interfaces.map((nic) => bindingOf(world, nic));
-    // Nothing half bound: while one interface cannot be had, none that has nothing yet is begun.
+    // Never half bound: while one interface waits, no interface without state starts.
     const waits =
       problem !== undefined || bindings.some(({ requestState }) => requestState.kind === 'waiting' || requestState.kind === 'pending');
     const withState = bindings.filter(hasState);
     const notStarted = waits ? [] : bindings.filter((binding) => !hasState(binding));
-    // The answer comes before anything is written, and this runs again with it: a start asks for all pods at once.
+    // The answer comes before any write, and this rule runs again with it: at a start all pods request at once.
     if (withState.some(isUnanswered))
       return [
         ...withState.flatMap(requestsOf),
@@ -48,7 +48,7 @@ export const pod: Rule = {
   },
 };
 
-/** It has an IP object or is in use. */
+/** Whether it has an IP object or is in use. */
 function hasState({ nic, ip, ownRow }: Binding): boolean {
   return ip !== undefined || ownRow || isAllocated(nic);
 }
@@ -57,7 +57,7 @@ function isGranted({ requestState, isPrimary, reservation }: Binding): boolean {
   return requestState.kind !== 'address-request' || !isPrimary || reservation?.kind === 'granted';
 }
 
-/** It has asked for what it has, and nobody has answered yet. */
+/** Whether its request has no answer yet. */
 function isUnanswered({ requestState, isPrimary, reservation }: Binding): boolean {
   return isPrimary && requestState.kind === 'address-request' && reservation === undefined;
 }
@@ -67,8 +67,8 @@ function requestsOf({ requestState, isPrimary }: Binding): readonly AddressReque
 }
 
 /**
- * What interfaces ask for that have nothing yet: all of it or nothing. So pods that want the last addresses of the same networks do not
- * wait for each other in a circle, and no address is in use without an IP object that says by whom.
+ * The requests of interfaces without state: granted together or not at all. So pods that need the last addresses of the same networks do not
+ * wait for each other, and every address in use has an IP object that names its pod.
  */
 function jointRequestsOf(notStarted: readonly Binding[]): readonly Output[] {
   const requests = notStarted.flatMap(({ requestState, isPrimary }) =>

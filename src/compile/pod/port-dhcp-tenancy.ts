@@ -1,4 +1,4 @@
-/** Of the DHCP options that a pod asks for, those that its port may have where the setting `tenancy` is `namespaced`. */
+/** The requested DHCP options of a pod that its port may have if the setting `tenancy` is `namespaced`. */
 import { splitList } from '../../net/dual.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
@@ -9,10 +9,10 @@ import { annotationOf } from './pod-interface.ts';
 import { isObservedAsPods } from './existing-port.ts';
 
 export const DHCP_SUFFIX = { IPv4: 'dhcp-v4-options', IPv6: 'dhcp-v6-options' } as const;
-/** The field of a Subnet that is for all its ports. */
+/** The field of a Subnet for all its ports. */
 export const DHCP_FIELD = { IPv4: 'spec.dhcpV4Options', IPv6: 'spec.dhcpV6Options' } as const;
 
-/** Options that say by whom packets leave, who answers, and which address is given. */
+/** Options that set the router, a server or the client's address. */
 const REFUSED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
   IPv4: new Set([
     ...['router', 'classless_static_route', 'ms_classless_static_route', 'router_solicitation'],
@@ -21,7 +21,7 @@ const REFUSED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
   IPv6: new Set(['server_id', 'ia_addr']),
 };
 
-/** The options of a pod that its port may not have, each with what is wrong. */
+/** The forbidden options of a pod, each with a problem. */
 export function dhcpProblems(
   world: World,
   nic: PodInterface,
@@ -56,7 +56,7 @@ function valueOf(item: string): string {
   return item.slice(item.indexOf('=') + 1).trim();
 }
 
-/** Of its own DHCP options, those that it may have. */
+/** The allowed DHCP options of a port. */
 export function ownDhcpText(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): string {
   const text = dhcpText(nic, protocol);
   if (text === '' || world.settings.tenancy === 'open') return text;
@@ -68,7 +68,7 @@ export function ownDhcpText(world: World, nic: PodInterface, subnet: string, pro
     .join(',');
 }
 
-/** DHCP options that the port has of its own now. */
+/** The DHCP options that the port has now. */
 function optionsBefore(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): ReadonlyMap<string, string> {
   const id = dhcpOptionsId(subnet, protocol, nic.port);
   const options = isObservedAsPods(world, id, nic) ? world.rows.column(id, 'options') : undefined;

@@ -1,7 +1,7 @@
 /**
- * What the port of a pod may have where the setting `tenancy` is `namespaced`: security on, frames for its own addresses, further addresses
- * that are its Subnet's and nobody's, and the router and DHCP server of its Subnet. What a port was given before the setting stays while its
- * pod runs (its row says so) and is told; an address that is another's never does.
+ * What the port of a pod may have if the setting `tenancy` is `namespaced`: port security, frames for its own addresses, further addresses of
+ * its Subnet that no other object has, and the router and DHCP server of its Subnet. What a port got before the setting stays while its pod
+ * runs (its row proves it) and is reported; an address of another object never stays.
  */
 import type { Reason } from '../../api/reasons.ts';
 import { portVipsIn } from '../../api/pod/pod-port-validation.ts';
@@ -17,7 +17,7 @@ import { DHCP_FIELD, DHCP_SUFFIX, dhcpProblems } from './port-dhcp-tenancy.ts';
 import { vipProblem } from './port-vip-tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** Part of an annotation that is refused. */
+/** A part of an annotation that the port may not have. */
 export interface ForbiddenPortValue {
   readonly reason: Extract<Reason, 'PortNotAllowed'>;
   /** Key of the annotation. */
@@ -32,7 +32,7 @@ interface Allowances {
 
 const NONE: Allowances = { securityOff: false, layer2Forward: false };
 
-/** What its annotations allow the ports of a Subnet. */
+/** What a Subnet's annotations allow its ports. */
 const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (world, name) => {
   const annotations = world.ask(subnetIntent, name)?.metadata.annotations;
   if (annotations === undefined) return NONE;
@@ -40,7 +40,7 @@ const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (w
   return { securityOff: says(kilnAnnotation.allowPortSecurityOff), layer2Forward: says(kilnAnnotation.allowLayer2Forward) };
 });
 
-/** What an interface asks for its port in a Subnet and may not have. */
+/** What an interface requests for its port in a Subnet and may not have. */
 export function forbiddenPortValues(world: World, nic: PodInterface, subnet: string): readonly ForbiddenPortValue[] {
   if (world.settings.tenancy === 'open' || !nic.isOvn) return [];
   const allowed = world.ask(allowancesOf, subnet);
@@ -85,7 +85,7 @@ function shown(value: string): string {
   return value.length <= 120 ? value : `${value.slice(0, 120)}…`;
 }
 
-/** Whether the port sends from its own addresses alone. */
+/** Whether the port may send from its own addresses only. */
 export function isSecured(world: World, nic: PodInterface, subnet: string): boolean {
   const said = annotationOf(nic, 'port_security');
   if (world.settings.tenancy === 'open') return said === 'true';
@@ -96,7 +96,7 @@ export function isSecured(world: World, nic: PodInterface, subnet: string): bool
   );
 }
 
-/** Whether the port takes frames for addresses that no port has. */
+/** Whether the port receives frames for unknown addresses. */
 export function forwardsLayer2(world: World, nic: PodInterface, subnet: string): boolean {
   if (annotationOf(nic, 'layer2_forward') !== 'true') return false;
   if (world.settings.tenancy === 'open' || world.ask(allowancesOf, subnet).layer2Forward) return true;

@@ -1,6 +1,6 @@
 /**
- * Of the addresses that a pod lists in annotation `port_vips`, those that its port may send from where the setting `tenancy` is `namespaced`:
- * addresses of its Subnet that nobody else has.
+ * The addresses in annotation `port_vips` from which a port may send if the setting `tenancy` is `namespaced`: addresses of its Subnet that no
+ * other object has.
  */
 import type { PoolAddresses } from '../../api/validation/pool-ranges.ts';
 import { poolAddresses } from '../../api/validation/pool-ranges.ts';
@@ -22,7 +22,7 @@ import { isObservedAsPods } from './existing-port.ts';
 import { closedPoolOf } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** Of the addresses that a pod lists for its port, those that it may send from. */
+/** The listed addresses from which the port may send. */
 export function allowedPortVips(world: World, nic: PodInterface, subnet: string): readonly string[] {
   const listed = portVipsIn(annotationOf(nic, 'port_vips'));
   if (listed.length === 0 || world.settings.tenancy === 'open') return listed;
@@ -36,11 +36,11 @@ export function allowedPortVips(world: World, nic: PodInterface, subnet: string)
 export interface VipProblem {
   readonly problem: string;
   readonly rule: string;
-  /** It is somebody's: it is no port's beside that one's, also where it was. */
+  /** Whether another object has it: then no other port may have it, also not one that had it before. */
   readonly isOthers: boolean;
 }
 
-/** Why a port may not send from an address that its pod lists; undefined where it may. */
+/** Why a port may not send from a listed address; undefined if it may. */
 export function vipProblem(world: World, nic: PodInterface, subnet: string, item: string): VipProblem | undefined {
   const problem = (text: string, rule: string, isOthers = false): VipProblem => ({ problem: text, rule, isOthers });
   const address = singleAddress(item);
@@ -65,11 +65,11 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
     );
   if (isHeldByForeignPort(world, subnet, address))
     return problem('is that of a port of another program in the switch', 'list an address that nobody has', true);
-  // Its own, or a Vip's that it shares: an administrator, or the allocator, has said so.
+  // Its own address, or that of a Vip that it shares: an administrator or the allocator decided so.
   return holders.length > 0 ? undefined : reservedForOthers(world, nic, subnet, address);
 }
 
-/** Nobody has it, and an administrator keeps it for others, or for nobody. */
+/** No object has it, and an administrator reserves it: for other namespaces or for none. */
 function reservedForOthers(world: World, { pod }: PodInterface, subnet: string, address: Address): VipProblem | undefined {
   const text = formatAddress(address);
   const pool = closedPoolOf(world, pod.namespace, subnet, address);
@@ -91,7 +91,7 @@ const excludedIn: Query<PoolAddresses> = defineQuery('subnet-excluded', (world, 
   poolAddresses((world.ask(subnetSpec, subnet)?.excludeIps ?? []).filter((item) => parseRange(item) !== undefined)),
 );
 
-/** The pod has it itself, or shares it with others by a Vip. */
+/** Whether the pod has it, or shares it by a Vip. */
 function isOwn(
   world: World,
   { pod }: PodInterface,
@@ -111,7 +111,7 @@ function singleAddress(item: string): Address | undefined {
   return Number(prefix) === (address.family === 4 ? 32 : 128) ? address : undefined;
 }
 
-/** Further addresses that the port has now. */
+/** The further addresses that the port has now. */
 function vipsBefore(world: World, nic: PodInterface): ReadonlySet<string> {
   const ids = isObservedAsPods(world, nic.row, nic) ? world.rows.column(nic.row, 'external_ids') : undefined;
   return new Set(ids instanceof Map ? splitList(String(ids.get('vips') ?? '')) : []);

@@ -1,6 +1,6 @@
 /**
- * The addresses and the MAC that a pod names for an interface, and whether an IP object has them. What is kept for a StatefulSet or a
- * virtual machine is given up when the next pod names others.
+ * The addresses and the MAC that a pod requests for an interface, and whether an IP object has them. An address that is retained for a
+ * StatefulSet or a virtual machine is released if the next pod requests others.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
@@ -18,12 +18,12 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 
-/** As much of an interface as says what is asked for: of a pod that is there, or of one that a template would make. */
+/** The fields of an interface that requests depend on: of an existing pod, or of a pod that a template would create. */
 export interface RequestingInterface extends Pick<PodInterface, 'provider' | 'isOvn' | 'selection'> {
   readonly pod: Pick<PodView, 'key' | 'annotations' | 'statefulSet'>;
 }
 
-/** Whether the addresses, the family, the MAC or the IPPool that are named are not those of an IP object; what cannot be read names nothing. */
+/** Whether an IP object does not have the requested addresses, family, MAC or IPPool. Unreadable values request nothing. */
 export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): boolean {
   const has = addressesOfIp(ip);
   if (has === undefined) return false;
@@ -38,7 +38,7 @@ export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): 
   return pool !== '' && outsideOf(world, [pool], ip);
 }
 
-/** Whether one of the items, each an address or one of each family, is what is there; of a family that it does not name, anything is. */
+/** Whether the addresses match one of the items, each an address or a dual-stack pair. A family that an item does not name matches. */
 export function matchesAny({ v4, v6 }: Addresses, items: readonly string[]): boolean {
   return items.some((item) => {
     const asked = familiesIn(splitList(item));
@@ -47,20 +47,20 @@ export function matchesAny({ v4, v6 }: Addresses, items: readonly string[]): boo
   });
 }
 
-/** The one family that is asked for. The address of a Vip is given as it is. */
+/** The requested family. Undefined with a Vip, whose addresses are used as they are. */
 export function requestedFamily(nic: RequestingInterface): 'v4' | 'v6' | undefined {
   if ((nic.pod.annotations[annotationKey.vip] ?? '') !== '') return undefined;
   const family = annotationOf(nic, 'ip_family').toLowerCase();
   return family === 'ipv4' ? 'v4' : family === 'ipv6' ? 'v6' : undefined;
 }
 
-/** Whether one family is asked for, and an IP object has none of it. */
+/** Whether one family is requested that an IP object does not have. */
 export function lacksRequestedFamily(nic: RequestingInterface, ip: IP): boolean {
   const family = requestedFamily(nic);
   return family !== undefined && addressesOfIp(ip)?.[family] === '';
 }
 
-/** Of the family that is asked for; of both where both are, or neither is. */
+/** The addresses of the requested family; of both if both or none are requested. */
 export function ofRequestedFamily(nic: RequestingInterface, addresses: Addresses): Addresses {
   const family = requestedFamily(nic);
   if (family === undefined || addresses[family] === '') return addresses;
@@ -81,14 +81,14 @@ export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'ma
   return mac === undefined ? inSelection(nic, `mac "${text}"`, macProblem(text) ?? 'is no MAC address') : { mac };
 }
 
-/** Annotations of their own were judged before; this is what the list of networks says. */
+/** A problem in the pod's list of networks; other annotations were validated before. */
 function inSelection({ pod, selection }: RequestingInterface, what: string, problem: string): Refused {
   const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
   const key = annotationKey.networkAttachments;
   return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} asked for in network ${network} ${problem}` };
 }
 
-/** Addresses by name: `ip_address`, or of a list `ip_pool` any for a plain pod, the one of its ordinal for a StatefulSet's. */
+/** Requested addresses: `ip_address`, or of a list `ip_pool`: any for a plain pod, the one of its ordinal for a pod of a StatefulSet. */
 export function requestedAddresses(nic: RequestingInterface): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | Refused {
   const single = interfaceValue(nic, 'ip_address');
   if (single !== '') return familiesIn(splitList(single));
@@ -113,7 +113,7 @@ export function requestedAddresses(nic: RequestingInterface): Pick<AddressReques
   return familiesIn(splitList(own));
 }
 
-/** With `;` a list of addresses or pairs; with `,` a list of addresses, but two of different families are one pair. */
+/** `;` separates addresses or dual-stack pairs; `,` separates addresses, but two of different families are one pair. */
 export function listedAddresses(text: string): readonly string[] {
   if (text.includes(';'))
     return text
@@ -125,7 +125,7 @@ export function listedAddresses(text: string): readonly string[] {
   return items.length === 2 && families.size === 2 ? [items.join(',')] : items;
 }
 
-/** An item may be written as a network's address with its prefix. */
+/** An item may have a prefix length. */
 export function familiesIn(items: readonly string[]): { readonly v4?: string; readonly v6?: string } {
   const found: { v4?: string; v6?: string } = {};
   for (const item of items) {
@@ -136,7 +136,7 @@ export function familiesIn(items: readonly string[]): { readonly v4?: string; re
   return found;
 }
 
-/** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
+/** The IPPool in an annotation `ip_pool` that is neither a list nor an address. */
 export function poolName(annotation: string): string {
   return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
 }

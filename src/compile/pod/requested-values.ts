@@ -1,10 +1,10 @@
-/** Which word of a pod asks for something, so that what is wrong with it is told of the pod, the annotation and its value. */
+/** The annotations of a pod with which it requests something, so that a message names pod, annotation and value. */
 import { readable } from '../../api/pod/annotation-limits.ts';
 import { annotationKey, interfaceAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 
-/** An annotation and what it says. */
+/** An annotation and its value. */
 export interface RequestedValue {
   readonly key: string;
   readonly value: string;
@@ -14,7 +14,7 @@ type Asked = 'subnet' | 'address';
 
 type AskedOf = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterface['pod'], 'annotations'> };
 
-/** `sentence` as it is said to the pod; one that names the pod already stays as it is. */
+/** `sentence` with the pod, the annotation and its value; unchanged if it names the pod already. */
 export function podMessage(nic: PodInterface, asked: Asked, sentence: string): string {
   const said = `Pod ${nic.pod.key}: `;
   if (sentence.startsWith(said)) return sentence;
@@ -23,7 +23,7 @@ export function podMessage(nic: PodInterface, asked: Asked, sentence: string): s
   return said + values.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
 }
 
-/** The annotation for one interface of an attached network, which counts before that for the provider. */
+/** The annotation for one interface of an attached network, which has precedence over that for the provider. */
 export function interfaceValue({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
   return readable(suffix, pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
 }
@@ -42,7 +42,7 @@ function subnetValues(nic: PodInterface): readonly RequestedValue[] {
   return requestedValuesOf(nic, [suffix]);
 }
 
-/** In the order in which they count: of what names an address the first, then what else narrows the choice. */
+/** In order of precedence: the first value that names an address, then what else narrows the choice. */
 function addressValues(nic: PodInterface): readonly RequestedValue[] {
   const { selection } = nic;
   const selected: RequestedValue = {
@@ -57,7 +57,7 @@ function addressValues(nic: PodInterface): readonly RequestedValue[] {
   return [...addresses.slice(0, 1), ...requestedValuesOf(nic, ['ip_family', 'mac_address'])];
 }
 
-/** The addresses that are asked for one interface of an attached network, the first of them counts. */
+/** The requested addresses of one interface of an attached network; the first counts. */
 export function interfaceAddressValues(nic: PodInterface): readonly RequestedValue[] {
   const { selection } = nic;
   return [

@@ -1,6 +1,6 @@
 /**
- * The port of a StatefulSet's pod that is away, or of a virtual machine that is stopped: it stays on its switch, out of all port groups, owned by the IP object that keeps the
- * address. When the pod is back the row is its own again, in place.
+ * The port of a StatefulSet ordinal without a pod, or of a stopped virtual machine. It stays on its switch, in no port group, owned by the IP
+ * object that retains the address. The next pod becomes the row owner, in place.
  */
 import { isRetained } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether an address that is kept while no pod is there would be of use to the next one: its Subnet stays and has it, and the next pod
- * would be given an interface in that Subnet.
+ * Whether an address that is retained without a pod is useful to the next pod: its Subnet exists and has it, and the next pod would have an
+ * interface in that Subnet.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Labels } from '../../api/kubernetes/meta.ts';
@@ -18,10 +18,10 @@ import type { PodView } from './pod-view.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 
-/** The pod that would come, as its template has it. */
+/** The pod that the template would create. */
 export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {
   readonly annotations: Labels;
-  /** Networks that it would be attached to. */
+  /** Networks that it would attach. */
   readonly networks: readonly NetworkSelection[];
 }
 
@@ -52,7 +52,7 @@ export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
   return misboundPolicy(world, namespace) === 'report';
 }
 
-/** What the pod's list of networks says of the one of a provider; undefined where it would not be attached to it. */
+/** The element for a provider in the pod's list of networks; undefined if the pod would not attach it. */
 function attaches({ networks }: NextPod, provider: string): NetworkSelection | undefined {
   const parsed = parseProvider(provider);
   if (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only') return undefined;

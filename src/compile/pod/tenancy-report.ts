@@ -1,6 +1,6 @@
 /**
- * Pods that run with what the setting `tenancy` refuses to new ones: they were bound before it was set, or before a Subnet or a Vpc listed
- * other namespaces. They keep their network and are told.
+ * Running pods with what the setting `tenancy` forbids to new ones: they were bound before the setting, or before a Subnet or Vpc listed other
+ * namespaces. They keep their network and report it.
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { World } from '../../world/world.ts';

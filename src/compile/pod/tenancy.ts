@@ -1,6 +1,6 @@
 /**
- * Which Subnets, IPPools and attached networks the pods of a namespace may use where the setting `tenancy` is `namespaced`. What a tenant
- * writes (a pod, its labels, a definition of a network) never widens it: only Subnets and Vpcs say whom they admit.
+ * The Subnets, IPPools and attached networks that a namespace may use if the setting `tenancy` is `namespaced`. What a tenant can write (pods,
+ * labels, definitions of networks) never extends them: only Subnets and Vpcs list the namespaces that they admit.
  */
 import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
@@ -20,10 +20,10 @@ import { providerSubnets } from '../subnet/judging/subnet-view.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { commandText, nameArgument } from '../../text/command-text.ts';
 
-/** Networks that are defined in this namespace are everybody's, as with the namespace isolation of Multus (`globalNamespaces`). */
+/** All namespaces may use networks defined in this one, as with the namespace isolation of Multus (`globalNamespaces`). */
 const SHARED_NETWORKS = 'default';
 
-/** Why it may not be used. */
+/** Why a namespace may not use it. */
 export interface Exclusion {
   readonly reason: Extract<Reason, 'NamespaceNotAdmitted'>;
   readonly message: string;
@@ -35,17 +35,17 @@ interface Admission {
   readonly namespaces: readonly string[];
   readonly selectors: readonly LabelSelector[];
   readonly vpc: string;
-  /** Those that its Vpc lists; empty where the Vpc lists none, and in the default Vpc. */
+  /** Namespaces of its Vpc; empty if the Vpc lists none, and in the default Vpc. */
   readonly vpcNamespaces: readonly string[];
-  /** It is the default Subnet of its Vpc: that of the Vpc's namespaces. */
+  /** Whether it is the default Subnet of its Vpc, for the Vpc's namespaces. */
   readonly isVpcDefault: boolean;
-  /** It is of the cluster's ways to the outside: nobody's who is not listed. */
+  /** Whether it is an external network of the cluster: only for listed namespaces. */
   readonly isExternal: boolean;
-  /** The namespace that the network is defined in which it serves; empty for none, and for one that is everybody's. */
+  /** The namespace that defines the network it serves; empty if there is none, and for a shared network. */
   readonly networkOf: string;
 }
 
-/** Undefined where there is no such Subnet. */
+/** Undefined if there is no such Subnet. */
 const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission', (world, name) => {
   const intent = world.ask(subnetIntent, name);
   const basics = world.ask(subnetBasics, name);
@@ -64,7 +64,7 @@ const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission'
   };
 });
 
-/** Why the pods of a namespace may not be in a Subnet; undefined where they may, and where there is no such Subnet. */
+/** Why the pods of a namespace may not be in a Subnet; undefined if they may, or there is no such Subnet. */
 export function excludedFromSubnet(world: World, namespace: string, subnet: string): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;
   const admission = world.ask(admissionOf, subnet);
@@ -84,7 +84,7 @@ interface Obstacle {
   readonly field: string;
 }
 
-/** Other tenants' names are not told. */
+/** The message does not name other tenants. */
 function obstacleOf(admission: Admission, namespace: string, labels: Labels): Obstacle | undefined {
   const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isExternal, networkOf } = admission;
   if (named.includes(namespace)) return undefined;
@@ -111,8 +111,8 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
 }
 
 /**
- * Why a pod may not be attached to the network of an interface: it is another namespace's, it is not defined in `default`, and no Subnet that
- * gives its addresses admits the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
+ * Why a pod may not attach the network of an interface: another namespace defines it, not `default`, and no Subnet with its addresses admits
+ * the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
  */
 export function excludedFromNetwork(world: World, { pod, provider, selection }: PodInterface): Exclusion | undefined {
   if (world.settings.tenancy === 'open') return undefined;
@@ -129,7 +129,7 @@ export function excludedFromNetwork(world: World, { pod, provider, selection }: 
   );
 }
 
-/** Why a pod may not take addresses of an IPPool. */
+/** Why a pod may not use addresses of an IPPool. */
 export function excludedFromPool(world: World, namespace: string, pool: string): Exclusion | undefined {
   if (world.settings.tenancy === 'open' || !isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
   return exclusion(
@@ -137,7 +137,7 @@ export function excludedFromPool(world: World, namespace: string, pool: string):
   );
 }
 
-/** Why a pod may not ask for an address by name: an IPPool keeps it for other namespaces. */
+/** Why a pod may not request an address: an IPPool reserves it for other namespaces. */
 export function excludedFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Exclusion | undefined {
   if (world.settings.tenancy === 'open' || texts.length === 0) return undefined;
   for (const text of texts) {
@@ -151,7 +151,7 @@ export function excludedFromAddress(world: World, namespace: string, subnet: str
   return undefined;
 }
 
-/** The first IPPool, by name, that has an address and is for other namespaces. */
+/** The first IPPool, by name, that has the address and is for other namespaces. */
 export function closedPoolOf(world: World, namespace: string, subnet: string, { family, value }: Address): string | undefined {
   return [...world.ipPools.bucket('subnet', subnet)]
     .toSorted()

@@ -1,6 +1,6 @@
 /**
- * Annotations of a pod that say an interface is allocated, which nothing proves: the addresses in them are asked for like any others. While
- * they are not granted, `allocated` and `routed` are taken away, since agents on the node act on them.
+ * Unproven claims: annotations that mark an interface as allocated without a proof. Their addresses are requests like any other. Until these
+ * are granted, Kiln removes `allocated` and `routed`, since agents on the node act on them.
  */
 import type { WrittenPodAnnotation } from '../../api/annotations.ts';
 import { podAnnotation } from '../../api/well-known.ts';

@@ -71,7 +71,7 @@ export const DEPENDENCIES: readonly Dependency[] = [
     on: 'vips',
     dependent: 'pods',
     blocks: false,
-    // Pods that have its address, and pods whose ports may use it beside their own.
+    // Pods that have its address, and pods with ports that may use it beside their own.
     dependents: (world, vip) => [...new Set([...world.pods.bucket('vip', vip), ...world.pods.bucket('allowedPair', vip)])],
     dependsOn: (world, pod) => vipsNamedBy(world, pod),
   },
@@ -91,7 +91,7 @@ export const DEPENDENCIES: readonly Dependency[] = [
   })),
 ];
 
-/** Kinds whose deletion can be blocked. */
+/** Kinds that can have blockers. */
 export const BLOCKED_RESOURCES: readonly ResourceName[] = [
   ...new Set(DEPENDENCIES.filter(({ blocks }) => blocks !== false).map(({ on }) => on)),
 ];

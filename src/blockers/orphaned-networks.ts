@@ -1,4 +1,4 @@
-/** Orphaned networks: networks in OVN whose Subnet was removed by force, found by their router ports. */
+/** Orphaned networks: networks in OVN of Subnets that were removed by force, found by their router ports. */
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { subnetIntent } from '../world/intent.ts';
 import type { Query } from '../world/world.ts';
@@ -21,7 +21,7 @@ export const orphanedNetworks: Query<readonly string[]> = defineQuery('orphaned-
   return left.toSorted();
 });
 
-/** The Vpc whose router has an orphaned network; empty for none. */
+/** The Vpc with an orphaned network in its router; empty for none. */
 export const vpcOfOrphanedNetwork: Query<string> = defineQuery('vpc-of-orphaned-network', (world, subnet) => {
   const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
   const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).flatMap((uuid) => world.rows.byUuid(uuid)?.id ?? []);

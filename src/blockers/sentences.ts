@@ -24,7 +24,7 @@ function whenItGoes(settings: Settings, resource: ResourceName, key: string, { c
   return builtIn === undefined ? goes : `${goes}, and is created again at once; a pod that needs a new address in it waits until then`;
 }
 
-/** For an object whose deletion the webhook denies. */
+/** For a deletion that the webhook denies. */
 export function refusedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { kind } = traitsOf(resource);
   const first = `${blockersSentence(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;

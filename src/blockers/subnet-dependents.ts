@@ -65,8 +65,8 @@ export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (w
 /** Pods with addresses of a Subnet or a port in it. */
 function podsIn(world: World, subnet: string): readonly string[] {
   const provider = world.ask(providerOf, subnet);
-  const said = [...world.pods.bucket('allocated', subnet), ...world.pods.bucket('allocated', `provider/${provider}`)];
-  return [...new Set([...said, ...ownersOfPorts(world, subnet, 'pod/')])];
+  const claimed = [...world.pods.bucket('allocated', subnet), ...world.pods.bucket('allocated', `provider/${provider}`)];
+  return [...new Set([...claimed, ...ownersOfPorts(world, subnet, 'pod/')])];
 }
 
 const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');
@@ -88,8 +88,8 @@ function nodesIn(world: World, subnet: string): readonly string[] {
 /** Subnets in a node's annotations, or of its port, that its IP object does not name. */
 function nodeSubnets(world: World, node: string): readonly string[] {
   const port = nodePortName(node);
-  const said = [world.ask(annotatedSubnet, node), subnetOfPort(world, node)];
-  return [...new Set(said)].filter((subnet) => subnet !== '' && subnet !== world.ask(subnetOfIp, port));
+  const subnets = [world.ask(annotatedSubnet, node), subnetOfPort(world, node)];
+  return [...new Set(subnets)].filter((subnet) => subnet !== '' && subnet !== world.ask(subnetOfIp, port));
 }
 
 function subnetOfPort(world: World, node: string): string {

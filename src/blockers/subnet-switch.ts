@@ -14,7 +14,7 @@ export function hasSwitch(world: World, subnet: string, uid: string): boolean {
   return hasLostOwnershipKeys(world.rows, { id, owner: { kind: 'subnet', namespace: '', name: subnet, uid } });
 }
 
-/** The Subnet has a switch, or was accepted: one whose switch was deleted by hand does not count as new. */
+/** The Subnet has a switch, or was accepted: it does not count as new after its switch was deleted by hand. */
 export const isEstablished: Query<boolean> = defineQuery('subnet-established', (world, name) => {
   const subnet = world.subnets.get(name);
   if (subnet === undefined) return false;

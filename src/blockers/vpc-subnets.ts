@@ -11,7 +11,7 @@ import { orphanedNetworks } from './orphaned-networks.ts';
 import { SUBNET_DEPENDENCIES } from './subnet-dependents.ts';
 import { hasSwitch, OF_SUBNET } from './subnet-switch.ts';
 
-/** The Vpc whose deletion a Subnet blocks, since its router has the Subnet's network: none, or one. */
+/** The Vpc that a Subnet blocks, since its router has the Subnet's network: none, or one. */
 export function vpcOfSubnet(world: World, subnet: string): readonly string[] {
   if (!isInOvn(world, subnet)) return [];
   const vpc = world.vpcOf(world.ask(subnetIntent, subnet) as SubnetIntent);

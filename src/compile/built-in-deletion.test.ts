@@ -51,9 +51,9 @@ test('all Vpcs and Subnets are deleted: those in use stay with their ports and a
   assert.deepEqual(bench.keys('vpcs'), ['ovn-cluster']);
   assert.ok(BUILT_IN.every(([resource, name]) => isGoing(scene, resource, name)));
   for (const [resource, name] of [BUILT_IN[0], BUILT_IN[2]]) {
-    const said = bench.condition(resource, name, 'DeletionBlocked');
-    assert.deepEqual([said?.status, said?.reason], ['True', 'NeededByCluster']);
-    assert.match(said?.message ?? '', /The cluster needs it: .* nothing has to be done/);
+    const reported = bench.condition(resource, name, 'DeletionBlocked');
+    assert.deepEqual([reported?.status, reported?.reason], ['True', 'NeededByCluster']);
+    assert.match(reported?.message ?? '', /The cluster needs it: .* nothing has to be done/);
   }
   assert.equal(bench.condition('subnets', 'ovn-default', 'DeletionBlocked')?.reason, 'DeletionBlocked');
   assert.deepEqual(

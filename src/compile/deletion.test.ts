@@ -22,7 +22,7 @@ function tenant(): PodScene {
 function eventsOf(bench: RuleBench, resource: ResourceName, key: string, reason: RegExp): string[] {
   return bench.events
     .filter((event) => event.object === `${resource}/${key}` && reason.test(event.reason))
-    .map(({ reason: said, message }) => `${said}: ${message}`);
+    .map(({ reason: reported, message }) => `${reported}: ${message}`);
 }
 
 test('a blocked deletion is reported by one Event, however many blockers it had, and so is its end', () => {
@@ -40,7 +40,7 @@ test('a blocked deletion is reported by one Event, however many blockers it had,
   bench.settle();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^Deletion/).slice(1), [
-    'DeletionUnblocked: Subnet red is not kept by anything any more and goes',
+    'DeletionUnblocked: Subnet red has no blockers any longer and is deleted',
   ]);
 });
 
@@ -104,7 +104,7 @@ test('a Subnet that is being deleted: a request for an address fails', () => {
   bench.vanish('pods', 'shop/a');
   bench.vanish('pods', 'shop/b');
   bench.settle();
-  assert.equal(bench.object('subnets', 'red'), undefined, 'who only asks keeps nothing');
+  assert.equal(bench.object('subnets', 'red'), undefined, 'an IP object that only requests an address does not block');
 });
 
 test('a Subnet that is being deleted: a new IPPool reports that, and does not block the deletion', () => {

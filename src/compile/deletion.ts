@@ -37,7 +37,7 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
 
 /** For an object that is being deleted and has no blocker any longer. */
 export function unblocked(resource: ResourceName, key: string): Pick<PatchOutput, 'withoutConditions' | 'eventsWithout'> {
-  const message = `${traitsOf(resource).kind} ${key} is not kept by anything any more and goes`;
+  const message = `${traitsOf(resource).kind} ${key} has no blockers any longer and is deleted`;
   return {
     withoutConditions: [DELETION_BLOCKED],
     eventsWithout: { [DELETION_BLOCKED]: { type: 'Normal', reason: DELETION_UNBLOCKED, message } },

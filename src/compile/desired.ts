@@ -1,5 +1,5 @@
 /**
- * The desired state: the outputs of all rules by identity, and the identities whose outputs have changed since the writers last looked (`dirty…`).
+ * The desired state: the outputs of all rules by identity, and the identities with outputs that have changed since the writers last looked (`dirty…`).
  * The writers compare only these with the World.
  */
 import { equal } from '../world/equal.ts';
@@ -23,14 +23,14 @@ import type { ResourceName } from '../world/resources.ts';
 export interface RowSlot {
   /** Outputs for this identity, in the order of `older`: the first one is written, the others are conflicts. */
   readonly rows: readonly RowOutput[];
-  /** By `memberKey`; `said` counts the rules that emit the same member. */
-  readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly said: number }>;
+  /** By `memberKey`; `emitters` counts the rules that emit the same member. */
+  readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly emitters: number }>;
 }
 
 /** Most slots have one row and no members: a list has its exact length, and a map exists from the first member on. */
 interface MutableSlot {
   rows: readonly RowOutput[];
-  members: Map<MemberKey, { output: MemberOutput; said: number }>;
+  members: Map<MemberKey, { output: MemberOutput; emitters: number }>;
 }
 
 /** Identity of a member within its row: the column, and the reference, the map key or the element. */
@@ -126,23 +126,23 @@ export class Desired {
       }
       return after;
     }
-    const kept = new Set<Output>();
+    const reused = new Set<Output>();
     let named: ReadonlyMap<string, readonly Output[]> | undefined;
     const held = after.map((output, place) => {
       const there = before[place];
       // Most outputs keep their position.
       const same =
-        there !== undefined && !kept.has(there) && equal(there, output)
+        there !== undefined && !reused.has(there) && equal(there, output)
           ? there
-          : (named ??= Map.groupBy(before, nameOf)).get(nameOf(output))?.find((one) => !kept.has(one) && equal(one, output));
+          : (named ??= Map.groupBy(before, nameOf)).get(nameOf(output))?.find((one) => !reused.has(one) && equal(one, output));
       if (same === undefined) {
         this.#add(output);
         this.#mark(output);
-      } else kept.add(same);
+      } else reused.add(same);
       return same ?? output;
     });
     for (const output of before) {
-      if (kept.has(output)) continue;
+      if (reused.has(output)) continue;
       this.#remove(output);
       this.#mark(output);
     }
@@ -162,7 +162,7 @@ export class Desired {
         const key = this.#keyOf(output);
         const present = slot.members.get(key);
         if (slot.members === NO_MEMBERS) slot.members = new Map();
-        slot.members.set(key, { output, said: (present?.said ?? 0) + 1 });
+        slot.members.set(key, { output, emitters: (present?.emitters ?? 0) + 1 });
         return;
       }
       case 'address-request': {
@@ -203,7 +203,7 @@ export class Desired {
         const slot = this.#slot(output.row);
         const key = this.#keyOf(output);
         const present = slot.members.get(key);
-        if (present !== undefined && present.said > 1) present.said--;
+        if (present !== undefined && present.emitters > 1) present.emitters--;
         else slot.members.delete(key);
         this.#tidy(output.row, slot);
         return;
@@ -334,7 +334,7 @@ function nameOf(output: Output): string {
   }
 }
 
-/** Owners whose rows the networks of all tenants depend on: they go before pods and others, whatever the age. */
+/** Owners of rows that the networks of all tenants depend on: they go before pods and others, whatever the age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 
 /** Order of outputs for one identity: infrastructure first, then the older object, then by uid, rule and contents, so that every process agrees. */

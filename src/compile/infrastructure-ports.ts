@@ -10,7 +10,7 @@ import { defineQuery } from '../world/world.ts';
 
 const OF_NODE = nodePortName('');
 
-/** The object, as `Kind name`, whose port has this name; undefined if a pod's port may have it. */
+/** The object, as `Kind name`, with a port of this name; undefined if a pod's port may have it. */
 export function infrastructureWithPort(world: World, port: string): string | undefined {
   if (port.startsWith(OF_NODE) && world.nodes.has(port.slice(OF_NODE.length))) return `Node ${port.slice(OF_NODE.length)}`;
   return world.ask(portsWithDots, '')[port];

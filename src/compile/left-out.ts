@@ -8,9 +8,9 @@ const NAMED = 10;
 
 /** The messages of the first findings, without the last full stop. */
 export function findingsText(findings: readonly Pick<Finding, 'message'>[]): string {
-  const said = findings.slice(0, NAMED).map(({ message }) => message);
+  const messages = findings.slice(0, NAMED).map(({ message }) => message);
   const more = findings.length > NAMED ? `. And ${findings.length - NAMED} more` : '';
-  return `${said.join('. ')}${more}`;
+  return `${messages.join('. ')}${more}`;
 }
 
 /** The first names, and how many more there are. */

@@ -30,7 +30,7 @@ export interface RowOutput {
   readonly id: RowId;
   readonly owner: Claimant;
   readonly rule: string;
-  /** For tables whose rows exist only as children of another row. */
+  /** For tables with rows that exist only as children of another row. */
   readonly parent?: { readonly id: RowId; readonly column: string };
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; the diff adds the ownership keys. */

@@ -35,7 +35,7 @@ import { subnetStatus, subnetUsageStatus } from './subnet/status/subnet-status.t
 import { subnetSwitch } from './subnet/rows/subnet-switch.ts';
 import { podAnnotationUnimplemented, unimplemented } from './unimplemented.ts';
 import { unsupportedAddressFields } from './unsupported.ts';
-import { writeRefusedNotice } from './write-refusal.ts';
+import { writeRejectedNotice } from './write-rejection.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc/vpc-load-balancers.ts';
 import { vpcPeering } from './vpc/vpc-peering.ts';
@@ -83,7 +83,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePolicy,
   nodeAddresses,
   namespaceAnnotations,
-  writeRefusedNotice,
+  writeRejectedNotice,
   misboundPolicyCheck,
   attachmentFindings,
   pod,

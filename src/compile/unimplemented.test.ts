@@ -13,10 +13,10 @@ import { objectId } from './output.ts';
 const NOW = '2026-01-02T03:04:05Z';
 
 /** The writes for such an object. */
-function writes(scene: PodScene, said: Omit<UnimplementedObject, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
-  const { resource, key } = said;
+function writes(scene: PodScene, reported: Omit<UnimplementedObject, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
+  const { resource, key } = reported;
   const { world, compiler } = scene.bench;
-  world.unimplemented.set(`${resource}/${key}`, { ...said, uid: 'u1' });
+  world.unimplemented.set(`${resource}/${key}`, { ...reported, uid: 'u1' });
   scene.bench.compile();
   const metadata = { name: key, uid: 'u1', resourceVersion: '7', generation: 1, ...held.metadata };
   return diffObject(resource, key, compiler.desired.object(objectId(resource, key)), { ...held, metadata }, NOW);
@@ -33,8 +33,8 @@ function statusConditions(write: ObjectWrite | undefined): readonly Readonly<Rec
 
 test('an object of an unimplemented kind gets one condition in its status, and no other write', () => {
   const scene = new PodScene();
-  const said = { resource: 'vlans', key: 'v10', feature: 'underlay networks' } as const;
-  const [write, ...more] = writes(scene, said);
+  const reported = { resource: 'vlans', key: 'v10', feature: 'underlay networks' } as const;
+  const [write, ...more] = writes(scene, reported);
   assert.deepEqual(more, []);
   assert.ok(write?.verb === 'patch' && write.subresource === 'status');
   assert.deepEqual(Object.keys(write.patch), ['status'], 'no finalizer, no label');
@@ -51,14 +51,14 @@ test('an object of an unimplemented kind gets one condition in its status, and n
     write.events.map(({ type, reason }) => [type, reason]),
     [['Warning', 'NotCarriedOut']],
   );
-  assert.deepEqual(writes(scene, said, { status: { conditions } }), [], 'it stands there');
+  assert.deepEqual(writes(scene, reported, { status: { conditions } }), [], 'it stands there');
 });
 
 test('a kind without conditions has them in its annotation; one with neither gets an Event', () => {
   const scene = new PodScene();
   for (const resource of ['security-groups', 'bgp-confs', 'networkpolicies'] satisfies ResourceName[]) {
-    const said = { resource, key: resource === 'networkpolicies' ? 'shop/one' : 'one', feature: 'it' };
-    const [write, ...more] = writes(scene, said);
+    const reported = { resource, key: resource === 'networkpolicies' ? 'shop/one' : 'one', feature: 'it' };
+    const [write, ...more] = writes(scene, reported);
     assert.deepEqual(more, []);
     assert.ok(
       write?.verb === 'patch' && write.subresource === undefined && write.resourceVersion === '7',
@@ -69,22 +69,22 @@ test('a kind without conditions has them in its annotation; one with neither get
     const text = annotations[kilnAnnotation.conditions] ?? '';
     assert.match(text, /"type":"Ready","status":"False","reason":"NotCarriedOut"/);
     const metadata = { name: 'one', uid: 'u1', resourceVersion: '8', generation: 1, annotations };
-    assert.deepEqual(writes(scene, said, { metadata }), [], resource);
+    assert.deepEqual(writes(scene, reported, { metadata }), [], resource);
   }
   assert.deepEqual(writes(scene, { resource: 'services', key: 'shop/web', feature: 'load balancing' }), []);
-  const told = [...scene.bench.compiler.desired.freshNotices];
+  const events = [...scene.bench.compiler.desired.freshNotices];
   assert.deepEqual(
-    told.map(({ key, reason }) => [key, reason]),
+    events.map(({ key, reason }) => [key, reason]),
     [['shop/web', 'NotCarriedOut']],
   );
 });
 
 test('a broken CEL rule that an old API server did not check is reported with field and rule, until it is corrected', () => {
   const scene = new PodScene();
-  const said = { resource: 'vpc-egress-gateways', key: 'net/veg', feature: 'it' } as const;
+  const reported = { resource: 'vpc-egress-gateways', key: 'net/veg', feature: 'it' } as const;
   const subject = { kind: 'VpcEgressGateway', namespace: 'net', name: 'veg' };
   const broken = celFindings(vpcEgressGatewayKind, subject, { policies: [{ snat: true }] }).map(({ message }) => message);
-  const [write] = writes(scene, { ...said, broken });
+  const [write] = writes(scene, { ...reported, broken });
   const conditions = statusConditions(write);
   assert.deepEqual(
     conditions.map(({ type, status, reason }) => [type, status, reason]),
@@ -97,7 +97,7 @@ test('a broken CEL rule that an old API server did not check is reported with fi
     conditions[1]?.['message'],
     'VpcEgressGateway net/veg: spec.policies[0] "{"snat":true}" is not allowed; a policy needs ipBlocks or subnets',
   );
-  const [mended] = writes(scene, { ...said, broken: [] }, { status: { conditions } });
+  const [mended] = writes(scene, { ...reported, broken: [] }, { status: { conditions } });
   assert.deepEqual(
     statusConditions(mended).map(({ type, status, reason }) => [type, status, reason]),
     [
@@ -111,18 +111,20 @@ test("Kube-OVN's finalizer is removed when the object is deleted, and not sooner
   const scene = new PodScene();
   const finalizers = ['kubeovn.io/kube-ovn-controller', 'example.com/other', 'kube-ovn-controller'];
   for (const resource of ['ovn-fips', 'vpc-nat-gateways', 'qos-policies', 'switch-lb-rules'] satisfies ResourceName[]) {
-    const said = { resource, key: 'one', feature: 'it' } as const;
+    const reported = { resource, key: 'one', feature: 'it' } as const;
     const metadata = { name: 'one', uid: 'u1', resourceVersion: '7', finalizers };
     assert.ok(
-      writes(scene, said, { metadata }).every(({ verb, ...write }) => verb === 'patch' && !JSON.stringify(write).includes('finalizers')),
+      writes(scene, reported, { metadata }).every(
+        ({ verb, ...write }) => verb === 'patch' && !JSON.stringify(write).includes('finalizers'),
+      ),
       `${resource} lives`,
     );
     const going = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
-    const [write] = writes(scene, { ...said, terminating: true }, { metadata: going });
+    const [write] = writes(scene, { ...reported, terminating: true }, { metadata: going });
     assert.ok(write?.verb === 'patch' && write.resourceVersion === '7', resource);
     assert.deepEqual((patchOf(write)['metadata'] as { readonly finalizers: unknown }).finalizers, ['example.com/other'], resource);
     assert.match(write.events[0]?.message ?? '', / one is deleted, and what Kube-OVN made of it in OVN and on nodes stays: /);
-    const [, ...more] = writes(scene, { ...said, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
+    const [, ...more] = writes(scene, { ...reported, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
     assert.deepEqual(more, [], `${resource} waits for its other owner alone`);
   }
 });

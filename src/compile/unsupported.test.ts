@@ -101,7 +101,7 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
     for (const [field, value] of Object.entries(fields.told)) {
       const [name = '', inner = ''] = field.split('.');
       const { bench } = new PodScene();
-      const said = (): readonly string[] =>
+      const reported = (): readonly string[] =>
         bench.events
           .filter(({ object, reason }) => object === `${resource}/one` && ['UnsupportedField', 'NotCarriedOut'].includes(reason))
           .map(({ message }) => message);
@@ -109,8 +109,8 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
       bench.settle();
       const named = new RegExp(`: spec\\.${name}${inner === '' ? '' : `\\[\\]\\.${inner}`}\\b`);
       assert.ok(
-        said().some((message) => named.test(message)),
-        `spec.${field}: ${said().join('; ')}`,
+        reported().some((message) => named.test(message)),
+        `spec.${field}: ${reported().join('; ')}`,
       );
       // The API server drops an Event after an hour.
       const conditions = conditionsOf(resource, bench.object(resource, 'one') as never);

@@ -29,19 +29,19 @@ export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
 }
 
 /** Whether a column has the desired value. The order of a set does not count; a missing optional equals null. */
-export function holds(observed: Value | undefined, wanted: InputValue): boolean {
+export function holds(observed: Value | undefined, desired: InputValue): boolean {
   if (observed === undefined) return false;
   if (observed instanceof Set) {
     // Most sets have at most one member.
-    if (Array.isArray(wanted) && wanted.length < 2)
-      return observed.size === wanted.length && (wanted.length === 0 || observed.has(wanted[0]));
+    if (Array.isArray(desired) && desired.length < 2)
+      return observed.size === desired.length && (desired.length === 0 || observed.has(desired[0]));
     const atoms =
-      wanted === null ? [] : Array.isArray(wanted) || wanted instanceof Set ? [...(wanted as Iterable<Scalar>)] : [wanted as Scalar];
+      desired === null ? [] : Array.isArray(desired) || desired instanceof Set ? [...(desired as Iterable<Scalar>)] : [desired as Scalar];
     return new Set(atoms).size === observed.size && atoms.every((atom) => observed.has(atom));
   }
   if (observed instanceof Map) return false;
-  if (Array.isArray(wanted)) return wanted.length === 0 ? observed === null : wanted.length === 1 && wanted[0] === observed;
-  return observed === wanted;
+  if (Array.isArray(desired)) return desired.length === 0 ? observed === null : desired.length === 1 && desired[0] === observed;
+  return observed === desired;
 }
 
 export interface KeyDiff {
@@ -55,12 +55,12 @@ function isForeignKey(key: string): boolean {
 }
 
 /** @returns undefined if the map has the desired keys */
-export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<string, string>>, mode: ColumnMode): KeyDiff | undefined {
+export function diffKeys(observed: Value | undefined, desired: Readonly<Record<string, string>>, mode: ColumnMode): KeyDiff | undefined {
   const held = observed instanceof Map ? (observed as ReadonlyMap<string, string>) : new Map<string, string>();
   const set: Record<string, string> = {};
   let differs = false;
-  for (const key of Object.keys(wanted)) {
-    const value = wanted[key] as string;
+  for (const key of Object.keys(desired)) {
+    const value = desired[key] as string;
     if (held.get(key) === value) continue;
     set[key] = value;
     differs = true;
@@ -68,7 +68,7 @@ export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<st
   const remove: string[] = [];
   for (const key of held.keys()) {
     // No rule emits a seal: it is written together with another column.
-    if (Object.hasOwn(wanted, key) || isForeignKey(key) || key === SEAL_KEY) continue;
+    if (Object.hasOwn(desired, key) || isForeignKey(key) || key === SEAL_KEY) continue;
     if (Array.isArray(mode) && !(mode as readonly string[]).includes(key)) continue;
     remove.push(key);
   }

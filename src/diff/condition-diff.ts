@@ -7,7 +7,7 @@ import { parsedTime } from '../world/conditions.ts';
 export interface ConditionDiff {
   /** The whole list to write. */
   readonly conditions: readonly Condition[];
-  /** New conditions, and those whose status, reason or message changed. */
+  /** New conditions, and those with a changed status, reason or message. */
   readonly changed: readonly ConditionOutput[];
   /** The changed conditions for which an Event is due. */
   readonly withEvent: readonly ConditionOutput[];

@@ -36,11 +36,11 @@ export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly ki
   const after: Record<string, string> = {};
   for (const edit of verdict.edits) describeEdit(id, edit, verdict.edits, context, before, after);
   describePlaces(id, verdict, context, before, after);
-  const wanted = context.desired.row(id)?.rows[0]?.owner;
+  const desired = context.desired.row(id)?.rows[0]?.owner;
   const ownership = context.rows.best(id)?.ownership;
   const owner =
-    wanted !== undefined
-      ? { owner: ownerText(wanted), uid: wanted.uid }
+    desired !== undefined
+      ? { owner: ownerText(desired), uid: desired.uid }
       : ownership?.kind === 'ours'
         ? { owner: ownership.owner, uid: ownership.uid }
         : {};

@@ -43,7 +43,7 @@ export type Verdict =
   | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
   /** These rows do not exist yet: the writer compares again when one does. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
-  /** A foreign row prevents the change. `on`: rows after whose change the writer compares again. */
+  /** A foreign row prevents the change. `on`: the writer compares again after a change of these rows. */
   | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: readonly RowId[] };
 
 export const CONVERGED: Verdict = { kind: 'converged' };

@@ -39,9 +39,9 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const edits: Edit[] = [];
   const missing: string[] = [];
   const look = (key: MemberKey): void => {
-    const wanted = slot?.members.get(key)?.output;
-    if (wanted !== undefined) contribute(id, uuid, wanted, held, context, missing, edits);
-    else edits.push(...unwanted(id, uuid, key, slot, held, context));
+    const desired = slot?.members.get(key)?.output;
+    if (desired !== undefined) contribute(id, uuid, desired, held, context, missing, edits);
+    else edits.push(...removalOf(id, uuid, key, slot, held, context));
   };
   if (keys !== 'all') for (const key of keys) look(key);
   else {
@@ -107,7 +107,7 @@ function ownHeld(referred: RowId, now: ReadonlySet<unknown>, context: DiffContex
     .map(({ uuid }) => uuid);
 }
 
-function unwanted(
+function removalOf(
   id: RowId,
   uuid: Uuid,
   key: MemberKey,

@@ -70,11 +70,11 @@ test('a number that the server stores as float64 is not written again and again'
 
 test('the Event of a written patch is not emitted again with the next patch of the object', () => {
   const event = { type: 'Normal', reason: 'PodNetworkAllocated', message: 'it has an address' } as const;
-  const [told, more] = [patch({ annotations: { told: 'yes' }, event }), patch({ annotations: { more: 'yes' } })];
-  const said = (annotations: Readonly<Record<string, string>>): readonly unknown[] =>
-    diff([told, more], subnet({ metadata: { annotations } })).map(({ events }) => events);
-  assert.deepEqual(said({}), [[event]]);
-  assert.deepEqual(said({ told: 'yes' }), [[]]);
+  const [events, more] = [patch({ annotations: { told: 'yes' }, event }), patch({ annotations: { more: 'yes' } })];
+  const reported = (annotations: Readonly<Record<string, string>>): readonly unknown[] =>
+    diff([events, more], subnet({ metadata: { annotations } })).map(({ events }) => events);
+  assert.deepEqual(reported({}), [[event]]);
+  assert.deepEqual(reported({ told: 'yes' }), [[]]);
 });
 
 test('a patch for another uid does not apply to this object', () => {
@@ -176,13 +176,13 @@ test('an edited transition time that is no time becomes now; a condition without
     metadata: { name: 'v', uid: 'u1', resourceVersion: '1' },
     status: { conditions: [{ ...idle, ...(lastTransitionTime !== undefined && { lastTransitionTime }) }] },
   });
-  const said: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle] };
+  const reported: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle] };
   const written = (since?: string): unknown => {
-    const [write] = diffObject('vips', 'v', [said], held(since), NOW);
+    const [write] = diffObject('vips', 'v', [reported], held(since), NOW);
     return write?.verb === 'patch' ? write : undefined;
   };
   for (const since of ['yesterday', '', '+012026-01-01T00:00:00Z']) {
-    const [write] = diffObject('vips', 'v', [said], held(since), NOW);
+    const [write] = diffObject('vips', 'v', [reported], held(since), NOW);
     assert.ok(write?.verb === 'patch', since);
     const { conditions } = write.patch['status'] as { readonly conditions: readonly { readonly lastTransitionTime: string }[] };
     assert.deepEqual([conditions.map((one) => one.lastTransitionTime), write.events], [[NOW], []]);
@@ -193,11 +193,11 @@ test('an edited transition time that is no time becomes now; a condition without
 test('a timed condition begins by the monotonic clock, and not on a day far in the future', () => {
   const idle = { type: 'Idle', status: 'True', reason: 'LeaseRuns', message: 'm', timed: true } as const;
   const other = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'm' } as const;
-  const said: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle, other] };
+  const reported: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle, other] };
   const later = '2026-03-01T01:00:00Z';
   const times = (held: readonly object[]): readonly unknown[] => {
     const observed: AnyObject = { metadata: { name: 'v', uid: 'u1', resourceVersion: '1' }, status: { conditions: held } };
-    const [write] = diffObject('vips', 'v', [said], observed, '2026-03-01T00:00:00Z', later);
+    const [write] = diffObject('vips', 'v', [reported], observed, '2026-03-01T00:00:00Z', later);
     if (write?.verb !== 'patch') return [];
     const { conditions } = write.patch['status'] as { readonly conditions: readonly { readonly lastTransitionTime: string }[] };
     return conditions.map(({ lastTransitionTime }) => lastTransitionTime);
@@ -245,8 +245,8 @@ test('a list of conditions does not overwrite a newer one, in the status or in t
   const condition = { type: 'AddressConflict', status: 'True', reason: 'AddressConflict', message: 'm' } as const;
   const observed: AnyObject = { metadata: { name: 'x', uid: 'u1', resourceVersion: '7', annotations: {} }, status: { v4ip: '10.0.0.2' } };
   for (const resource of ['ips', 'vips', 'subnets'] as const) {
-    const said: PatchOutput = { kind: 'patch', resource, key: 'x', uid: 'u1', conditions: [condition] };
-    const [write] = diffObject(resource, 'x', [said], observed, NOW);
+    const reported: PatchOutput = { kind: 'patch', resource, key: 'x', uid: 'u1', conditions: [condition] };
+    const [write] = diffObject(resource, 'x', [reported], observed, NOW);
     assert.equal(write?.verb === 'patch' ? write.resourceVersion : '', '7', resource);
   }
   const labels: PatchOutput = { kind: 'patch', resource: 'vips', key: 'x', uid: 'u1', labels: { a: 'b' }, status: { v4ip: '10.0.0.3' } };
@@ -260,8 +260,14 @@ test("a pod's condition that no rule emits any longer is removed by type, and th
     { type: 'Ready', status: 'True' },
   ];
   const observed = { metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' }, status: { conditions: held } };
-  const said: PatchOutput = { kind: 'patch', resource: 'pods', key: 'shop/web', uid: 'u1', withoutConditions: ['kiln.io/NetworkBound'] };
-  const [write] = diffObject('pods', 'shop/web', [said], observed, NOW);
+  const reported: PatchOutput = {
+    kind: 'patch',
+    resource: 'pods',
+    key: 'shop/web',
+    uid: 'u1',
+    withoutConditions: ['kiln.io/NetworkBound'],
+  };
+  const [write] = diffObject('pods', 'shop/web', [reported], observed, NOW);
   assert.ok(write?.verb === 'patch');
   assert.deepEqual(write.patch, { status: { conditions: [{ $patch: 'delete', type: 'kiln.io/NetworkBound' }] } });
 });
@@ -285,7 +291,7 @@ test('a deletion and an eviction have the uid and their Event, and are not sent 
     { kind: 'evict', ...target },
     { kind: 'delete', ...target },
   ];
-  assert.deepEqual(verbs(both, pod()), [['delete', 'u1', []]], 'who is deleted is not asked to leave');
+  assert.deepEqual(verbs(both, pod()), [['delete', 'u1', []]], 'a pod that is deleted is not evicted as well');
 });
 
 test('a condition that is the same for a newer spec gets its generation, without an Event and without a new transition time', () => {

@@ -164,12 +164,12 @@ function conditionDiff(
 ): ConditionDiff | undefined {
   const { conditions, statusSubresource } = traitsOf(resource);
   if (conditions === 'none') return undefined;
-  const wanted = gathered(patches, (patch) => patch.conditions);
+  const desired = gathered(patches, (patch) => patch.conditions);
   const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource each status write is a new generation: observedGeneration would never equal it.
   const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
   const stamp = { ...times, observedGeneration, extended: resource !== 'pods' };
-  return diffConditions(conditionsOf(resource, observed), wanted, without, stamp);
+  return diffConditions(conditionsOf(resource, observed), desired, without, stamp);
 }
 
 function conditionEvents({ withEvent, removed }: ConditionDiff, patches: readonly PatchOutput[]): PlannedEvent[] {
@@ -214,8 +214,8 @@ function mergedByType(
 function gathered<T>(patches: readonly PatchOutput[], of: (patch: PatchOutput) => readonly T[] | undefined): readonly T[] {
   const all: T[] = [];
   for (const patch of patches) {
-    const said = of(patch);
-    if (said !== undefined) all.push(...said);
+    const list = of(patch);
+    if (list !== undefined) all.push(...list);
   }
   return all;
 }
@@ -227,9 +227,10 @@ function metadataPatch(
 ): Record<string, unknown> | undefined {
   const { annotations = {}, labels = {}, finalizers = [], deletionTimestamp } = observed.metadata;
   const patch: Record<string, unknown> = {};
-  const said = patches.map((one) => one.annotations);
-  if (conditionsText !== undefined) said.push({ [kilnAnnotation.conditions]: conditionsText === '[]' ? null : conditionsText });
-  const annotationsPatch = fieldsPatch(said, annotations);
+  const annotationPatches = patches.map((one) => one.annotations);
+  if (conditionsText !== undefined)
+    annotationPatches.push({ [kilnAnnotation.conditions]: conditionsText === '[]' ? null : conditionsText });
+  const annotationsPatch = fieldsPatch(annotationPatches, annotations);
   if (annotationsPatch !== undefined) patch.annotations = annotationsPatch;
   const labelsPatch = fieldsPatch(
     patches.map((one) => one.labels),
@@ -242,8 +243,8 @@ function metadataPatch(
     const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
     // The API server adds no finalizer to an object that is being deleted: there an older one of Kube-OVN stays instead.
     const takesOwn = finalizers.includes(FINALIZER) || deletionTimestamp === undefined;
-    const wanted = !keep ? others : takesOwn ? [...others, FINALIZER] : finalizers;
-    if (!sameMembers(wanted, finalizers)) patch.finalizers = wanted;
+    const desired = !keep ? others : takesOwn ? [...others, FINALIZER] : finalizers;
+    if (!sameMembers(desired, finalizers)) patch.finalizers = desired;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }

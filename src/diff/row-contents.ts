@@ -15,10 +15,10 @@ export type Observed = ObservedRow & { readonly row: Row };
 
 /** The desired row. For a frozen row: what was last written into it, if its seal proves one of the candidates; else the row as it is. */
 export function desiredRow(id: RowId, context: DiffContext): RowOutput | undefined {
-  const wanted = context.desired.row(id)?.rows[0];
-  const mine = wanted?.sealed === undefined ? undefined : context.rows.best(id);
-  if (wanted === undefined || mine?.ownership.kind !== 'ours') return wanted;
-  return sealedAs(wanted, sealIn(mine), context) ?? sealedAs(wanted, context.proven?.(id), context) ?? wanted;
+  const desired = context.desired.row(id)?.rows[0];
+  const mine = desired?.sealed === undefined ? undefined : context.rows.best(id);
+  if (desired === undefined || mine?.ownership.kind !== 'ours') return desired;
+  return sealedAs(desired, sealIn(mine), context) ?? sealedAs(desired, context.proven?.(id), context) ?? desired;
 }
 
 /** The candidate for the last written contents that has this seal. */
@@ -34,9 +34,9 @@ export function isFrozen({ columns }: RowOutput): boolean {
 type Contents = { readonly ok: true; readonly row: Record<string, InputValue> } | { readonly ok: false; readonly missing: RowId };
 
 /** The columns of a new row, without its seal. */
-export function contentsOf(wanted: RowOutput, spec: TableSpec, context: DiffContext): Contents {
+export function contentsOf(desired: RowOutput, spec: TableSpec, context: DiffContext): Contents {
   const row: Record<string, InputValue> = {};
-  for (const [column, value] of holdable(wanted, spec, context)) {
+  for (const [column, value] of holdable(desired, spec, context)) {
     if (spec.columns[column] === 'refs' || value === null) continue;
     const resolved = resolveValue(value, (ref) => resolve(ref, context));
     if (!resolved.ok) return resolved;
@@ -55,10 +55,10 @@ export function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: 
   return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
 }
 
-export function desiredSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
-  const parent = parentOf(wanted, context);
+export function desiredSeal(desired: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
+  const parent = parentOf(desired, context);
   if (parent === 'missing' || !isSealed(spec, context)) return undefined;
-  const written = contentsOf(wanted, spec, context);
+  const written = contentsOf(desired, spec, context);
   return written.ok ? sealFor(written.row, spec, parent) : undefined;
 }
 
@@ -68,13 +68,13 @@ export function sealIn({ row }: Observed): string | undefined {
   return typeof seal === 'string' ? seal : undefined;
 }
 
-export function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
-  return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
+export function columnsOf(desired: RowOutput): Record<string, ColumnValue> {
+  return { ...desired.columns, external_ids: { ...desired.externalIds, ...ownerKeys(desired.owner, desired.rule) } };
 }
 
 /** The desired columns, as far as the server's schema has them. */
-export function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
-  const columns = columnsOf(wanted);
+export function holdable(desired: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
+  const columns = columnsOf(desired);
   const held: [string, ColumnValue][] = [];
   for (const column of Object.keys(columns)) {
     const value = columns[column] as ColumnValue;
@@ -93,9 +93,9 @@ export interface Parent {
   readonly row: Observed | undefined;
 }
 
-export function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
-  if (wanted.parent === undefined) return undefined;
-  const { id, column } = wanted.parent;
+export function parentOf(desired: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
+  if (desired.parent === undefined) return undefined;
+  const { id, column } = desired.parent;
   const uuid = resolve(id, context);
   if (uuid === undefined) return 'missing';
   return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };

@@ -30,36 +30,36 @@ import { commandText } from '../text/command-text.ts';
 
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
-  const wanted = desiredRow(id, context);
+  const desired = desiredRow(id, context);
   const observed = context.rows.rowsOf(id);
-  if (wanted === undefined) return collect(id, observed, context);
+  if (desired === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
-  const mine = context.rows.best(id) ?? renamedWithoutKeys(id, wanted, context);
+  const mine = context.rows.best(id) ?? renamedWithoutKeys(id, desired, context);
   // A frozen row that is gone: the rules have not seen that yet.
-  if (mine === undefined) return isFrozen(wanted) ? CONVERGED : insertRow(id, wanted, spec, context, []);
-  if (mine.ownership.kind === 'foreign' && !adoptable(mine, wanted, context) && !isOursWithoutKeys(id, wanted, mine, context)) {
+  if (mine === undefined) return isFrozen(desired) ? CONVERGED : insertRow(id, desired, spec, context, []);
+  if (mine.ownership.kind === 'foreign' && !adoptable(mine, desired, context) && !isOursWithoutKeys(id, desired, mine, context)) {
     // The parent may have lost its ownership keys as well: once it has them again, the UUID of this row shows its owner.
-    const parent = mine.ownership.family === 'unknown' ? wanted.parent?.id : undefined;
+    const parent = mine.ownership.family === 'unknown' ? desired.parent?.id : undefined;
     if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
   const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec));
   const { extra, conflict } = removals(others, spec, context);
-  const parent = parentOf(wanted, context);
-  if (parent === 'missing') return withoutParent(wanted, slot?.rows ?? [], observed, spec, context);
+  const parent = parentOf(desired, context);
+  if (parent === 'missing') return withoutParent(desired, slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
   const away = parent !== undefined && !links.some(isIn);
-  if (away && !isFrozen(wanted)) {
+  if (away && !isFrozen(desired)) {
     const found = foreignChildConflict(mine, context);
-    if (found !== undefined) return { ...found, owners: [ownerText(wanted.owner)] };
-    return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
+    if (found !== undefined) return { ...found, owners: [ownerText(desired.owner)] };
+    return insertRow(id, desired, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
   const strays = away
     ? moved(mine, parent, context)
-    : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
-  const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
+    : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, desired, context));
+  const verdict = updateRow(id, desired, mine, spec, context, extra, strays);
   return verdict === CONVERGED ? (conflict ?? CONVERGED) : verdict;
 }
 
@@ -68,29 +68,29 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
  * longer needs, is removed first: that object's deletion waits for it.
  */
 function withoutParent(
-  wanted: RowOutput,
+  desired: RowOutput,
   rows: readonly RowOutput[],
   observed: readonly Observed[],
   spec: TableSpec,
   context: DiffContext,
 ): Verdict {
   const owners = new Set(rows.map(({ owner }) => ownerText(owner)));
-  const ours = observed.flatMap((row) => (row.ownership.kind === 'ours' ? [{ row, isWanted: owners.has(row.ownership.owner) }] : []));
-  const left = ours.flatMap(({ row, isWanted }) =>
-    isWanted || foreignChildConflict(row, context) !== undefined ? [] : removal(row, spec, context),
+  const ours = observed.flatMap((row) => (row.ownership.kind === 'ours' ? [{ row, isDesired: owners.has(row.ownership.owner) }] : []));
+  const left = ours.flatMap(({ row, isDesired }) =>
+    isDesired || foreignChildConflict(row, context) !== undefined ? [] : removal(row, spec, context),
   );
   if (left.length > 0) return { kind: 'change', change: 'delete', edits: left, detail: '' };
-  const strays = ours.flatMap(({ row, isWanted }) => (isWanted ? nowhereElse(row, wanted, context) : []));
+  const strays = ours.flatMap(({ row, isDesired }) => (isDesired ? nowhereElse(row, desired, context) : []));
   if (strays.length > 0) return { kind: 'change', change: 'update', edits: strays, detail: 'parent' };
-  return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
+  return { kind: 'waiting', on: [desired.parent?.id ?? ''] };
 }
 
 /** If the right parent is foreign now, the row stays in it. Edits that remove it from other parents. */
-function nowhereElse(mine: Observed, wanted: RowOutput, context: DiffContext): Edit[] {
+function nowhereElse(mine: Observed, desired: RowOutput, context: DiffContext): Edit[] {
   const links = context.rows.parentsOf(mine.uuid);
-  const isIn = ({ uuid, column }: Link): boolean => column === wanted.parent?.column && context.rows.entry(uuid)?.id === wanted.parent.id;
+  const isIn = ({ uuid, column }: Link): boolean => column === desired.parent?.column && context.rows.entry(uuid)?.id === desired.parent.id;
   if (!links.some(isIn)) return [];
-  const out = links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
+  const out = links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, desired, context));
   return out.length > 0 ? [...out, guard(mine)] : [];
 }
 
@@ -103,22 +103,22 @@ function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
 }
 
 /** Removes it from a second parent; not from a duplicate of its parent, which is deleted as a whole. */
-function takenOut(mine: Observed, { table, uuid, column }: Link, wanted: RowOutput, { rows }: DiffContext): Edit[] {
+function takenOut(mine: Observed, { table, uuid, column }: Link, desired: RowOutput, { rows }: DiffContext): Edit[] {
   const other = rows.entry(uuid);
-  if (wanted.parent === undefined || other === undefined) return [];
-  if (other.ownership.kind === 'ours' && other.id === wanted.parent.id) return [];
+  if (desired.parent === undefined || other === undefined) return [];
+  if (other.ownership.kind === 'ours' && other.id === desired.parent.id) return [];
   return [{ kind: 'member', table, uuid, column, add: false, value: mine.uuid }];
 }
 
-function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
-  const parent = parentOf(wanted, context);
-  if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
-  const written = contentsOf(wanted, spec, context);
+function insertRow(id: RowId, desired: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
+  const parent = parentOf(desired, context);
+  if (parent === 'missing') return { kind: 'waiting', on: [desired.parent?.id ?? ''] };
+  const written = contentsOf(desired, spec, context);
   if (!written.ok) return { kind: 'waiting', on: [written.missing] };
   const { row } = written;
   if (isSealed(spec, context))
     row['external_ids'] = { ...(row['external_ids'] as Readonly<Record<string, string>>), [SEAL_KEY]: sealFor(row, spec, parent) };
-  const uuid = freeUuid(id, wanted, parent, context);
+  const uuid = freeUuid(id, desired, parent, context);
   const edits: Edit[] = [...before];
   if (parent?.row !== undefined) edits.push(guard(parent.row));
   edits.push({ kind: 'insert', table: spec.table, uuid, row });
@@ -129,36 +129,36 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
 }
 
 /** Skips a UUID that a row of another name, or in another parent, has already. */
-function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
+function freeUuid(id: RowId, desired: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
   for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
-    const uuid = insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, attempt));
+    const uuid = insertUuid(id, incarnationOf(desired.owner.uid, parent?.uuid, attempt));
     if (context.rows.entry(uuid) === undefined) return uuid;
   }
 }
 
-/** A row of ours whose ownership keys another program removed: no other program would have inserted it with this UUID. */
-function isOursWithoutKeys(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
+/** A row of ours after another program removed its ownership keys: no other program would have inserted it with this UUID. */
+function isOursWithoutKeys(id: RowId, desired: RowOutput, row: Observed, context: DiffContext): boolean {
   if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
   const left = row.row['external_ids'];
-  const own = columnsOf(wanted)['external_ids'] as Readonly<Record<string, string>>;
+  const own = columnsOf(desired)['external_ids'] as Readonly<Record<string, string>>;
   // A program that wrote a key of its own into the row has taken it.
   if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
-  const parent = parentOf(wanted, context);
-  return parent !== 'missing' && ownUuids(id, wanted.owner.uid, parent?.uuid).includes(row.uuid);
+  const parent = parentOf(desired, context);
+  return parent !== 'missing' && ownUuids(id, desired.owner.uid, parent?.uuid).includes(row.uuid);
 }
 
 /** A row that lost its ownership keys and its name: its UUID is the one that Kiln would insert it with. */
-function renamedWithoutKeys(id: RowId, wanted: RowOutput, context: DiffContext): Observed | undefined {
-  const parent = parentOf(wanted, context);
+function renamedWithoutKeys(id: RowId, desired: RowOutput, context: DiffContext): Observed | undefined {
+  const parent = parentOf(desired, context);
   if (parent === 'missing') return undefined;
   // Inserts are frequent, so only the likeliest UUID is checked.
-  const row = context.rows.entry(insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, 0)));
-  return row !== undefined && isOursWithoutKeys(id, wanted, row, context) ? row : undefined;
+  const row = context.rows.entry(insertUuid(id, incarnationOf(desired.owner.uid, parent?.uuid, 0)));
+  return row !== undefined && isOursWithoutKeys(id, desired, row, context) ? row : undefined;
 }
 
 function updateRow(
   id: RowId,
-  wanted: RowOutput,
+  desired: RowOutput,
   mine: Observed,
   spec: TableSpec,
   context: DiffContext,
@@ -169,7 +169,7 @@ function updateRow(
   const before = [...extra, ...strays];
   const edits: Edit[] = [];
   const columns: string[] = strays.length > 0 ? ['parent'] : [];
-  for (const [column, value] of [...columnsToEmpty(wanted, spec, mine), ...holdable(wanted, spec, context)]) {
+  for (const [column, value] of [...columnsToEmpty(desired, spec, mine), ...holdable(desired, spec, context)]) {
     const mode = spec.columns[column];
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
     if (mode === 'refs') continue;
@@ -201,7 +201,7 @@ function updateRow(
   // For a frozen row the seal alone tells the contents, so an edited seal is restored.
   const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
   // A frozen row keeps its seal: that of the last written contents.
-  const seal = isFrozen(wanted) || !isToSay ? undefined : desiredSeal(wanted, spec, context);
+  const seal = isFrozen(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);
   if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
@@ -213,12 +213,12 @@ function updateRow(
  * A missing row, or one without a seal, proves nothing. The seal does not cover shared elements and members.
  */
 export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): boolean {
-  const wanted = desiredRow(id, context);
+  const desired = desiredRow(id, context);
   const mine = context.rows.best(id);
-  if (wanted === undefined || mine?.ownership.kind !== 'ours') return false;
+  if (desired === undefined || mine?.ownership.kind !== 'ours') return false;
   const itself = edits.some((edit) => CONTENTS.has(edit.kind) || (edit.kind === 'member' && !edit.add));
   const seal = sealIn(mine);
-  return itself && seal !== undefined && seal === desiredSeal(wanted, tableSpec(tableOf(id)), context);
+  return itself && seal !== undefined && seal === desiredSeal(desired, tableSpec(tableOf(id)), context);
 }
 
 const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
@@ -322,11 +322,11 @@ export function guard(row: Observed): Edit {
 }
 
 /** Columns that no rule emits, and that must be empty. None for a frozen row. */
-function columnsToEmpty(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
+function columnsToEmpty(desired: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
   const found: [string, ColumnValue][] = [];
-  if (isFrozen(wanted)) return found;
+  if (isFrozen(desired)) return found;
   for (const column of Object.keys(spec.unlessEmitted))
-    if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unlessEmitted[column] as ColumnValue]);
+    if (!(column in desired.columns) && row[column] !== undefined) found.push([column, spec.unlessEmitted[column] as ColumnValue]);
   return found;
 }
 
@@ -335,14 +335,14 @@ function isDuplicate({ ownership }: Observed, { parents }: TableSpec): boolean {
   return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0);
 }
 
-function adoptable(row: Observed, wanted: RowOutput, { rows }: DiffContext): boolean {
+function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): boolean {
   if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unknown') return false;
   const containers = rows.containersOf(row.uuid);
   const held = row.row['external_ids'];
-  return mayAdopt(held instanceof Map ? held : undefined, { table: row.table, containers }, wanted.named === true);
+  return mayAdopt(held instanceof Map ? held : undefined, { table: row.table, containers }, desired.named === true);
 }
 
 function foreignSentence(id: RowId, row: Observed): string {
-  const whose = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
-  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${whose}; rename the object or remove that row`;
+  const program = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
+  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}; rename the object or remove that row`;
 }

@@ -63,7 +63,7 @@ interface Constants {
   readonly kind: 'number' | 'string';
   readonly numbers: readonly NumberConstant[];
   readonly inCurlies: boolean;
-  /** It has an address set or a port group, whose members are unknown here. */
+  /** It has an address set or a port group: their members are unknown here. */
   readonly open: boolean;
   readonly token: Token;
 }

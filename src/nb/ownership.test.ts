@@ -38,7 +38,7 @@ for (const table of ['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical
   });
 }
 
-test("what bears another program's key stays that program's, in whatever row of Kube-OVN", () => {
+test("a row with another program's key is that program's, in whatever row of Kube-OVN", () => {
   assert.equal(kindOf('ACL', { 'neutron:security_group_rule_id': 'x' }, inside(LEGACY)), 'neutron');
   assert.equal(kindOf('Logical_Router_Static_Route', { 'ic-learned-route': 'x' }, inside(LEGACY)), 'ovn-ic');
   assert.equal(kindOf('ACL', { 'k8s.ovn.org/name': 'x', parent: 'v1' }, inside(LEGACY)), 'ovn-kubernetes');
@@ -46,7 +46,7 @@ test("what bears another program's key stays that program's, in whatever row of 
   assert.equal(kindOf('Port_Group', { np: 'a/b', 'neutron:x': 'y' }), 'neutron');
 });
 
-test('ports, switches and routers without keys are of whoever made them', () => {
+test('ports, switches and routers without keys are foreign', () => {
   for (const table of ['Logical_Switch_Port', 'Logical_Router_Port', 'QoS', 'Forwarding_Group'])
     assert.equal(kindOf(table, {}, inside(LEGACY)), 'unknown');
   for (const table of ['Logical_Switch', 'Logical_Router', 'Load_Balancer', 'Port_Group', 'Address_Set'])
@@ -61,7 +61,7 @@ test("a row that names the vendor row which contains it is Kube-OVN's also when 
   }
 });
 
-test('port groups and address sets are told by the keys that Kube-OVN alone writes', () => {
+test('port groups and address sets are recognised by the keys that only Kube-OVN writes', () => {
   for (const table of ['Port_Group', 'Address_Set'])
     for (const key of ['np', 'sg', 'anp', 'banp', 'cnp']) assert.equal(kindOf(table, { [key]: 'x' }), 'legacy');
   assert.equal(kindOf('Port_Group', { type: 'security_group', sg: 'a', name: 'a' }), 'legacy');

@@ -1,5 +1,5 @@
 /**
- * Whose a row is, decided in this one place. A row is ours when its external_ids have Kube-OVN's vendor key and Kiln's owner keys. With the vendor
+ * The ownership of a row, decided in this one place. A row is ours when its external_ids have Kube-OVN's vendor key and Kiln's ownership keys. With the vendor
  * key alone it is legacy, and so is one without it that other keys of Kube-OVN, or the row that contains it, show to be Kube-OVN's: before 1.15
  * that wrote the vendor key into two rows of three. Everything else is foreign, and not ours is enough to leave it alone.
  */

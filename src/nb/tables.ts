@@ -1,5 +1,5 @@
 /**
- * The registry of the Northbound tables that Kiln writes, and of tables whose rows may be inside its rows: the columns and how each is shared,
+ * The registry of the Northbound tables that Kiln writes, and of tables with rows that may be inside its rows: the columns and how each is shared,
  * the parents of a row, and its identity. Source: ovn-nb(5), schema 7.x.
  */
 import type { Row, Uuid, Value } from '../ovsdb/index.ts';

@@ -13,7 +13,13 @@ import type { Subnet } from '../api/kinds/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/judging/subnet-acceptance.ts';
 import { isRunning, subnetBasics } from '../compile/subnet/judging/subnet-basics.ts';
-import { askedNetworks, carriedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/judging/subnet-networks.ts';
+import {
+  requestedNetworks,
+  routerPortNetworks,
+  cidrsOf,
+  networkInUse,
+  networksRequestedBy,
+} from '../compile/subnet/judging/subnet-networks.ts';
 import type { NetworkInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
 import { orphanedInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
 import { networkMissing } from '../compile/subnet/judging/subnet-provider.ts';
@@ -68,7 +74,7 @@ function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly F
 
 /** Addresses in use that its CIDR leaves out. */
 function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
-  const finding = networkInUse(subnet.metadata.name, networksAskedBy(world, subnet));
+  const finding = networkInUse(subnet.metadata.name, networksRequestedBy(world, subnet));
   return finding === undefined ? [] : [finding];
 }
 
@@ -142,7 +148,7 @@ function carriedOut(world: World, name: string, vpc: string): readonly NamedSubn
   const subnet = world.subnets.get(name);
   const { kind } = world.ask(subnetAcceptance, name);
   if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'invalid') return [];
-  const asked = world.ask(askedNetworks, name);
-  const networks = kind === 'frozen' && asked.carries ? world.ask(carriedNetworks, name) : asked;
+  const asked = world.ask(requestedNetworks, name);
+  const networks = kind === 'frozen' && asked.carries ? world.ask(routerPortNetworks, name) : asked;
   return [{ name, spec: { ...subnet.spec, vpc, cidrBlock: cidrsOf(networks) } }];
 }

@@ -104,7 +104,7 @@ function addressObject(
   metadata: ObjectMeta,
   asked: AddressTexts,
   shown: AddressTexts,
-  { otherwise, ...said }: Pick<AddressObject, 'askedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
+  { otherwise, ...fields }: Pick<AddressObject, 'askedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   const given = givenIn(annotations, uid);
@@ -119,9 +119,9 @@ function addressObject(
     terminating: deletionTimestamp !== undefined,
     labels,
     annotations,
-    ...said,
-    typeInEffect: held === undefined ? undefined : (given?.type ?? said.typeInEffect),
-    subnet: orElse(home, orElse(said.askedSubnet, otherwise)),
+    ...fields,
+    typeInEffect: held === undefined ? undefined : (given?.type ?? fields.typeInEffect),
+    subnet: orElse(home, orElse(fields.askedSubnet, otherwise)),
     asked,
     held,
   };

@@ -36,9 +36,9 @@ export interface Proven {
 
 /**
  * The proven addresses of an interface: none without a proof, two if IP object and row differ, since a user edited one of them.
- * @param said the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no proof.
+ * @param claimed the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no proof.
  */
-export function proofsOf(world: World, pod: Provable, provider: string, said: Proven | undefined): readonly Proven[] {
+export function proofsOf(world: World, pod: Provable, provider: string, claimed: Proven | undefined): readonly Proven[] {
   const bearer = pod.machine ?? pod.name;
   const port = portName(bearer, pod.namespace, provider);
   const id = rowId('Logical_Switch_Port', port);
@@ -51,23 +51,23 @@ export function proofsOf(world: World, pod: Provable, provider: string, said: Pr
     ip !== undefined &&
     ofIp !== undefined &&
     carriesUid(ip, pod) &&
-    (said === undefined || covers(ofIp, said) || isOfItsSubnet(world, ofIp))
+    (claimed === undefined || covers(ofIp, claimed) || isOfItsSubnet(world, ofIp))
   )
     proofs.push(ofIp);
   if (row !== undefined && ofRow !== undefined && isRowOf(world, row, pod)) proofs.push(ofRow);
   if (proofs.length > 0 || ofIp === undefined || ofRow === undefined || row?.ownership.kind !== 'legacy') return outsideJoin(world, proofs);
   const hasNoUid = ip?.metadata.annotations?.[kilnAnnotation.podUid] === undefined;
-  return hasNoUid && externalId(world, id, 'pod') === `${pod.namespace}/${bearer}` && saysSame(ofIp, ofRow)
+  return hasNoUid && externalId(world, id, 'pod') === `${pod.namespace}/${bearer}` && isSameProof(ofIp, ofRow)
     ? outsideJoin(world, [ofIp])
     : [];
 }
 
 /** Whether a proof confirms what annotations claim. Without a MAC there, any MAC is right. */
-export function covers(proof: Proven, said: Proven | undefined): boolean {
-  return said !== undefined && saysSame(said.mac === '' ? { ...proof, mac: '' } : proof, said);
+export function covers(proof: Proven, claimed: Proven | undefined): boolean {
+  return claimed !== undefined && isSameProof(claimed.mac === '' ? { ...proof, mac: '' } : proof, claimed);
 }
 
-function saysSame(a: Proven, b: Proven): boolean {
+function isSameProof(a: Proven, b: Proven): boolean {
   return a.subnet === b.subnet && a.mac === b.mac && a.addresses.join() === b.addresses.join();
 }
 

@@ -28,12 +28,12 @@ for (const text of NONSENSE)
     scene.bench.put('nodes', { metadata: { name: 'n2', annotations }, spec: {}, status });
     scene.bench.settle();
     const written = scene.bench.object('nodes', 'n2')?.metadata.annotations ?? {};
-    const said = conditionsOf('nodes', { metadata: { annotations: written } });
+    const reported = conditionsOf('nodes', { metadata: { annotations: written } });
     assert.deepEqual(
-      said.map(({ type, reason }) => `${type} ${reason}`),
+      reported.map(({ type, reason }) => `${type} ${reason}`),
       ['Accepted NodeAddressInvalid'],
     );
-    assert.deepEqual(JSON.parse(written[kilnAnnotation.conditions] ?? ''), said);
+    assert.deepEqual(JSON.parse(written[kilnAnnotation.conditions] ?? ''), reported);
   });
 
 test('a valid condition beside invalid ones stays', () => {

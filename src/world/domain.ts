@@ -20,7 +20,7 @@ export interface Domain {
   watch(watcher: Watcher): void;
 }
 
-/** The keys of a table whose object satisfies a predicate. The predicate must be pure: it also runs on the object before a change. */
+/** The keys of the objects in a table that satisfy a predicate. The predicate must be pure: it also runs on the object before a change. */
 export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = () => true): Domain {
   return {
     watch({ enter, leave }) {

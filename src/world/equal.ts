@@ -1,6 +1,6 @@
 /**
  * Structural equality of plain values: scalars, bigints, arrays, plain objects, Sets and Maps.
- * A key whose value is undefined equals an absent key, as in JSON.
+ * A key with the value undefined equals an absent key, as in JSON.
  */
 export function equal(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

@@ -14,7 +14,7 @@ interface OwnedRow {
   readonly externalIds?: Readonly<Record<string, string>>;
 }
 
-/** Tables whose rows have the name of their Subnet. */
+/** Tables with rows named after their Subnet. */
 const NAMED_BY_SUBNET: ReadonlySet<string> = new Set(['Logical_Switch', 'DHCP_Options']);
 
 /**

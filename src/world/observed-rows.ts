@@ -163,7 +163,7 @@ export class ObservedRows implements ReadRows {
     );
   }
 
-  /** Whether a modification changed shared reference columns only, whose members are announced one by one. */
+  /** Whether a modification changed shared reference columns only; their members are announced one by one. */
   #changesMembersOnly(change: RowChange): boolean {
     const entry = this.#entries.get(change.uuid);
     if (entry === undefined || entry.row !== change.row || change.kind !== 'modify' || change.changed === undefined) return false;
@@ -255,7 +255,7 @@ export class ObservedRows implements ReadRows {
     return bestOf(this.#byId.get(id));
   }
 
-  /** @param relinked children whose parent changed, or may have changed, with their tables */
+  /** @param relinked children with a changed parent, or one that may have changed, with their tables */
   #adoptChildren(change: RowChange, relinked: Map<Uuid, string>): void {
     for (const { column, child } of childColumns(change.table)) {
       const delta = change.changed?.get(column);

@@ -33,7 +33,7 @@ function isList(readers: unknown): readers is readonly Reader[] {
 }
 
 /**
- * Anything that a computation can read and that can change. Whoever owns the value calls `Reactor.track` for each read and `Reactor.touch`
+ * Anything that a computation can read and that can change. The owner of the value calls `Reactor.track` for each read and `Reactor.touch`
  * after each change. A source does not know its value: `touch` invalidates the readers even if the new value equals the old one.
  *
  * Cost: about 40 bytes. Memory decides here, so the readers are one reader, a list of exact length (a growing array reserves room for

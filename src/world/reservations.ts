@@ -3,7 +3,7 @@
  */
 import type { Reason } from '../api/reasons.ts';
 
-/** What an interface needs. Idempotent by claimant: who holds an address already gets that one. */
+/** What an interface needs. Idempotent by claimant: one that holds an address already gets that one. */
 export interface AddressRequest {
   /** The interface in its incarnation, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
   readonly claimant: string;
@@ -19,11 +19,11 @@ export interface AddressRequest {
   readonly mac?: string;
   /** Claimants that declare the same group may have these addresses together. */
   readonly share?: string;
-  /** Nobody asked for just these: another address, or MAC, will do where a claimant that goes first has one of them. */
+  /** The user did not choose this address or MAC: another one will do if a claimant that goes first has it. */
   readonly yields?: true;
   /** Claimants, this one among them, that are each given what they ask for, or all nothing: no address is held by who cannot have all. */
   readonly together?: readonly string[];
-  /** It is a node's: of the join Subnet nobody else is given an address. */
+  /** For a node: only nodes get addresses of the join Subnet. */
   readonly ofNode?: true;
   /** It has addresses only. */
   readonly withoutMac?: true;

@@ -7,7 +7,7 @@ export interface ResourceTraits {
   readonly namespaced: boolean;
   /** Whether the kind has a status subresource; without one, Kiln patches the object as a whole. */
   readonly statusSubresource: boolean;
-  /** Where the conditions are: a kind whose schema has none keeps them as JSON in an annotation. */
+  /** Where the conditions are: a kind without conditions in its schema keeps them as JSON in an annotation. */
   readonly conditions: 'status' | 'annotation' | 'none';
 }
 

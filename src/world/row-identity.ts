@@ -9,7 +9,7 @@ export interface ObservedRow {
   readonly table: string;
   readonly uuid: Uuid;
   readonly ownership: Ownership;
-  /** The row that refers to this one, for tables whose rows live only while referred to. */
+  /** The row that refers to this one, for tables with rows that exist only while referred to. */
   readonly parent: Link | undefined;
 }
 

@@ -156,7 +156,7 @@ export class World {
   readonly ips = new Table<IP>(this.reactor, 'ips', {
     subnet: (ip) => [ip.spec.subnet ?? ''],
     pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
-    /** The Vip whose address it is. */
+    /** The Vip of the address. */
     vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
     /** The addresses that it holds, in canonical form. Only with the tenancy that reads this index: there are very many IP objects. */
     address: (ip) => (this.settings.tenancy === 'open' ? NO_ADDRESSES : heldTexts(ip).flatMap((text) => canonicalAddress(text) ?? [])),
@@ -195,13 +195,13 @@ export class World {
       const instance = launchedInstance(metadata);
       return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
     },
-    /** Vips whose address the pod requests. */
+    /** Vips that the pod requests the address of. */
     vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
-    /** Vips whose addresses its ports may use beside their own. */
+    /** Vips of further addresses that its ports may use. */
     allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
     /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
     furtherAt: (pod) => furtherAddressSubnets(pod),
-    /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface whose annotations name no Subnet. */
+    /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
     allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
@@ -298,7 +298,7 @@ export class World {
     }
   }
 
-  /** The Vpc of a Subnet: the one whose router has its port, else the one in its spec, else the default one. */
+  /** The Vpc of a Subnet: the one with its port in the router, else the one in its spec, else the default one. */
   vpcOf(subnet: SubnetIntent): string {
     return this.subnetVpcs.of(subnet);
   }

@@ -28,7 +28,7 @@ import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/judging/subnet-view.ts';
 import { withoutEffect } from '../without-effect.ts';
-import { writeRefusal } from '../write-refusal.ts';
+import { writeRejection } from '../write-rejection.ts';
 import { commandText, nameArgument } from '../../text/command-text.ts';
 
 const ACCEPTED = 'Accepted';
@@ -153,7 +153,7 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
       reason: reasonToWait(readiness),
       message: withNext(objectSubnetMessage(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
-  const refusal = writeRefusal(world, resource, name, 'object', uid);
+  const refusal = writeRejection(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
   return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
 }

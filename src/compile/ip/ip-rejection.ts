@@ -4,7 +4,7 @@
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { World } from '../../world/world.ts';
-import { writeRefusal } from '../write-refusal.ts';
+import { writeRejection } from '../write-rejection.ts';
 
 export interface IpRejection {
   readonly message: string;
@@ -18,16 +18,16 @@ export interface IpRejection {
  * @param kept whether its address is its own all the same
  */
 export function ipRejection(world: World, name: string, uid: string, who: string, kept: boolean): IpRejection | undefined {
-  return told(writeRefusal(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be made`, kept);
+  return told(writeRejection(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be made`, kept);
 }
 
 /** Of one that is there, and does not say yet what it should. */
 export function ipPatchRejection(world: World, { metadata }: IP, who: string, kept: boolean): IpRejection | undefined {
   const { name, uid } = metadata;
-  return told(writeRefusal(world, 'ips', name, 'object', uid), `${who}: IP ${name} cannot be written`, kept);
+  return told(writeRejection(world, 'ips', name, 'object', uid), `${who}: IP ${name} cannot be written`, kept);
 }
 
-function told(refusal: ReturnType<typeof writeRefusal>, what: string, kept: boolean): IpRejection | undefined {
+function told(refusal: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
   if (refusal === undefined) return undefined;
   const { said, next, rests } = refusal;
   return { message: `${what}, ${said}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, rests };

@@ -13,7 +13,7 @@ import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
-import { writeRefusal } from '../write-refusal.ts';
+import { writeRejection } from '../write-rejection.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export const reservedIp: Rule = {
@@ -25,7 +25,7 @@ export const reservedIp: Rule = {
     const problem = requestProblem(world, ip);
     if (problem !== undefined) return [saying(ip, refused(problem, problem.next))];
     // An address that its object cannot say is nobody's.
-    if (!isReserved(ip) && writeRefusal(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
+    if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
     const reservation = world.reservations.get(request.request.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.

@@ -16,9 +16,9 @@ test('of two Subnets of different Vpcs that list one namespace, the second one r
   made.subnet('b', { vpc: 'red', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   bench.settle();
   assert.equal(bench.condition('subnets', 'a', 'WithoutEffect'), undefined);
-  const said = bench.condition('subnets', 'b', 'WithoutEffect');
-  assert.equal(said?.reason, 'NamespaceOfAnotherVpc');
-  assert.match(said?.message ?? '', /^Subnet b: spec\.namespaces\[0\] "shop" has Subnet a of Vpc blue, which comes first; .*kubectl/);
+  const reported = bench.condition('subnets', 'b', 'WithoutEffect');
+  assert.equal(reported?.reason, 'NamespaceOfAnotherVpc');
+  assert.match(reported?.message ?? '', /^Subnet b: spec\.namespaces\[0\] "shop" has Subnet a of Vpc blue, which comes first; .*kubectl/);
   assert.deepEqual(
     bench.events.filter(({ reason }) => reason === 'NamespaceOfAnotherVpc').map(({ object, type }) => [object, type]),
     [['subnets/b', 'Warning']],

@@ -28,7 +28,7 @@ export function namespaceFindingsOf(world: World, subject: Subject, field: strin
   ];
 }
 
-/** One finding for each item of `spec.namespaces` whose pods are in another Vpc. @param vpc of the object that names them */
+/** One finding for each item of `spec.namespaces` with pods in another Vpc. @param vpc of the object that names them */
 export function namespacesOfAnotherVpc(
   world: World,
   subject: Subject,

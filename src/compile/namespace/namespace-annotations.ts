@@ -33,7 +33,7 @@ export const namespaceAnnotations: Rule = {
     const binding = world.ask(namespaceBinding, name);
     const subnets = binding.subnets.flatMap((subnet) => subnetText(world, subnet) ?? []);
     const list = (texts: readonly string[], separator: string): string | null => (texts.length === 0 ? null : texts.join(separator));
-    const wanted: Said = {
+    const desired: AnnotationValues = {
       subnets: list(
         subnets.map((subnet) => subnet.name),
         ',',
@@ -48,8 +48,8 @@ export const namespaceAnnotations: Rule = {
       ),
       pools: list(binding.pools, ','),
     };
-    const fields = writtenByOthers(world.ask(observedAnnotations, name), wanted);
-    const corrected = fields.map((field) => correction(world, name, field, wanted));
+    const fields = writtenByOthers(world.ask(observedAnnotations, name), desired);
+    const corrected = fields.map((field) => correction(world, name, field, desired));
     const type = fields.every((field) => field === 'subnets' && maybeReplaced(world, name)) ? 'Normal' : 'Warning';
     const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
     return [
@@ -58,7 +58,7 @@ export const namespaceAnnotations: Rule = {
         resource: 'namespaces',
         key: name,
         uid,
-        annotations: Object.fromEntries(FIELDS.map((field) => [KEYS[field], wanted[field]])),
+        annotations: Object.fromEntries(FIELDS.map((field) => [KEYS[field], desired[field]])),
         ...(corrected.length > 0 && { event: { type, reason: 'FieldCorrected', message } as const }),
       },
     ];
@@ -66,13 +66,13 @@ export const namespaceAnnotations: Rule = {
 };
 
 /** The values of the annotations; null for none. */
-type Said = Readonly<Record<keyof typeof KEYS, string | null>>;
+type AnnotationValues = Readonly<Record<keyof typeof KEYS, string | null>>;
 const FIELDS = Object.keys(KEYS) as readonly (keyof typeof KEYS)[];
 
-const observedAnnotations: Query<Said> = defineQuery('namespace-observed-annotations', (world, name) => {
+const observedAnnotations: Query<AnnotationValues> = defineQuery('namespace-observed-annotations', (world, name) => {
   const { annotations = {} } = world.namespaces.get(name)?.metadata ?? {};
-  const said = (field: keyof typeof KEYS): string | null => annotations[KEYS[field]] ?? null;
-  return { subnets: said('subnets'), cidrs: said('cidrs'), excludeIps: said('excludeIps'), pools: said('pools') };
+  const valueOf = (field: keyof typeof KEYS): string | null => annotations[KEYS[field]] ?? null;
+  return { subnets: valueOf('subnets'), cidrs: valueOf('cidrs'), excludeIps: valueOf('excludeIps'), pools: valueOf('pools') };
 });
 
 /**
@@ -80,20 +80,20 @@ const observedAnnotations: Query<Said> = defineQuery('namespace-observed-annotat
  * not Kiln's: names without CIDRs, CIDRs without names, a text that is no CIDR, and other names beside the desired CIDRs. Pool names alone may
  * be Kiln's own of before, unless one is an address.
  */
-function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
-  const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);
-  const networksOfOthers = said.cidrs !== null && (said.subnets === null || !said.cidrs.split(';').every(isNetworkText));
-  const inStep = said.cidrs === wanted.cidrs && said.excludeIps === wanted.excludeIps;
+function writtenByOthers(observed: AnnotationValues, desired: AnnotationValues): readonly (keyof typeof KEYS)[] {
+  const differs = FIELDS.filter((field) => observed[field] !== null && observed[field].trim() !== '' && observed[field] !== desired[field]);
+  const networksOfOthers = observed.cidrs !== null && (observed.subnets === null || !observed.cidrs.split(';').every(isNetworkText));
+  const inStep = observed.cidrs === desired.cidrs && observed.excludeIps === desired.excludeIps;
   // If no Subnet serves the namespace, Kiln writes the pools alone.
-  const poolsMayBeOwn = said.cidrs !== null || (said.subnets === null && wanted.subnets === null);
+  const poolsMayBeOwn = observed.cidrs !== null || (observed.subnets === null && desired.subnets === null);
   return differs.filter((field) => {
     if (field === 'pools')
-      return !poolsMayBeOwn || splitList(said.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item));
-    return said.cidrs === null || networksOfOthers || (field === 'subnets' && inStep);
+      return !poolsMayBeOwn || splitList(observed.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item));
+    return observed.cidrs === null || networksOfOthers || (field === 'subnets' && inStep);
   });
 }
 
-/** Whether the text is the CIDR of a Subnet; empty for a Subnet whose ports have no addresses. */
+/** Whether the text is the CIDR of a Subnet; empty for a Subnet with MACs only. */
 function isNetworkText(text: string): boolean {
   return text === '' || parseDualCidr(text).ok;
 }
@@ -104,7 +104,7 @@ function maybeReplaced(world: World, name: string): boolean {
   return cidrs !== null && splitList(subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);
 }
 
-function correction(world: World, name: string, field: keyof typeof KEYS, wanted: Said): Finding {
+function correction(world: World, name: string, field: keyof typeof KEYS, desired: AnnotationValues): Finding {
   return findingOf(
     { kind: 'Namespace', name },
     {
@@ -112,7 +112,7 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
       field: `metadata.annotations[${KEYS[field]}]`,
       value: world.ask(observedAnnotations, name)[field] ?? '',
       problem: field === 'subnets' && maybeReplaced(world, name) ? 'names no existing Subnet' : 'binds nothing',
-      rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so Kiln sets it to "${wanted[field] ?? ''}"`,
+      rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so Kiln sets it to "${desired[field] ?? ''}"`,
     },
   );
 }

@@ -49,8 +49,8 @@ export const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('na
   const namespace = world.namespaces.get(name);
   if (namespace === undefined) return undefined;
   const { uid, labels = {}, annotations = {} } = namespace.metadata;
-  const said = (key: string): string => (annotations[key] ?? '').trim();
-  return { uid, labels, awaits: said(kilnAnnotation.awaitSubnet), awaitsPool: said(kilnAnnotation.awaitIpPool) };
+  const annotation = (key: string): string => (annotations[key] ?? '').trim();
+  return { uid, labels, awaits: annotation(kilnAnnotation.awaitSubnet), awaitsPool: annotation(kilnAnnotation.awaitIpPool) };
 });
 
 const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(

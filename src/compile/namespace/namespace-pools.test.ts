@@ -29,7 +29,7 @@ test('pods of a namespace get addresses from its IPPools, the first with room in
   assert.match(message ?? '', /IPPool "a" of Subnet "s1".*IPPool "b" of Subnet "s2".*IPPool "c" of Subnet "s1"/);
   scene.bench.vanish('pods', 'shop/p1');
   scene.bench.settle();
-  assert.equal(scene.addressOf('shop/p5'), '10.81.0.20', 'a freed address goes to who waits');
+  assert.equal(scene.addressOf('shop/p5'), '10.81.0.20', 'a released address goes to the waiting pod');
 });
 
 test('a pod with an address of a later pool keeps it when an earlier one has room, also after a restart', () => {
@@ -104,20 +104,23 @@ test('a namespace that waits for a pool has its pods in the pool, in whatever or
 });
 
 test('a pod reports the pool that its namespace waits for', () => {
-  const told = (scene: PodScene): readonly (string | undefined)[] => {
+  const reported = (scene: PodScene): readonly (string | undefined)[] => {
     const { reason, message } = scene.bench.condition('pods', 'shop/web', BOUND) ?? {};
     return [reason, message];
   };
   const named = chart(['subnet', 'pool', 'pod'], 'a, b');
   assert.equal(named.addressOf('shop/web'), undefined);
-  assert.match(told(named).join(), /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which does not exist, or is not bound to it/);
+  assert.match(
+    reported(named).join(),
+    /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which does not exist, or is not bound to it/,
+  );
   pool(named, 'b', 's2', ['10.82.0.7']);
   named.bench.settle();
   assert.equal(named.addressOf('shop/web'), undefined, 'a pool of a Subnet that is not of the namespace');
   named.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
   named.bench.settle();
   assert.equal(named.addressOf('shop/web'), '10.81.0.50');
-  assert.match(told(chart(['subnet', 'pod'], 'true')).join(), /waits for an IPPool of its Subnets, and none is bound to it/);
+  assert.match(reported(chart(['subnet', 'pod'], 'true')).join(), /waits for an IPPool of its Subnets, and none is bound to it/);
 });
 
 /** Two pods and one of a StatefulSet, bound before IPPool `late` (with addresses `ips`) is bound to their namespace. */

@@ -1,5 +1,5 @@
 /**
- * Reports invalid InternalIPs of a node, InternalIPs that another node has too, and a name whose port groups another node has too. The condition
+ * Reports invalid InternalIPs of a node, InternalIPs that another node has too, and a name with the port groups of another node. The condition
  * is in an annotation, since the kubelet owns the conditions in the status.
  */
 import type { Finding } from '../../api/validation/finding.ts';

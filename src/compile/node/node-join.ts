@@ -114,14 +114,15 @@ function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
  */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
-  const kept = isOurs(world, id, nodeOwner(node)) ? frozenRow(world, id) : undefined;
-  if (kept === undefined) return [];
+  const row = isOurs(world, id, nodeOwner(node)) ? frozenRow(world, id) : undefined;
+  if (row === undefined) return [];
   const network = networkOfPort(world, world.settings.joinSubnet, id);
-  const told = annotatedAddresses(node);
-  if (told === undefined) return [kept, ...network];
+  const annotated = annotatedAddresses(node);
+  if (annotated === undefined) return [row, ...network];
   const ip = world.ips.get(nodePortName(node.name));
-  const said = ip === undefined ? [createIp(identityOf(node), told)] : isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told)] : [];
-  return [...said, { ...portRow(node, told), ...(kept.parent !== undefined && { parent: kept.parent }) }, ...network];
+  const ips =
+    ip === undefined ? [createIp(identityOf(node), annotated)] : isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), annotated)] : [];
+  return [...ips, { ...portRow(node, annotated), ...(row.parent !== undefined && { parent: row.parent }) }, ...network];
 }
 
 /**
@@ -129,11 +130,13 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
  * annotations have the addresses; an IP object that a user edited or deleted is restored from these.
  */
 function unreservedPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
-  const told = annotatedAddresses(node);
-  if (reservation?.kind !== 'failed' || reservation.code === 'AddressConflict' || told === undefined) return [];
+  const annotated = annotatedAddresses(node);
+  if (reservation?.kind !== 'failed' || reservation.code === 'AddressConflict' || annotated === undefined) return [];
   if (ip === undefined)
-    return isOurs(world, portId(nodePortName(node.name)), nodeOwner(node)) ? [createIp(identityOf(node), told), portRow(node, told)] : [];
-  return isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told), portRow(node, told)] : [];
+    return isOurs(world, portId(nodePortName(node.name)), nodeOwner(node))
+      ? [createIp(identityOf(node), annotated), portRow(node, annotated)]
+      : [];
+  return isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), annotated), portRow(node, annotated)] : [];
 }
 
 /** The addresses in the annotations, from which the node agent set up the interface. */
@@ -150,28 +153,30 @@ function annotatedAddresses(node: NodeView): Addresses | undefined {
  */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
-  const told = annotatedAddresses(node);
+  const annotated = annotatedAddresses(node);
   const ip = world.ips.get(nodePortName(node.name));
   // No address can be reserved while the Subnet does not exist or has another CIDR: the port keeps its addresses.
-  const addresses = reserved ?? told ?? (ip === undefined ? undefined : addressesOfIp(ip));
+  const addresses = reserved ?? annotated ?? (ip === undefined ? undefined : addressesOfIp(ip));
   if (addresses === undefined) return undefined;
   if (isJoined(world, node, addresses)) return addresses;
-  if (reserved === undefined || told === undefined) return undefined;
-  return isJoined(world, node, told) || (sameExceptNewFamily(told, reserved) && isBeingRestored(world, node, told, ip)) ? told : undefined;
+  if (reserved === undefined || annotated === undefined) return undefined;
+  return isJoined(world, node, annotated) || (sameExceptNewFamily(annotated, reserved) && isBeingRestored(world, node, annotated, ip))
+    ? annotated
+    : undefined;
 }
 
 /**
  * Whether the next transaction restores the port with these addresses: annotations, IP object and reservation agree, and the port is missing or
  * has other contents. A missing IP object is restored as well, unless the API server rejects it.
  */
-function isBeingRestored(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
+function isBeingRestored(world: World, node: NodeView, annotated: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
   const there = world.rows.state(id)?.ownership;
   // A port in its switch that lost its ownership keys is adopted by the next transaction.
   const lostKeys = there?.kind === 'legacy' && world.rows.hasMember(switchId(world.settings.joinSubnet), 'ports', id);
   if (there !== undefined && !lostKeys && !isOurs(world, id, nodeOwner(node))) return false;
   if (ip === undefined) return ipRejection(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
-  return isIpOfNode(ip, node) && sameExceptNewFamily(told, addressesOfIp(ip));
+  return isIpOfNode(ip, node) && sameExceptNewFamily(annotated, addressesOfIp(ip));
 }
 
 /** Whether the addresses are equal, except for a family that `few` does not have. */
@@ -208,17 +213,17 @@ function nodeAddressRequest(world: World, node: NodeView, join: SubnetView, ip: 
 
 /** The addresses of a node that has joined: those that most of IP object, annotations and port have, if a user changed one of them. */
 function currentAddresses(world: World, node: NodeView, ip: IP | undefined): Addresses | undefined {
-  const told = annotatedAddresses(node);
-  if (told === undefined) return undefined;
+  const annotated = annotatedAddresses(node);
+  if (annotated === undefined) return undefined;
   const id = portId(nodePortName(node.name));
-  const said = [
+  const sources = [
     ip !== undefined && isIpOfNode(ip, node) ? addressesOfIp(ip) : undefined,
-    told,
+    annotated,
     isOurs(world, id, nodeOwner(node)) ? addressesInRow(world, id) : undefined,
   ];
   return majorityAddress(
     world,
-    said.filter((one) => one !== undefined),
+    sources.filter((one) => one !== undefined),
   );
 }
 

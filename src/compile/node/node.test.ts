@@ -116,17 +116,17 @@ test('a MAC or an address that a user writes to a node, its port or its IP objec
     const row = { addresses: [station] };
     world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row }]));
   };
-  const said = (annotations: Readonly<Record<string, string>>): void => {
+  const reported = (annotations: Readonly<Record<string, string>>): void => {
     bench.put('nodes', { ...node, metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...annotations } } });
   };
   const changes: Readonly<Record<string, () => void>> = {
-    'MAC of the annotation': () => said({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' }),
-    'address of the annotation': () => said({ 'ovn.kubernetes.io/ip_address': '100.64.0.200' }),
+    'MAC of the annotation': () => reported({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' }),
+    'address of the annotation': () => reported({ 'ovn.kubernetes.io/ip_address': '100.64.0.200' }),
     port: () => carried(`00:00:00:11:22:33 ${address}`),
     'IP object': () => bench.edit('ips', 'node-n2', { macAddress: '00:00:00:11:22:33' }),
     'port and annotation at once': () => {
       carried('00:00:00:44:55:66 100.64.0.77');
-      said({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' });
+      reported({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' });
     },
   };
   for (const [what, change] of Object.entries(changes)) {
@@ -138,9 +138,9 @@ test('a MAC or an address that a user writes to a node, its port or its IP objec
 
 /** The annotations for the node agent, without the conditions. */
 function annotationsOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
-  const { 'kiln.io/conditions': conditions, ...told } = bench.object('nodes', name)?.metadata.annotations ?? {};
+  const { 'kiln.io/conditions': conditions, ...annotations } = bench.object('nodes', name)?.metadata.annotations ?? {};
   void conditions;
-  return told;
+  return annotations;
 }
 
 /** The condition `kiln.io/NetworkBound`. */
@@ -203,12 +203,12 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
   const scene = new PodScene();
   const { bench } = scene;
   const internal = (...list: readonly string[]): object => ({ addresses: list.map((address) => ({ type: 'InternalIP', address })) });
-  const said = (name: string): readonly { readonly reason?: string; readonly message?: string }[] =>
+  const reported = (name: string): readonly { readonly reason?: string; readonly message?: string }[] =>
     JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('ten', '192.168.1.11', 'fd00::2') });
   bench.put('nodes', { metadata: { name: 'n3' }, spec: {}, status: internal('192.168.1.13', 'FD00::2') });
   bench.settle();
-  const [first] = said('n2');
+  const [first] = reported('n2');
   assert.equal(first?.reason, 'NodeAddressInvalid');
   const shared = (name: string, value: string, other: string, oldest: string): string =>
     `Node ${name}: status.addresses of type InternalIP "${value}" is also that of node ${other}; ` +
@@ -222,10 +222,10 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
     ].join('. '),
   );
   assert.deepEqual(
-    said('n1').map(({ reason, message }) => [reason, message]),
+    reported('n1').map(({ reason, message }) => [reason, message]),
     [['NodeAddressTaken', `${shared('n1', '192.168.1.11', 'n2', 'n1')}; kubectl describe node n1`]],
   );
-  assert.equal(said('n3')[0]?.message, `${shared('n3', 'FD00::2', 'n2', 'n2')}; kubectl describe node n3`);
+  assert.equal(reported('n3')[0]?.message, `${shared('n3', 'FD00::2', 'n2', 'n2')}; kubectl describe node n3`);
   assert.equal(bench.events.filter(({ reason }) => reason === 'NodeAddressTaken').length, 2);
   assert.deepEqual(
     bench.events.filter(({ reason }) => reason === 'Conflict'),
@@ -240,7 +240,7 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
   assert.equal(scene.externalIds('Logical_Router_Policy', policy)['node'], 'n2', 'and once it goes, to the other one');
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('192.168.1.11') });
   bench.settle();
-  assert.deepEqual([said('n2'), said('n3')], [[], []]);
+  assert.deepEqual([reported('n2'), reported('n3')], [[], []]);
 });
 
 test('a node keeps its port, its IP object and its policies when join Subnet and IP object are removed by force, whatever is written into the port', () => {
@@ -303,7 +303,7 @@ test('an orphaned join network stays for its nodes, whichever port is observed f
   for (const ip of scene.bench.keys('ips')) scene.bench.vanish('ips', ip);
   scene.bench.compile();
   const wanted = [...scene.bench.compiler.desired.rowIds];
-  assert.ok(wanted.includes(rowId('Logical_Switch', 'join')), 'nobody takes it away meanwhile');
+  assert.ok(wanted.includes(rowId('Logical_Switch', 'join')), 'it stays meanwhile');
   assert.ok(wanted.includes(rowId('Logical_Switch_Port', 'node-n2')));
   assert.ok(!wanted.includes(rowId('Logical_Switch_Port', 'node-n1')));
   scene.bench.settle();
@@ -407,8 +407,11 @@ test('a new node whose port is foreign reports that, and joins once the row is g
   bench.world.rowConflicts.set(id, { owners: ['node//n2'], message });
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
   bench.settle();
-  const said = boundOf(scene, 'n2');
-  assert.deepEqual([said?.status, said?.reason, said?.message], ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`]);
+  const reported = boundOf(scene, 'n2');
+  assert.deepEqual(
+    [reported?.status, reported?.reason, reported?.message],
+    ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`],
+  );
   assert.equal(annotationsOf(scene, 'n2')['ovn.kubernetes.io/allocated'], undefined);
   assert.deepEqual(
     bench.events.filter(({ object }) => object === 'nodes/n2').map(({ reason }) => reason),
@@ -427,7 +430,7 @@ test('a node that has joined and whose port becomes foreign reports that, and ge
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
   bench.settle();
-  const told = annotationsOf(scene, 'n2');
+  const annotations = annotationsOf(scene, 'n2');
   const port = bench.row('Logical_Switch_Port', 'node-n2');
   takeAway(scene, 'Logical_Switch_Port', 'node-n2');
   const [uuid, home] = ['00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000009'];
@@ -437,9 +440,12 @@ test('a node that has joined and whose port becomes foreign reports that, and ge
   const message = 'Logical_Switch_Port node-n2 belongs to another program';
   bench.world.rowConflicts.set(id, { owners: ['node//n2'], message });
   bench.settle();
-  const said = boundOf(scene, 'n2');
-  assert.deepEqual([said?.status, said?.reason, said?.message], ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`]);
-  assert.deepEqual(annotationsOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], told['ovn.kubernetes.io/ip_address']);
+  const reported = boundOf(scene, 'n2');
+  assert.deepEqual(
+    [reported?.status, reported?.reason, reported?.message],
+    ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`],
+  );
+  assert.deepEqual(annotationsOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], annotations['ovn.kubernetes.io/ip_address']);
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   bench.world.rowConflicts.delete(id);
   bench.settle();
@@ -480,22 +486,22 @@ test('a node whose port has the name of an IP object reserved for a pod reports 
 test('nodes whose names differ only in `-` and `.` have one port group in OVN: both report that while both exist', () => {
   const scene = new PodScene();
   const { bench } = scene;
-  const said = (name: string): readonly { readonly reason: string; readonly message: string }[] =>
+  const reported = (name: string): readonly { readonly reason: string; readonly message: string }[] =>
     JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
   bench.put('nodes', { metadata: { name: 'n-0' }, spec: {} });
   bench.put('nodes', { metadata: { name: 'n.0' }, spec: {} });
   bench.settle();
   assert.deepEqual(
-    ['n-0', 'n.0', 'n1'].map((name) => said(name).map(({ reason }) => reason)),
+    ['n-0', 'n.0', 'n1'].map((name) => reported(name).map(({ reason }) => reason)),
     [['NodeNameTaken'], ['NodeNameTaken'], []],
   );
   assert.match(
-    said('n.0')[0]?.message ?? '',
+    reported('n.0')[0]?.message ?? '',
     /^Node n\.0: metadata\.name "n\.0" has the same port groups in OVN as node n-0; .*; kubectl describe node n\.0$/,
   );
   bench.vanish('nodes', 'n-0');
   bench.settle();
-  assert.deepEqual(said('n.0'), []);
+  assert.deepEqual(reported('n.0'), []);
 });
 
 test('the join Subnet goes from two families to one: its nodes keep the address of that one, report that, and block nothing', () => {

@@ -18,7 +18,7 @@ import type { EventOutput, Output, PatchOutput } from '../output.ts';
 import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { podMessage } from './requested-values.ts';
-import { writeRefusal } from '../write-refusal.ts';
+import { writeRejection } from '../write-rejection.ts';
 import { bindingOf } from './pod-binding.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -134,7 +134,7 @@ function portFinding({ namespace, name, annotations }: PodView): Obstacle | unde
 /** The API server rejects the annotations from which the node reads the addresses. */
 function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
   if (bindings.every(({ nic }) => isAllocated(nic))) return [];
-  const refusal = writeRefusal(world, 'pods', pod.key, 'object', pod.uid);
+  const refusal = writeRejection(world, 'pods', pod.key, 'object', pod.uid);
   if (refusal === undefined) return [];
   const { said, next } = refusal;
   return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot be told its addresses, ${said}; ${next}` }];

@@ -25,7 +25,7 @@ test('applied excludeIps stay as they are; the gateway is not allocated, and cou
   const written = benchWith([{ manager: 'kubectl', operation: 'Update' }], ['10.1.0.9']);
   assert.deepEqual(excludes(left), ['10.1.0.9']);
   assert.deepEqual(excludes(written), ['10.1.0.1', '10.1.0.9']);
-  const said = (bench: RuleBench): unknown => {
+  const reported = (bench: RuleBench): unknown => {
     const { v4availableIPrange, v4availableIPs, gateway } = {
       ...bench.object('subnets', 'net')?.status,
       ...bench.object('subnets', 'net')?.spec,
@@ -33,8 +33,8 @@ test('applied excludeIps stay as they are; the gateway is not allocated, and cou
     const { annotations } = bench.object('namespaces', 'shop')?.metadata ?? {};
     return [v4availableIPrange, v4availableIPs, gateway, annotations?.['ovn.kubernetes.io/exclude_ips']];
   };
-  assert.deepEqual(said(left), ['10.1.0.2-10.1.0.8,10.1.0.10-10.1.0.14', 12n, '10.1.0.1', '10.1.0.1,10.1.0.9']);
-  assert.deepEqual(said(left), said(written));
+  assert.deepEqual(reported(left), ['10.1.0.2-10.1.0.8,10.1.0.10-10.1.0.14', 12n, '10.1.0.1', '10.1.0.1,10.1.0.9']);
+  assert.deepEqual(reported(left), reported(written));
 });
 
 test('defaults are filled in, whichever client applied the rest', () => {

@@ -211,8 +211,8 @@ test('if the port of a pod is in one Subnet and its IP object names another, it 
     metadata: { name: 'web.shop' },
     spec: { subnet: 'blue', podName: 'web', namespace: 'shop', podType: '', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' },
   });
-  const told = { allocated: 'true', logical_switch: 'red', ip_address: '10.0.0.9', mac_address: '0a:00:00:00:00:09' };
-  const annotations = Object.fromEntries(Object.entries(told).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
+  const reported = { allocated: 'true', logical_switch: 'red', ip_address: '10.0.0.9', mac_address: '0a:00:00:00:00:09' };
+  const annotations = Object.fromEntries(Object.entries(reported).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
   scene.ownPort(scene.pod('web', { annotations }), 'red', '0a:00:00:00:00:09 10.0.0.9');
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'red').names, ['Pod shop/web']);
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'blue').names, ['IP web.shop']);

@@ -63,11 +63,11 @@ function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined
   const networks = cidrs.flatMap((cidr) => parseRangeOrCidr(cidr ?? '') ?? []);
   const lies = ({ family, first, last }: AddressRange): boolean =>
     networks.some((network) => network.family === family && network.first <= first && last <= network.last);
-  const kept = (item: string): boolean => {
+  const isInside = (item: string): boolean => {
     const range = parseRangeOrCidr(item);
     return range !== undefined && lies(range);
   };
-  return pools.map(({ name, ips }) => ({ name, ips: ips.filter(kept) }));
+  return pools.map(({ name, ips }) => ({ name, ips: ips.filter(isInside) }));
 }
 
 /** The IPPools of a Subnet. Where two overlap, the first has the addresses: valid ones first, then invalid ones, each by age. */

@@ -32,20 +32,20 @@ export const subnetSpecDefaults: Rule = {
       metadata: { uid },
     } = subnet;
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid } as const;
-    const said = world.ask(reportedCorrection, name);
+    const reported = world.ask(reportedCorrection, name);
     const fields = subnetDefaults({ name, spec }, world.settings, applied);
     const asSpec = fields as unknown as Readonly<Record<string, Json>>;
     const hostBits = hostBitsFinding({ name, spec });
     const corrected = [...(hostBits === undefined ? [] : [hostBits]), ...correctedFields({ name, spec }, fields)];
     const [first] = corrected;
     if (first === undefined) {
-      const over = said?.isEdited === true ? ([CORRECTED] as const) : [];
+      const over = reported?.isEdited === true ? ([CORRECTED] as const) : [];
       return Object.keys(fields).length + over.length === 0 ? [] : [{ ...patch, spec: asSpec, withoutConditions: over }];
     }
     const message = findingsText(corrected);
     const conditions: ConditionOutput[] = [{ type: CORRECTED, status: 'True', reason: first.code, message, event: 'Warning' }];
     // The report comes first: after the correction the spec no longer has the original value.
-    return [{ ...patch, conditions, ...(said?.isOfThis === true && said.message === message && { spec: asSpec }) }];
+    return [{ ...patch, conditions, ...(reported?.isOfThis === true && reported.message === message && { spec: asSpec }) }];
   },
 };
 
@@ -83,7 +83,7 @@ export const subnetUnsupported: Rule = {
  * and reads the Subnet itself.
  */
 export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
-  const asked: Readonly<Record<string, boolean>> = {
+  const isSet: Readonly<Record<string, boolean>> = {
     vlan: (spec.vlan ?? '') !== '',
     u2oInterconnection: spec.u2oInterconnection === true,
     u2oInterconnectionIP: (spec.u2oInterconnectionIP ?? '') !== '',
@@ -96,5 +96,5 @@ export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
     enableExternalLBAddress: spec.enableExternalLBAddress === true,
     nodeNetwork: (spec.nodeNetwork ?? '') !== '',
   };
-  return Object.keys(asked).flatMap((field) => (asked[field] === true ? [`spec.${field}`] : []));
+  return Object.keys(isSet).flatMap((field) => (isSet[field] === true ? [`spec.${field}`] : []));
 }

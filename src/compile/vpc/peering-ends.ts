@@ -31,7 +31,7 @@ export function linkProblem(local: string, remote: string): string | undefined {
   return undefined;
 }
 
-/** Static routes whose next hop is the far end of a peering, to a network that the remote Vpc neither has nor routes. */
+/** Static routes with the far end of a peering as next hop, to a network that the remote Vpc neither has nor routes. */
 export const ineffectivePeeredRoutes: Query<readonly Finding[]> = defineQuery('vpc-ineffective-peered-routes', (world, name) => {
   const { staticRoutes = [], vpcPeerings = [] } = world.ask(vpcSpec, name) ?? {};
   if (staticRoutes.length === 0 || vpcPeerings.length === 0) return [];
@@ -62,7 +62,7 @@ function targetOf(text: string): Cidr | undefined {
   return address === undefined ? parseCidr(text) : parseCidr(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
 }
 
-/** Whether a router has a network or a route for the target. True for a Vpc that does not exist, or whose router is not Kiln's. */
+/** Whether a router has a network or a route for the target. True for a Vpc that does not exist, or has a foreign router. */
 function isServed(world: World, vpc: string, target: Cidr): boolean {
   const view = world.ask(vpcView, vpc);
   if (view === undefined || view.external || view.isDefault) return true;

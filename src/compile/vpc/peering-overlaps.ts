@@ -1,5 +1,5 @@
 /**
- * Peerings whose link network overlaps a Subnet or another peering of the Vpc: the router has that network at two ports, and sends its traffic
+ * Peerings with a link network that overlaps a Subnet or another peering of the Vpc: the router has that network at two ports, and sends its traffic
  * through one of them.
  */
 import type { Finding } from '../../api/validation/finding.ts';
@@ -31,19 +31,21 @@ export const overlappingPeerings: Query<readonly Finding[]> = defineQuery('vpc-o
 /**
  * The same for a spec that is not in effect yet.
  * @param findings of the spec by itself
- * @param asked a Subnet that requests these networks
+ * @param requested a Subnet that requests these networks
  */
 export function peeringOverlaps(
   world: World,
   name: string,
   spec: VpcSpec,
   findings: readonly Finding[],
-  asked?: { readonly subnet: string; readonly cidrs: readonly Cidr[] },
+  requested?: { readonly subnet: string; readonly cidrs: readonly Cidr[] },
 ): readonly Finding[] {
   const links = linksOf(spec, findings);
   if (links.length === 0) return [];
-  const others = [...world.subnetVpcs.in(name)].filter((subnet) => subnet !== asked?.subnet).flatMap((subnet) => networksOf(world, subnet));
-  const own = asked === undefined ? [] : claimsOf(asked.subnet, asked.cidrs);
+  const others = [...world.subnetVpcs.in(name)]
+    .filter((subnet) => subnet !== requested?.subnet)
+    .flatMap((subnet) => networksOf(world, subnet));
+  const own = requested === undefined ? [] : claimsOf(requested.subnet, requested.cidrs);
   const before = yieldingClaims([...others, ...own, ...links]);
   return links.flatMap((link) => {
     const other = before.get(link);

@@ -10,16 +10,16 @@ export function defaultSubnetCondition(world: World, name: string): readonly Con
   const vpc = world.ask(vpcView, name);
   if (vpc === undefined || vpc.isDefault || vpc.defaultSubnet === '') return [];
   const subnet = world.ask(subnetView, vpc.defaultSubnet);
-  const said = `Vpc ${name}: spec.defaultSubnet "${vpc.defaultSubnet}"`;
+  const prefix = `Vpc ${name}: spec.defaultSubnet "${vpc.defaultSubnet}"`;
   const bad = { type: 'DefaultSubnet', status: 'False', event: 'Warning' } as const;
   if (subnet === undefined) {
     const effect = 'pods of its namespaces that name no Subnet wait for it; kubectl get subnets';
-    return [{ ...bad, reason: 'WaitingForSubnet', message: `${said}: Subnet ${vpc.defaultSubnet} does not exist; ${effect}` }];
+    return [{ ...bad, reason: 'WaitingForSubnet', message: `${prefix}: Subnet ${vpc.defaultSubnet} does not exist; ${effect}` }];
   }
   if (subnet.vpc !== name) {
     const effect = `it is left out; ${commandText`kubectl edit vpc ${name}`}`;
     return [
-      { ...bad, reason: 'Invalid', message: `${said} is in Vpc ${subnet.vpc}; the default Subnet of a Vpc is one of its own; ${effect}` },
+      { ...bad, reason: 'Invalid', message: `${prefix} is in Vpc ${subnet.vpc}; the default Subnet of a Vpc is one of its own; ${effect}` },
     ];
   }
   return [{ type: 'DefaultSubnet', status: 'True', reason: 'Accepted', message: '' }];

@@ -43,15 +43,15 @@ interface NextHop {
 
 function nextHopsOf(world: World, name: string): readonly NextHop[] {
   const { staticRoutes = [], policyRoutes = [] } = world.ask(vpcSpec, name) ?? {};
-  const asked = [
+  const items = [
     ...staticRoutes.map(({ nextHopIP = '' }, i) => [`spec.staticRoutes[${i}]`, nextHopIP] as const),
     ...policyRoutes.flatMap(({ action, nextHopIP = '' }, i) =>
       action === 'reroute' ? splitList(nextHopIP).map((hop) => [`spec.policyRoutes[${i}]`, hop] as const) : [],
     ),
   ];
-  if (asked.length === 0) return [];
+  if (items.length === 0) return [];
   const wrong = wrongFields(world.ask(vpcFindings, name));
-  return asked.flatMap(([item, value]) => {
+  return items.flatMap(([item, value]) => {
     const address = parseAddress(value);
     return address === undefined || wrong.has(item) ? [] : [{ field: `${item}.nextHopIP`, value, address }];
   });
@@ -63,7 +63,7 @@ interface NetworkOf {
   readonly notAccepted?: string;
 }
 
-/** The networks of its Subnets, whose router ports may not exist yet, of its peerings, and of its router ports of any owner. */
+/** The networks of its Subnets (their router ports may not exist yet), of its peerings, and of its router ports of any owner. */
 function networksOf(world: World, name: string): readonly NetworkOf[] {
   // Sorted, so that the report does not depend on the order of creation.
   const ofSubnets = [...world.subnetVpcs.in(name)].toSorted().flatMap((subnet) => {

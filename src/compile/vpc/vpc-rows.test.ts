@@ -252,9 +252,9 @@ test('fields that are not implemented are reported', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
   bench.settle();
-  const said = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
+  const reported = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
   assert.deepEqual(
-    said.map(({ message }) => message.split(' ')[2]),
+    reported.map(({ message }) => message.split(' ')[2]),
     ['spec.enableExternal', 'spec.enableBfd'],
   );
 });
@@ -263,16 +263,16 @@ test('a Vpc reports whether its default Subnet exists and is its own', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'], defaultSubnet: 'net' } });
   bench.settle();
-  const said = (): unknown => {
+  const reported = (): unknown => {
     const { status, reason, message } = bench.condition('vpcs', 'blue', 'DefaultSubnet') ?? {};
     return [status, reason, message];
   };
   const missing = 'Subnet net does not exist; pods of its namespaces that name no Subnet wait for it; kubectl get subnets';
-  assert.deepEqual(said(), ['False', 'WaitingForSubnet', `Vpc blue: spec.defaultSubnet "net": ${missing}`]);
+  assert.deepEqual(reported(), ['False', 'WaitingForSubnet', `Vpc blue: spec.defaultSubnet "net": ${missing}`]);
   assert.equal(bench.events.filter(({ reason }) => reason === 'WaitingForSubnet').length, 1);
   bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
   bench.settle();
-  assert.deepEqual(said(), ['True', 'Accepted', '']);
+  assert.deepEqual(reported(), ['True', 'Accepted', '']);
   bench.edit('vpcs', 'blue', { defaultSubnet: 'ovn-default' });
   bench.settle();
   assert.match(

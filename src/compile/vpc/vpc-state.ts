@@ -31,7 +31,7 @@ export const vpcReleased: Query<boolean> = defineQuery('vpc-released', (world, n
   return view === undefined || (view.terminating && blockersOf(world, 'vpcs', name).count === 0);
 });
 
-/** View and spec of a Vpc whose rows are emitted, else undefined. */
+/** View and spec of a Vpc with emitted rows, else undefined. */
 export function emittedVpc(world: World, name: string): { readonly view: VpcView; readonly spec: VpcSpec } | undefined {
   const view = world.ask(vpcView, name);
   const spec = world.ask(vpcSpec, name);

@@ -26,7 +26,7 @@ export interface Route {
 }
 
 export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isFaulty }) => {
-  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : askedRoute(route)));
+  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : requestedRoute(route)));
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
   for (const route of routes) {
@@ -49,7 +49,7 @@ export function routeRow(router: string, { table, policy, prefix, nexthop }: Rou
 }
 
 /** None for an invalid route. */
-export function askedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
+export function requestedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
   const network = parseCidr(cidr);
   const host = parseAddress(cidr);
   const prefix = network !== undefined ? formatCidr(network) : host !== undefined ? formatAddress(host) : undefined;

@@ -15,7 +15,7 @@ import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
 import { vpcFindings, vpcNameConflict } from './vpc-state.ts';
-import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
+import { requestedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { ineffectivePeeredRoutes } from './peering-ends.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
@@ -36,8 +36,8 @@ export const vpcStatus: Rule = {
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
-    const asked = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
-    const unasked = (['Peered', 'DefaultSubnet'] as const).filter((type) => !asked.some((condition) => condition.type === type));
+    const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
+    const absent = (['Peered', 'DefaultSubnet'] as const).filter((type) => !requested.some((condition) => condition.type === type));
     const idle = withoutEffect(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
@@ -56,8 +56,8 @@ export const vpcStatus: Rule = {
         enableExternal: false,
         enableBfd: false,
       },
-      conditions: [...conditionsOf(world, view), ...asked, ...(idle.conditions ?? [])],
-      withoutConditions: [...unasked, ...(idle.withoutConditions ?? [])],
+      conditions: [...conditionsOf(world, view), ...requested, ...(idle.conditions ?? [])],
+      withoutConditions: [...absent, ...(idle.withoutConditions ?? [])],
     };
     return [patch];
   },
@@ -99,13 +99,13 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
 /** @param wrong invalid fields and items of the spec */
 function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpec, wrong: ReadonlySet<string>): readonly Finding[] {
   const subject = { kind: 'Vpc', name: view.name };
-  const asked = staticRoutes.flatMap((route, i) => {
+  const requested = staticRoutes.flatMap((route, i) => {
     const field = `spec.staticRoutes[${i}]`;
-    return wrong.has(field) ? [] : askedRoute(route).flatMap((one) => sharedRoute(world, subject, field, view.router, one));
+    return wrong.has(field) ? [] : requestedRoute(route).flatMap((one) => sharedRoute(world, subject, field, view.router, one));
   });
   const tables = new Set(['', ...staticRoutes.map(({ routeTable = '' }) => routeTable)]);
   const made = view.isDefault ? defaultRoutes(world, tables) : [];
-  return [...asked, ...made.flatMap((route) => sharedRoute(world, subject, 'spec.staticRoutes', view.router, route))];
+  return [...requested, ...made.flatMap((route) => sharedRoute(world, subject, 'spec.staticRoutes', view.router, route))];
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {

@@ -57,11 +57,11 @@ export class OvnJudge implements AsyncDisposable {
       const rows = flows.slice(at, at + TOGETHER).map(({ match = '1', actions = 'next;' }) => ({ ...common, match, actions }));
       await this.#transact(rows.map((row) => ({ op: 'insert', table: 'Logical_Flow', row })));
     }
-    const said = await this.#run('ovn-trace', [`--db=${this.#lab.sbEndpoint}`, 's', 'inport == "p"']);
+    const output = await this.#run('ovn-trace', [`--db=${this.#lab.sbEndpoint}`, 's', 'inport == "p"']);
     return flows.map(({ match, actions }) => {
       const begin = `|WARN|${actions ?? match ?? ''}: parsing `;
-      const at = said.indexOf(begin);
-      return at === -1 ? undefined : said.slice(at + begin.length, said.indexOf('\n', at + begin.length));
+      const at = output.indexOf(begin);
+      return at === -1 ? undefined : output.slice(at + begin.length, output.indexOf('\n', at + begin.length));
     });
   }
 
@@ -70,8 +70,8 @@ export class OvnJudge implements AsyncDisposable {
   }
 
   async #transact(operations: readonly object[]): Promise<void> {
-    const said = await this.#run('ovsdb-client', ['transact', this.#lab.sbEndpoint, JSON.stringify(['OVN_Southbound', ...operations])]);
-    if (said.includes('"error"')) throw new Error(said);
+    const output = await this.#run('ovsdb-client', ['transact', this.#lab.sbEndpoint, JSON.stringify(['OVN_Southbound', ...operations])]);
+    if (output.includes('"error"')) throw new Error(output);
   }
 
   /** The whole output. A packet that matches none of the flows is no error. */

@@ -31,7 +31,7 @@ import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import type { SubnetNetworks } from './subnet-networks.ts';
-import { askedNetworks, carriedNetworks } from './subnet-networks.ts';
+import { requestedNetworks, routerPortNetworks } from './subnet-networks.ts';
 
 /** Ranks, the first goes first: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
 const RANK_IN_EFFECT = 1;
@@ -65,8 +65,8 @@ export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('su
   const subnet = world.ask(subnetIntent, name);
   if (view === undefined || subnet === undefined) return undefined;
   const { vpc, provider, isOvn } = view;
-  const said = world.subnetVpcs.requested(subnet);
-  if (said !== vpc) return subnetVpcChanged(name, vpc, said);
+  const requestedVpc = world.subnetVpcs.requested(subnet);
+  if (requestedVpc !== vpc) return subnetVpcChanged(name, vpc, requestedVpc);
   return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
 });
 
@@ -95,7 +95,7 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
 });
 
 /**
- * The claims that yield, each with the first claim that it yields to. A Subnet whose requested network yields keeps the one in effect, so that is
+ * The claims that yield, each with the first claim that it yields to. If the requested network of a Subnet yields, the one in effect stays, so that is
  * claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
  */
 function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
@@ -105,9 +105,9 @@ function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
     const before = keeping.size;
     for (const { holder, kind } of found.keys()) {
       if (kind !== 'requested' || keeping.has(holder)) continue;
-      const kept = claimsInEffect(world, holder);
-      if (kept.length > 0) keeping.add(holder);
-      claims.push(...kept);
+      const present = claimsInEffect(world, holder);
+      if (present.length > 0) keeping.add(holder);
+      claims.push(...present);
     }
     if (keeping.size === before) return found;
   }
@@ -116,10 +116,10 @@ function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
 /** The networks of a Subnet's router port, if they differ from the requested ones. */
 function claimsInEffect(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetBasics, name);
-  const asked = world.ask(askedNetworks, name);
-  return view === undefined || asked.inPlace || !asked.carries
+  const requested = world.ask(requestedNetworks, name);
+  return view === undefined || requested.inPlace || !requested.carries
     ? []
-    : claimsTo(world.ask(carriedNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
+    : claimsTo(world.ask(routerPortNetworks, name), view, 'inEffect', RANK_IN_EFFECT);
 }
 
 /**
@@ -137,13 +137,13 @@ function claimsOf(world: World, name: string): readonly Claim[] {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
   const running = isRunning(world, name);
-  const refused = isInvalidAnyway(world, view);
-  if (refused && !running) return [];
-  const networks = world.ask(askedNetworks, name);
+  const isInvalid = isInvalidAnyway(world, view);
+  if (isInvalid && !running) return [];
+  const networks = world.ask(requestedNetworks, name);
   const place = networks.inPlace ? RANK_IN_EFFECT : running ? rankOfMoving(world, name, networks) : rankOfNew(world, view);
-  const elsewhere = refused && !networks.inPlace && networks.carries;
-  const asked = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', place);
-  return elsewhere ? [...claimsInEffect(world, name), ...asked] : asked;
+  const elsewhere = isInvalid && !networks.inPlace && networks.carries;
+  const requested = claimsTo(networks, view, elsewhere ? 'impossible' : 'requested', place);
+  return elsewhere ? [...claimsInEffect(world, name), ...requested] : requested;
 }
 
 function claimsTo(
@@ -161,8 +161,8 @@ function claimsTo(
 }
 
 /**
- * A Subnet whose router port was deleted, or got another network by hand, is in effect all the same. One whose spec was edited since it was
- * accepted, and whose port has another network, is about to move.
+ * A Subnet without its router port, or with another network in it by hand, is in effect all the same. If its spec was edited since it was
+ * accepted, and the port has another network, the Subnet is about to move.
  */
 function rankOfMoving(world: World, name: string, { carries }: SubnetNetworks): number {
   const place = world.ask(rankWithoutPort, name);

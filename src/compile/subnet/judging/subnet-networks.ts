@@ -63,22 +63,22 @@ interface Interface {
 }
 
 /** The requested networks, as far as addresses in use permit; those of the router port if the spec cannot be parsed. */
-export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
+export const requestedNetworks: Query<SubnetNetworks> = defineQuery('subnet-requested-networks', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
-  return subnet === undefined ? NO_NETWORKS : networksAskedBy(world, subnet);
+  return subnet === undefined ? NO_NETWORKS : networksRequestedBy(world, subnet);
 });
 
 /** The same for a Subnet that is not written yet. */
-export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
+export function networksRequestedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
   const { name } = subnet.metadata;
-  const asked = askedOf(subnet);
+  const requested = requestedOf(subnet);
   const carried = carriedOf(world, subnet);
-  if (asked === undefined) return inEffect(carried);
-  const [waits4, waits6] = [waitingFor(world, name, asked.v4, carried.v4), waitingFor(world, name, asked.v6, carried.v6)];
-  const v4 = isWaiting(waits4) ? carried.v4 : asked.v4;
-  const v6 = isWaiting(waits6) ? carried.v6 : asked.v6;
-  const pool4 = poolOf(v4, asked.v4);
-  const pool6 = poolOf(v6, asked.v6);
+  if (requested === undefined) return inEffect(carried);
+  const [waits4, waits6] = [waitingFor(world, name, requested.v4, carried.v4), waitingFor(world, name, requested.v6, carried.v6)];
+  const v4 = isWaiting(waits4) ? carried.v4 : requested.v4;
+  const v6 = isWaiting(waits6) ? carried.v6 : requested.v6;
+  const pool4 = poolOf(v4, requested.v4);
+  const pool6 = poolOf(v6, requested.v6);
   return {
     ...(v4 !== undefined && { v4: textOf(v4) }),
     ...(v6 !== undefined && { v6: textOf(v6) }),
@@ -90,8 +90,8 @@ export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetwo
       ...(v6 !== undefined && waits6.outside.length > 0 && { v6: textOf(v6) }),
     },
     gatewaysAwaited: {
-      ...(asked.v4 !== undefined && waits4.onGateway.length > 0 && { v4: formatAddress(asked.v4.gateway) }),
-      ...(asked.v6 !== undefined && waits6.onGateway.length > 0 && { v6: formatAddress(asked.v6.gateway) }),
+      ...(requested.v4 !== undefined && waits4.onGateway.length > 0 && { v4: formatAddress(requested.v4.gateway) }),
+      ...(requested.v6 !== undefined && waits6.onGateway.length > 0 && { v6: formatAddress(requested.v6.gateway) }),
     },
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
     carries: carried.v4 !== undefined || carried.v6 !== undefined,
@@ -128,19 +128,19 @@ function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
 }
 
 /** The networks of its router port, whatever the spec requests. */
-export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
+export const routerPortNetworks: Query<SubnetNetworks> = defineQuery('subnet-router-port-networks', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
   if (subnet === undefined) return NO_NETWORKS;
   const carried = carriedOf(world, subnet);
   const effect = inEffect(carried);
   if (carried.v4 !== undefined || carried.v6 !== undefined) return effect;
   // Without a router port the spec counts for existing addresses.
-  const { v4, v6 } = askedOf(subnet) ?? {};
+  const { v4, v6 } = requestedOf(subnet) ?? {};
   return { ...effect, pool: inEffect({ ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) }).pool };
 });
 
 /** The requested networks, with the default gateway if the spec names none; undefined if it cannot be parsed. */
-function askedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
+function requestedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
   const block = subnet.spec.cidrBlock ?? '';
   if (block === '') return (subnet.spec.vlan ?? '') === '' ? undefined : {};
   const cidrs = parseDualCidr(block);
@@ -188,14 +188,14 @@ function isWaiting({ outside, onGateway }: Waits): boolean {
 }
 
 /** Objects with an address of the router port's network outside of the requested one, and objects with the address of the new gateway. */
-function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): Waits {
+function waitingFor(world: World, subnet: string, requested: Interface | undefined, carried: Interface | undefined): Waits {
   if (carried === undefined) return { outside: [], onGateway: [] };
   const { family } = carried.cidr;
-  const covered = asked !== undefined && cidrCovers(asked.cidr, carried.cidr);
+  const covered = requested !== undefined && cidrCovers(requested.cidr, carried.cidr);
   const leftOut = (address: Address): boolean =>
-    cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
-  const moved = asked === undefined || sameAddress(asked.gateway, carried.gateway) ? undefined : asked.gateway;
-  const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, asked === undefined);
+    cidrContains(carried.cidr, address) && (requested === undefined || !cidrContains(requested.cidr, address));
+  const moved = requested === undefined || sameAddress(requested.gateway, carried.gateway) ? undefined : requested.gateway;
+  const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, requested === undefined);
   return {
     outside,
     onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved)),
@@ -235,9 +235,9 @@ function addressesOf(ip: IP, family: Family): readonly Address[] {
 }
 
 /** For a network that stays although the spec requests a part of it: that part. */
-function poolOf(effective: Interface | undefined, asked: Interface | undefined): Network | undefined {
-  if (effective === undefined || asked === undefined) return undefined;
-  return textOf({ ...effective, cidr: cidrCovers(effective.cidr, asked.cidr) ? asked.cidr : effective.cidr });
+function poolOf(effective: Interface | undefined, requested: Interface | undefined): Network | undefined {
+  if (effective === undefined || requested === undefined) return undefined;
+  return textOf({ ...effective, cidr: cidrCovers(effective.cidr, requested.cidr) ? requested.cidr : effective.cidr });
 }
 
 function inEffect(carried: Dual<Interface>): SubnetNetworks {

@@ -1,4 +1,4 @@
-/** A Subnet for attachments whose network does not exist, or has another provider: no pod ever gets its addresses. */
+/** A Subnet for attachments with a missing network, or one of another provider: no pod ever gets its addresses. */
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { attachmentOfProvider } from '../../../api/names.ts';

@@ -16,7 +16,7 @@ export const subnetRows: Query<SubnetRows> = defineQuery('subnet-rows', (world, 
   return kind === 'accepted' ? 'emitted' : kind === 'frozen' ? 'frozen' : 'none';
 });
 
-/** The view of a Subnet whose rows are emitted from its spec, else undefined. */
+/** The view of a Subnet with rows emitted from its spec, else undefined. */
 export function emittedSubnet(world: World, name: string): SubnetView | undefined {
   return world.ask(subnetRows, name) === 'emitted' ? world.ask(subnetView, name) : undefined;
 }

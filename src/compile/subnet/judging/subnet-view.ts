@@ -12,7 +12,7 @@ import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import type { Network, SubnetNetworks } from './subnet-networks.ts';
-import { askedNetworks, carriedNetworks, cidrsOf } from './subnet-networks.ts';
+import { requestedNetworks, routerPortNetworks, cidrsOf } from './subnet-networks.ts';
 
 export { claimantOfSubnet, isRunning, subnetClaimant, subnetSpec, switchId } from './subnet-basics.ts';
 
@@ -45,7 +45,7 @@ export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): Subne
 
 /** The networks in effect: of a Subnet that cannot be carried out as asked, those that its rows have. */
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
-  world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? carriedNetworks : askedNetworks, name),
+  world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? routerPortNetworks : requestedNetworks, name),
 );
 
 /** Whether the addresses lie in the networks in effect; an empty text is none. */

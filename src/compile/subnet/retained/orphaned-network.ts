@@ -54,20 +54,20 @@ export function frozenBalancers(world: World, subnet: string): readonly Output[]
   const row = switchId(subnet);
   const held = world.rows.column(row, 'load_balancer');
   if (!(held instanceof Set)) return [];
-  const kept = new Set<RowId>();
+  const members = new Set<RowId>();
   const vpcs = new Set<string>();
   for (const uuid of held) {
     const balancer = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0]);
     if (balancer?.ownership.kind !== 'ours') continue;
-    kept.add(balancer.id);
+    members.add(balancer.id);
     const [kind, , vpc = ''] = balancer.ownership.owner.split('/');
     if (kind === 'vpc') vpcs.add(vpc);
   }
   for (const vpc of vpcs) {
     if (emittedVpc(world, vpc) === undefined) continue;
-    for (const { name } of loadBalancersOf(world, vpc)) kept.add(loadBalancerId(name));
+    for (const { name } of loadBalancersOf(world, vpc)) members.add(loadBalancerId(name));
   }
-  return [...kept].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
+  return [...members].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
 }
 
 export const vpcMissing: Rule = {
@@ -79,7 +79,7 @@ export const vpcMissing: Rule = {
   },
 };
 
-/** The rows of a Vpc whose own rules do not emit them. */
+/** The rows of a Vpc that its own rules do not emit. */
 function orphanedRouter(world: World, vpc: string): readonly Output[] {
   return world.ask(isEmitted, vpc) ? [] : frozenRows(world, `vpc//${vpc}`);
 }

@@ -82,16 +82,16 @@ function write({ bench }: PodScene, row: Readonly<Record<string, unknown>>, tabl
 function changeAll(made: PodScene): void {
   for (const [id, row] of Object.entries(rowsOf(made))) {
     const table = tableOf(id as RowId);
-    const change = BY_HAND[table] ?? assert.fail(`nobody changes a ${table}`);
+    const change = BY_HAND[table] ?? assert.fail(`no edit of a ${table}`);
     // The identity of DHCP options has the name of the switch.
     write(made, row, table, { ...change, external_ids: { note: 'mine', ...(table !== 'DHCP_Options' && { ls: 'by-hand' }) } });
   }
 }
 
-for (const [whose, spec] of Object.entries(SUBNETS))
+for (const [kind, spec] of Object.entries(SUBNETS))
   for (const [why, edit] of Object.entries(REFUSED)) {
     if ('vpc' in edit && !('vpc' in spec)) continue;
-    test(`the rows of a Subnet ${whose} are repaired to the last written contents while ${why}`, () => {
+    test(`the rows of a Subnet ${kind} are repaired to the last written contents while ${why}`, () => {
       const made = scene(spec);
       const before = rowsOf(made);
       assert.ok(Object.keys(before).length > 5);
@@ -121,8 +121,8 @@ for (const [whose, spec] of Object.entries(SUBNETS))
 type IsTaken = (key: string) => boolean;
 
 const OWNER_KEYS: readonly string[] = [OWNER_KEY, UID_KEY];
-const TAKEN: Readonly<Record<'whose they are' | 'all', IsTaken>> = {
-  'whose they are': (key) => OWNER_KEYS.includes(key),
+const TAKEN: Readonly<Record<'ownership keys' | 'all', IsTaken>> = {
+  'ownership keys': (key) => OWNER_KEYS.includes(key),
   all: () => true,
 };
 
@@ -132,10 +132,10 @@ function removeOwnershipKeys({ bench }: PodScene, row: Readonly<Record<string, u
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([change]));
 }
 
-for (const [whose, spec] of Object.entries(SUBNETS))
+for (const [kind, spec] of Object.entries(SUBNETS))
   for (const [why, edit] of Object.entries(REFUSED)) {
     if ('vpc' in edit && !('vpc' in spec)) continue;
-    test(`rows of a Subnet ${whose} that lose their ownership keys while ${why} get them again, and no other row is deleted`, () => {
+    test(`rows of a Subnet ${kind} that lose their ownership keys while ${why} get them again, and no other row is deleted`, () => {
       const made = scene(spec);
       made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
       made.bench.settle();
@@ -177,7 +177,7 @@ test('rows that were taken over from a Subnet removed by force are recognised by
   const named = Object.entries(before).filter(([id]) => /^(Logical_Switch|DHCP_Options)\//.test(id));
   assert.equal(named.length, 3);
   for (const [id, row] of named) {
-    removeOwnershipKeys(made, row, tableOf(id as RowId), TAKEN['whose they are']);
+    removeOwnershipKeys(made, row, tableOf(id as RowId), TAKEN['ownership keys']);
     made.bench.settle();
     assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], id);
   }
@@ -204,7 +204,7 @@ test('a row whose last written contents are unknown stays as it is: its field wa
   assert.equal(lease(), '77');
   made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
   made.bench.settle();
-  assert.equal(lease(), '77', 'nothing of a refused spec is carried out');
+  assert.equal(lease(), '77', 'an invalid spec has no effect');
   const row = Object.values(rowsOf(made)).find(({ cidr }) => cidr === '10.70.0.0/24') ?? assert.fail();
   const options = { ...Object.fromEntries(row['options'] as ReadonlyMap<string, string>), lease_time: '88' };
   write(made, row, 'DHCP_Options', { options });

@@ -19,7 +19,7 @@ import { dhcpRows } from '../rows/subnet-dhcp.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
 import { centralizedGatewayOf, centralizedRows, distributedRows, isDistributed } from '../rows/subnet-gateway.ts';
 import type { Network } from '../judging/subnet-networks.ts';
-import { askedNetworks, carriedNetworks } from '../judging/subnet-networks.ts';
+import { requestedNetworks, routerPortNetworks } from '../judging/subnet-networks.ts';
 import { sourceRoutesOf, subnetRouteRows } from '../rows/subnet-routes.ts';
 import { hasRouterPort, routerPortRow, switchRow } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
@@ -39,7 +39,7 @@ export function lastWritten(world: World, name: string): LastWritten {
 
 function viewsOf(world: World, basics: SubnetBasics): readonly SubnetView[] {
   const { name } = basics;
-  const networks = [world.ask(carriedNetworks, name), world.ask(askedNetworks, name), routedNetworks(world, basics)];
+  const networks = [world.ask(routerPortNetworks, name), world.ask(requestedNetworks, name), routedNetworks(world, basics)];
   const views = networks.map((one) => viewWith(basics, one));
   return views.filter(({ cidr, gateway }, at) => views.findIndex((other) => other.cidr === cidr && other.gateway === gateway) === at);
 }

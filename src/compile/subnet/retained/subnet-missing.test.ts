@@ -445,7 +445,7 @@ for (const [what, spec] of [
 
 /** The keys of the router that another program leaves. */
 const KEYS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
-  'whose it is': [['vendor', 'kube-ovn']],
+  'the vendor key': [['vendor', 'kube-ovn']],
   'all of them': [],
   'and puts its own there': [['theirs', 'yes']],
 };

@@ -68,7 +68,7 @@ export function networkOfPort(world: World, subnet: string, port: RowId): readon
   return world.ask(emittingPort, subnet) === port ? orphanedNetwork(world, subnet) : [];
 }
 
-/** The port whose pod or node emits the rows. A query, so that a change of one port does not run the rules of all others. */
+/** The port of the pod or node that emits the rows. A query, so that a change of one port does not run the rules of all others. */
 const emittingPort: Query<RowId | undefined> = defineQuery('subnet-emitting-port', (world, subnet) => {
   if (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');

@@ -127,8 +127,8 @@ test('an object whose rows cannot be deleted yet reports the reason', () => {
   });
   bench.delete('subnets', 'fx');
   bench.compile();
-  const said = bench.compiler.desired.object('subnets/fx' as never);
-  assert.match(stringifyJson(said), /Subnet fx cannot be deleted yet: Logical_Switch_Port guest in it is not ours/);
+  const reported = bench.compiler.desired.object('subnets/fx' as never);
+  assert.match(stringifyJson(reported), /Subnet fx cannot be deleted yet: Logical_Switch_Port guest in it is not ours/);
 });
 
 test('a row conflict of an IPPool or a node is reported by an Event on it', () => {
@@ -148,9 +148,9 @@ test('a pod with an annotation that is not implemented reports that', () => {
     spec: { nodeName: 'n1' },
   });
   bench.settle();
-  const told = bench.events.filter(({ object, reason }) => object === 'pods/shop/odd' && reason === 'NotCarriedOut');
+  const events = bench.events.filter(({ object, reason }) => object === 'pods/shop/odd' && reason === 'NotCarriedOut');
   assert.deepEqual(
-    told.map(({ message }) => message),
+    events.map(({ message }) => message),
     [
       'Pod shop/odd: annotation ovn.kubernetes.io/security_groups is not implemented by this version of Kiln: no rule of a SecurityGroup is enforced',
     ],
@@ -171,14 +171,14 @@ test('a Subnet in a router that became foreign reports that, with the Vpc to ins
   const { uid } = bench.object('vpcs', 'z1')?.metadata ?? {};
   const uuid = takeRouter(bench);
   bench.settle();
-  const said = bench.condition('subnets', 'zs', 'Ready');
-  assert.deepEqual([said?.status, said?.reason], ['False', 'RowConflict']);
+  const reported = bench.condition('subnets', 'zs', 'Ready');
+  assert.deepEqual([reported?.status, reported?.reason], ['False', 'RowConflict']);
   assert.match(
-    said?.message ?? '',
+    reported?.message ?? '',
     /^Subnet zs: Logical_Router z1 \(row \S+\) of its Vpc z1 belongs to another program.*; kiln explain vpc z1$/,
   );
-  const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'vpc//z1', 'kiln.io/uid': String(uid), 'kiln.io/rule': 'vpc-router' };
-  const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: marks } } as const;
+  const keys = { vendor: 'kube-ovn', 'kiln.io/owner': 'vpc//z1', 'kiln.io/uid': String(uid), 'kiln.io/rule': 'vpc-router' };
+  const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: keys } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
   bench.settle();
   assert.equal(bench.condition('subnets', 'zs', 'Ready')?.status, 'True');

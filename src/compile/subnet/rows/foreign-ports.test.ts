@@ -31,7 +31,7 @@ function gone(bench: RuleBench, digit: number): void {
   bench.settle();
 }
 
-function said(bench: RuleBench): readonly (string | undefined)[] {
+function reported(bench: RuleBench): readonly (string | undefined)[] {
   const { reason, message } = bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
   return [reason, message];
 }
@@ -61,13 +61,13 @@ test('the address of a foreign port is not allocated, not even by name, until th
   const whole =
     'Subnet net: spec.cidrBlock "10.1.0.0/29" has 2 addresses that ports of other programs in its switch have: 10.1.0.2-10.1.0.3; Kiln does not allocate them; ' +
     'ovn-nbctl show net lists the ports, and spec.excludeIps is for the addresses of those that should stay. All else is in effect; kubectl edit subnet net';
-  assert.deepEqual(said(bench), ['AddressesOfOthers', whole]);
+  assert.deepEqual(reported(bench), ['AddressesOfOthers', whole]);
   assert.equal(bench.events.filter((event) => event.message === whole).length, 1);
   assert.ok(bench.row('Logical_Switch_Port', 'ext'), 'it is not ours to remove');
-  assert.deepEqual(said(bench.restarted()), ['AddressesOfOthers', whole]);
+  assert.deepEqual(reported(bench.restarted()), ['AddressesOfOthers', whole]);
   gone(bench, 1);
   assert.match(String(scene.stations('named.shop')), / 10\.1\.0\.3$/);
-  assert.deepEqual(said(bench), [undefined, undefined]);
+  assert.deepEqual(reported(bench), [undefined, undefined]);
   assert.deepEqual(counts(), [3n, 2n, '10.1.0.2,10.1.0.5-10.1.0.6', '10.1.0.3-10.1.0.4']);
 });
 
@@ -88,7 +88,7 @@ test('a pod keeps its address when a foreign port with the same one is added, al
       String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']),
       /is also held by port ext of another program/,
     );
-    assert.deepEqual(said(one), [undefined, undefined], 'none is kept back');
+    assert.deepEqual(reported(one), [undefined, undefined], 'none is kept back');
   }
 });
 
@@ -96,7 +96,7 @@ test('IPv6 addresses and those that ovn-northd chose count, those in excludeIps 
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24,fd01::/64', excludeIps: ['10.1.0.2'] });
   const { bench } = scene;
   portOfOther(bench, 'a', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
-  assert.doesNotMatch(said(bench)[1] ?? '', /other programs/);
+  assert.doesNotMatch(reported(bench)[1] ?? '', /other programs/);
   portOfOther(bench, 'b', 2, { addresses: ['dynamic'], dynamic_addresses: '0a:00:00:00:00:02 10.1.0.3 fd01::2' });
   portOfOther(bench, 'c', 3, { type: 'router', addresses: ['router'] });
   const { message = '' } = bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
@@ -164,7 +164,7 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   assert.match(shown(bench), /is also held by port ext of another program/);
 
   const { uuid } = bench.world.rows.state(rowId('Logical_Switch', 'net')) ?? assert.fail();
-  const marks = bench.externalIds('Logical_Switch', 'net');
+  const keys = bench.externalIds('Logical_Switch', 'net');
   const marked = (external_ids: Readonly<Record<string, string>>): void => {
     const edits: readonly Edit[] = [{ kind: 'update', table: 'Logical_Switch', uuid, row: { external_ids } }];
     bench.world.rows.apply(bench.northbound, bench.northbound.apply(edits));
@@ -175,6 +175,6 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   const again = bench.restarted();
   again.settle();
   assert.doesNotMatch(shown(again), /AddressConflict/);
-  marked(marks);
+  marked(keys);
   assert.match(shown(bench), /is also held by port ext of another program/);
 });

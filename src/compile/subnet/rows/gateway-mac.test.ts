@@ -59,12 +59,12 @@ test('a request for the MAC of the gateway fails, with the field, its value and 
   );
   assert.equal(made.bench.row('Logical_Switch_Port', 'asks.shop'), undefined);
   assert.equal(made.bench.object('ips', 'asks.shop'), undefined);
-  const said = (resource: 'vips' | 'ovn-eips' | 'iptables-eips', name: string): unknown =>
+  const reported = (resource: 'vips' | 'ovn-eips' | 'iptables-eips', name: string): unknown =>
     made.bench.condition(resource, name, 'Accepted')?.message;
-  assert.equal(said('vips', 'v1'), `Vip v1: spec.macAddress "${mac}": ${rule}; kubectl edit vips.kubeovn.io v1`);
-  assert.equal(said('ovn-eips', 'e1'), `OvnEip e1: spec.macAddress "${mac}": ${rule}; kubectl edit ovn-eips.kubeovn.io e1`);
+  assert.equal(reported('vips', 'v1'), `Vip v1: spec.macAddress "${mac}": ${rule}; kubectl edit vips.kubeovn.io v1`);
+  assert.equal(reported('ovn-eips', 'e1'), `OvnEip e1: spec.macAddress "${mac}": ${rule}; kubectl edit ovn-eips.kubeovn.io e1`);
   assert.equal(
-    said('iptables-eips', 'e2'),
+    reported('iptables-eips', 'e2'),
     `IptablesEIP e2: spec.v4ip "10.60.0.9", spec.macAddress "${mac}": ${rule}; kubectl edit iptables-eips.kubeovn.io e2`,
   );
   const ofIp = made.bench.object('ips', 'kept.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';

@@ -99,10 +99,10 @@ function isolation(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
 
 /** The ACLs of the spec without invalid ones, which the Subnet's condition reports. */
 function custom(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
-  const asked = spec.acls ?? [];
-  if (asked.length === 0) return [];
+  const requested = spec.acls ?? [];
+  if (requested.length === 0) return [];
   const wrong = wrongFields(world.ask(subnetFindings, view.name));
-  const acls = asked.flatMap(({ direction = '', priority = 0, match = '', action = '' }, i): Acl[] =>
+  const acls = requested.flatMap(({ direction = '', priority = 0, match = '', action = '' }, i): Acl[] =>
     wrong.has(`spec.acls[${i}]`) ? [] : [{ direction, priority, match: match.trim(), action }],
   );
   if (spec.allowEWTraffic !== true) return acls;

@@ -150,23 +150,23 @@ test('with ECMP all ready nodes carry the traffic', () => {
 
 test('without a usable gateway node the Subnet reports the reason for each', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n9' });
-  const said = (): string => bench.condition('subnets', 'red', 'Ready')?.message ?? '';
+  const reported = (): string => bench.condition('subnets', 'red', 'Ready')?.message ?? '';
   const rule = 'a centralized gateway is a node that is ready and has an IPv4 address in Subnet join';
   assert.deepEqual(policies(bench, '10.0.0.0/24'), []);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'NoActiveGatewayFound');
-  assert.equal(said(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist; ${rule}; kubectl edit subnet red`);
+  assert.equal(reported(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist; ${rule}; kubectl edit subnet red`);
   bench.edit('subnets', 'red', { gatewayNode: 'n9,n8:10.1.1.1,n2' });
   bench.put('nodes', node('n2', false));
   bench.settle();
   assert.equal(
-    said(),
+    reported(),
     'Subnet red: spec.gatewayNode "n9,n8:10.1.1.1,n2" gives no gateway: n9, n8 do not exist, n2 is not ready; ' +
       `${rule}; kubectl get nodes`,
   );
   bench.edit('subnets', 'red', { gatewayNode: '', gatewayNodeSelectors: [{ matchLabels: { edge: 'no' } }] });
   bench.settle();
   assert.equal(
-    said(),
+    reported(),
     'Subnet red: spec.gatewayNodeSelectors "[{"matchLabels":{"edge":"no"}}]" gives no gateway: no node has these labels; ' +
       `${rule}; kubectl edit subnet red`,
   );
@@ -198,14 +198,14 @@ function setUpWithIpv4Nodes(): RuleBench {
 
 test('a network of a family that the join Subnet lacks has no gateway, distributed or centralized, and its Subnet reports that', () => {
   const bench = setUpWithIpv4Nodes();
-  const said = (name: string): string => bench.condition('subnets', name, 'WithoutEffect')?.message ?? '';
+  const reported = (name: string): string => bench.condition('subnets', name, 'WithoutEffect')?.message ?? '';
   assert.equal(bench.condition('subnets', 'both', 'WithoutEffect')?.reason, 'JoinLacksFamily');
   assert.match(
-    said('both'),
+    reported('both'),
     /^Subnet both: spec\.cidrBlock "fd03::\/64" has no gateway: Subnet join has no IPv6 network; .*kubectl edit subnet both$/,
   );
-  assert.match(said('six'), /^Subnet six: spec\.cidrBlock "fd02::\/64" has no gateway/);
-  assert.deepEqual([said('four'), said('there'), said('join')], ['', '', ''], 'nor where nodes are no gateway');
+  assert.match(reported('six'), /^Subnet six: spec\.cidrBlock "fd02::\/64" has no gateway/);
+  assert.deepEqual([reported('four'), reported('there'), reported('join')], ['', '', ''], 'nor where nodes are no gateway');
   assert.deepEqual(policies(bench, 'both'), ['ovn-cluster|29000|ip4.src == $both.n.1_ip4']);
 });
 

@@ -48,7 +48,7 @@ export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): rea
   return [...policies, ...routes.map((route) => routeRow(view.vpc, route, owner, RULE))];
 }
 
-/** The source routes of a Subnet whose rows are emitted. */
+/** The source routes of a Subnet with emitted rows. */
 export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
   const view = emittedSubnet(world, name);
   return view === undefined ? [] : sourceRoutesOf(world, view);

@@ -143,7 +143,7 @@ test('a link stays while its router port has lost its ownership keys', () => {
 const RANDOM = '0a:58:00:00:00:01';
 
 /** Another program's edit of the router port and the DHCP server of Subnet red. */
-function writtenByHand(bench: RuleBench, marks?: Readonly<Record<string, string>>): void {
+function writtenByHand(bench: RuleBench, keys?: Readonly<Record<string, string>>): void {
   for (const [table, one, row] of [
     ['Logical_Router_Port', { name: 'blue-red' }, { mac: RANDOM, networks: ['10.9.9.9/24'] }],
     ['DHCP_Options', { cidr: '10.0.0.0/24' }, { options: { server_mac: RANDOM, lease_time: '9' } }],
@@ -154,7 +154,7 @@ function writtenByHand(bench: RuleBench, marks?: Readonly<Record<string, string>
     const ids = Object.fromEntries(
       [...(found['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => ['ls', 'protocol', 'lr'].includes(key)),
     );
-    const edit = { kind: 'update', table, uuid, row: { ...row, ...(marks && { external_ids: { ...ids, ...marks } }) } } as const;
+    const edit = { kind: 'update', table, uuid, row: { ...row, ...(keys && { external_ids: { ...ids, ...keys } }) } } as const;
     bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
   }
   bench.settle();
@@ -359,14 +359,14 @@ test('a Subnet of another provider is for addresses only', () => {
 
 test('fields of a Subnet that are not implemented are reported', () => {
   const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
-  const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
+  const reported = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
   assert.deepEqual(
-    said.map(({ message }) => message.split(' ')[2]),
+    reported.map(({ message }) => message.split(' ')[2]),
     ['spec.vips', 'spec.enableMulticastSnoop', 'spec.nodeNetwork'],
   );
   const condition = bench.condition('subnets', 'red', 'NotCarriedOut');
   assert.deepEqual([condition?.status, condition?.reason], ['True', 'UnsupportedField']);
-  for (const { message } of said) assert.ok(condition?.message?.includes(message) === true, condition?.message);
+  for (const { message } of reported) assert.ok(condition?.message?.includes(message) === true, condition?.message);
   bench.edit('subnets', 'red', { nodeNetwork: '', enableMulticastSnoop: false, vips: [] });
   bench.settle();
   assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);

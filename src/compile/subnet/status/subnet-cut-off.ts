@@ -28,8 +28,8 @@ export function cutOff(world: World, basics: SubnetBasics): SubnetProblem | unde
       message: `${what} is not in OVN; Kiln creates it again when the spec is accepted: see condition Accepted; ${commandText`kubectl edit subnet ${name}`}`,
     };
   const [kind = '', , ...rest] = there.kind === 'ours' ? there.owner.split('/') : [];
-  const whose = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';
+  const holder = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';
   const look = commandText`kiln explain ${kind} ${rest.join('/')}`;
   const next = there.kind === 'ours' ? `rename one of the two; ${look}` : 'rename the Subnet or remove that row';
-  return { reason: 'RowConflict', message: `${what} belongs to ${whose}; ${next}` };
+  return { reason: 'RowConflict', message: `${what} belongs to ${holder}; ${next}` };
 }

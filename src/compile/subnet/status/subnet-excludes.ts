@@ -7,12 +7,12 @@ import { parseRange } from '../../../net/range.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { subnetSpec } from '../judging/subnet-basics.ts';
-import { askedNetworks } from '../judging/subnet-networks.ts';
+import { requestedNetworks } from '../judging/subnet-networks.ts';
 
 /** A query of its own: the status runs again for every allocated address. */
 export const excludesOutside: Query<readonly Finding[]> = defineQuery('subnet-excludes-outside', (world, name) => {
   const excludeIps = world.ask(subnetSpec, name)?.excludeIps ?? [];
-  const networks = world.ask(askedNetworks, name);
+  const networks = world.ask(requestedNetworks, name);
   const cidrs = [networks.v4?.cidr, networks.v6?.cidr].filter((one) => one !== undefined);
   if (cidrs.length === 0) return [];
   return excludeIps.flatMap((value, i) => {

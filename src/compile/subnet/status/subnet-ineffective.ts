@@ -17,7 +17,7 @@ import { subnetSpec } from '../judging/subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
 import { networksWithoutGateway } from '../rows/subnet-gateway.ts';
-import { askedNetworks } from '../judging/subnet-networks.ts';
+import { requestedNetworks } from '../judging/subnet-networks.ts';
 import { networkMissing } from '../judging/subnet-provider.ts';
 import { sourceRoutes } from '../rows/subnet-routes.ts';
 import { subnetView } from '../judging/subnet-view.ts';
@@ -79,16 +79,16 @@ function providerOf(world: World, subject: Subject, provider = ''): readonly Fin
   return impossible.length > 0 ? impossible : networkMissing(world, subject.name, provider);
 }
 
-/** None for a Subnet for attachments, whose list binds no namespace. */
+/** None for a Subnet for attachments: its list binds no namespace. */
 function ofAnotherVpc(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
   const view = namespaces.length === 0 ? undefined : world.ask(subnetView, subject.name);
   return view?.provider === DEFAULT_PROVIDER ? namespacesOfAnotherVpc(world, subject, view.vpc, namespaces) : [];
 }
 
-/** Families whose addresses are all excluded: a pod that names no address waits for ever, in a dual-stack Subnet for both families. */
+/** Families with all addresses excluded: a pod that names no address waits for ever, in a dual-stack Subnet for both families. */
 function allExcluded(world: World, subject: Subject): readonly Finding[] {
   const { excludeIps = [] } = world.ask(subnetSpec, subject.name) ?? {};
-  const networks = world.ask(askedNetworks, subject.name);
+  const networks = world.ask(requestedNetworks, subject.name);
   const families = world.ask(familiesNeverGiven, subject.name);
   return families.flatMap((family) => {
     const cidr = ofFamily(networks, family)?.cidr;
@@ -108,7 +108,7 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
 
 /** Addresses of foreign ports: the allocator does not give them out. The user knows which ports should stay. */
 function ofForeignPorts(world: World, { kind, name }: Subject): readonly Finding[] {
-  const networks = world.ask(askedNetworks, name);
+  const networks = world.ask(requestedNetworks, name);
   return world.ask(foreignPortAddresses, name).map(({ family, count, range }) => {
     const ranges = range.split(',');
     const shown = `${ranges.slice(0, RANGES_SHOWN).join(', ')}${ranges.length > RANGES_SHOWN ? ' and more' : ''}`;
@@ -168,7 +168,7 @@ function notJoined(world: World, subject: Subject): readonly Finding[] {
 const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-families-never-given', (world, name) => {
   const usage = world.usage.get(name);
   if (usage === undefined) return [];
-  return familiesOf(world.ask(askedNetworks, name)).filter((family) => {
+  return familiesOf(world.ask(requestedNetworks, name)).filter((family) => {
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
     return available === 0n && using === 0n && usage.foreignPorts?.some((one) => one.family === family) !== true;
   });

@@ -12,8 +12,8 @@ import type { Rule } from './compiler.ts';
 import type { Output } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 
-export interface WriteRefusal {
-  /** The server's message. */
+export interface WriteRejection {
+  /** The server's message, as a clause. */
   readonly said: string;
   /** When Kiln tries again, and the next command. */
   readonly next: string;
@@ -22,14 +22,20 @@ export interface WriteRefusal {
 }
 
 /** @param uid the object's; for a create, that of the object that needs it */
-export function writeRefusal(world: World, resource: ResourceName, key: string, part: WritePart, uid: string): WriteRefusal | undefined {
-  const refused = world.rejectedWrites.get(rejectionKey(resource, key, part));
-  if (refused?.uid !== uid) return undefined;
-  const { message, until } = refused;
-  return { ...saying(message), rests: !world.deadlines.passed(until) };
+export function writeRejection(
+  world: World,
+  resource: ResourceName,
+  key: string,
+  part: WritePart,
+  uid: string,
+): WriteRejection | undefined {
+  const rejected = world.rejectedWrites.get(rejectionKey(resource, key, part));
+  if (rejected?.uid !== uid) return undefined;
+  const { message, until } = rejected;
+  return { ...texts(message), rests: !world.deadlines.passed(until) };
 }
 
-function saying(message: string): Pick<WriteRefusal, 'said' | 'next'> {
+function texts(message: string): Pick<WriteRejection, 'said' | 'next'> {
   return {
     said: `the API server says: ${message}`,
     next: `Kiln tries again within half a minute; ${lookAt(message)}`,
@@ -61,15 +67,15 @@ function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
 
 const ADDRESSES: ReadonlySet<ResourceName> = new Set<ResourceName>(['vips', 'ovn-eips', 'iptables-eips']);
 
-export const writeRefusedNotice: Rule = {
+export const writeRejectedNotice: Rule = {
   name: 'write-refused',
   over: (world) => keysOf(world.rejectedWrites),
   run: (world, id): readonly Output[] => {
-    const refused = world.rejectedWrites.get(id);
-    if (refused === undefined || isReportedElsewhere(refused)) return [];
-    const { resource, key, part, uid, message } = refused;
+    const rejected = world.rejectedWrites.get(id);
+    if (rejected === undefined || isReportedElsewhere(rejected)) return [];
+    const { resource, key, part, uid, message } = rejected;
     if (world.tables[resource]?.get(key)?.metadata.uid !== uid) return [];
-    const { said, next } = saying(message);
+    const { said, next } = texts(message);
     const text = `${traitsOf(resource).kind} ${key} cannot ${CANNOT[part]}, ${said}; ${next}`;
     return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'WriteRefused', message: text }];
   },

@@ -28,7 +28,7 @@ test('a server certificate is for its hosts, by its authority, for its time', ()
   assert.notEqual(leaf.serialNumber, ca.serialNumber);
 });
 
-test('openssl verifies what the authority signed, and refuses it for another host, another purpose, another authority', async () => {
+test('openssl verifies what the authority signed, and rejects it for another host, another purpose, another authority', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-certificates-'));
   const validity = { from: Date.now() - 60_000, until: Date.now() + 3_600_000 };
   const authority = new CertificateAuthority('ca', validity);

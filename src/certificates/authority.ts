@@ -1,4 +1,4 @@
-/** X.509 certificates (RFC 5280): an authority, and what it signs. Keys are ECDSA on P-256. */
+/** X.509 certificates (RFC 5280): an authority, and the certificates that it signs. Keys are ECDSA on P-256. */
 import type { KeyObject } from 'node:crypto';
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseAddress } from '../net/address.ts';
@@ -24,14 +24,14 @@ export interface Validity {
 export interface CertificateRequest {
   readonly name: CertificateName;
   readonly purpose: 'server' | 'client';
-  /** DNS names and addresses that a server goes by. */
+  /** DNS names and addresses of a server. */
   readonly hosts?: readonly string[];
 }
 
 const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
 const PURPOSE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
 
-/** An authority that lives as long as this object does: its key is never written anywhere. What it signs is valid as long as it is. */
+/** An authority with the lifetime of this object: its key is never stored. Its certificates are valid as long as it is. */
 export class CertificateAuthority {
   /** PEM. */
   readonly certificate: string;

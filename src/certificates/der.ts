@@ -1,4 +1,4 @@
-/** The few pieces of DER (X.690) that a certificate is written with. */
+/** The few elements of DER (X.690) that a certificate needs. */
 
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);

@@ -127,14 +127,14 @@ for (const { what, plurals, write } of LIES) {
   test(`${what}, at the start: nothing is written before the answers are right`, async () => {
     const [before, had] = [await rows(), await ips()];
     await withProxy(async (start) => {
-      proxy.lieOnLists(plurals, write);
+      proxy.tamperLists(plurals, write);
       const controller = await start();
       await until('it is reported', () => Promise.resolve(lines.some((line) => /KUBE_PROTOCOL|KUBE_LIST_DOUBTED/.test(line))));
       await sleep(2_500);
       assert.equal(await rows(), before);
       assert.deepEqual(await ips(), had);
       assert.notDeepEqual(controller.waitingFor, [], 'it is not ready');
-      proxy.lie = undefined;
+      proxy.tamper = undefined;
       await until('it is ready', () => Promise.resolve(controller.waitingFor.length === 0));
       await controller.untilQuiet();
       assert.equal(await rows(), before);
@@ -151,9 +151,9 @@ for (const { what, plurals, write } of LIES) {
       const [before, had] = [await rows(), await ips()];
       // Every resumed watch is answered with 410, so that the cache relists.
       const plain = { plurals, write };
-      proxy.lieOnLists(plain.plurals, plain.write);
-      const lie = proxy.lie;
-      proxy.lie = (asked, response, list) => {
+      proxy.tamperLists(plain.plurals, plain.write);
+      const lie = proxy.tamper;
+      proxy.tamper = (asked, response, list) => {
         if (!asked.query.has('watch') || !plurals.includes(asked.path.split('/').at(-1) ?? '')) return lie?.(asked, response, list);
         response.writeHead(410, { 'content-type': 'application/json' });
         response.end(
@@ -167,7 +167,7 @@ for (const { what, plurals, write } of LIES) {
       assert.equal(await rows(), before);
       assert.deepEqual(await ips(), had);
       assert.notDeepEqual(controller.waitingFor, [], 'it is not ready');
-      proxy.lie = undefined;
+      proxy.tamper = undefined;
       await cluster.client.create(PODS, {
         metadata: { name, namespace: 'default' },
         spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },

@@ -1,4 +1,4 @@
-/** Pods, Vips, EIPs, the rules that use them and IP objects come, go and are torn out at random in one small Subnet. */
+/** Random creation, deletion and removal by force of pods, Vips, EIPs, their rules and IP objects in one small Subnet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { subnetCounts } from './subnet-counts.ts';
 
 type Step = ((scene: PodScene) => void) & { readonly [fc.toStringMethod]?: () => string };
 
-/** A step that a counterexample shows by what it does. */
+/** A step with a description for counterexamples. */
 function step(text: string, run: (scene: PodScene) => void): Step {
   return Object.assign(run, { [fc.toStringMethod]: () => text });
 }
@@ -71,7 +71,7 @@ function violations({ bench }: PodScene): readonly string[] {
   return [...subnetCounts(world, holders), ...sharedAddresses(world, holders), ...blockedDeletions(world)].map(({ message }) => message);
 }
 
-test('whatever comes, goes and is torn out: counts follow from who holds addresses, and nobody shares one in silence; a restart writes nothing', () => {
+test('after any history: counts follow from the holders of addresses, every shared address is a reported conflict, a restart writes nothing', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), fc.boolean(), (steps, settled) => {
       const scene = new PodScene();
@@ -93,7 +93,7 @@ test('whatever comes, goes and is torn out: counts follow from who holds address
   );
 });
 
-test('when all of them are deleted in the end, every address is free', () => {
+test('after the deletion of all objects every address is free', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), (steps) => {
       const scene = new PodScene();

@@ -1,5 +1,5 @@
 /**
- * Who names which address, from what anybody can see: IP objects, Vips, EIPs and the rules that use them, allocated annotations of live pods,
+ * The holders of each address, from observed objects and rows: IP objects, Vips, EIPs and their rules, allocated annotations of live pods,
  * owned port rows.
  */
 import { portName } from '../api/names.ts';
@@ -19,10 +19,10 @@ import type { World } from '../world/world.ts';
 
 export interface AddressHolder {
   /** `IP web-0.shop`, `Pod shop/web-0`, `Logical_Switch_Port web-0.shop`. */
-  readonly who: string;
-  /** What holds together and never conflicts with itself: an interface by its port's name, a Vip or EIP by kind and name. */
+  readonly subject: string;
+  /** The claimant: an interface by its port's name, a Vip or EIP by kind and name. Its holders never conflict with each other. */
   readonly port: string;
-  /** Who declare the same may have the address together. */
+  /** Claimants with the same group may share the address. */
   readonly share?: string;
   readonly address: Address;
 }
@@ -32,14 +32,14 @@ export type HoldersBySubnet = ReadonlyMap<string, ReadonlyMap<string, readonly A
 
 export function addressHolders(world: World): HoldersBySubnet {
   const found = new Map<string, Map<string, AddressHolder[]>>();
-  const hold = (subnet: string, who: string, port: string, texts: readonly string[], share?: string): void => {
+  const hold = (subnet: string, subject: string, port: string, texts: readonly string[], share?: string): void => {
     for (const text of texts) {
       const address = parseAddress(text.trim());
       if (address === undefined || subnet === '') continue;
       let bySubnet = found.get(subnet);
       if (bySubnet === undefined) found.set(subnet, (bySubnet = new Map<string, AddressHolder[]>()));
       const key = formatAddress(address);
-      bySubnet.set(key, [...(bySubnet.get(key) ?? []), { who, port, address, ...(share !== undefined && { share }) }]);
+      bySubnet.set(key, [...(bySubnet.get(key) ?? []), { subject, port, address, ...(share !== undefined && { share }) }]);
     }
   };
   for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip), shareOfIp(ip));
@@ -78,7 +78,7 @@ export function addressObjects(world: World): readonly AddressObject[] {
   );
 }
 
-/** The port of a Vip or an OvnEip holds together with the object. */
+/** The port of a Vip or an OvnEip has the claimant of the object. */
 function claimantOfOwner(owner: string): string | undefined {
   const [kind, , name = ''] = owner.split('/');
   return kind === 'vip' ? claimantOfObject('Vip', name) : kind === 'ovneip' ? claimantOfObject('OvnEip', name) : undefined;
@@ -94,7 +94,7 @@ export interface AllocatedInterface {
 
 const ALLOCATED = '.kubernetes.io/allocated';
 
-/** Interfaces of live pods that are marked as allocated. */
+/** Interfaces of live pods with the annotation `allocated`. */
 export function allocatedInterfaces(world: World): readonly AllocatedInterface[] {
   const found: AllocatedInterface[] = [];
   for (const [key, pod] of world.pods.entries()) {

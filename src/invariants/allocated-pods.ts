@@ -1,7 +1,6 @@
 /**
- * I7: of a pod that is marked as allocated, annotations, IP object and port agree, and its Subnet has the address; of a Subnet that was torn
- * out under it, the network runs on; in one
- * that was made again with another CIDR the pod keeps its address, and is told.
+ * I7: annotations, IP object and port of an allocated pod agree, and its Subnet has the address. If its Subnet was removed by force, the network
+ * still exists; if the Subnet was made again with another CIDR, the pod keeps its address and has a report.
  */
 import type { CoreCondition } from '../api/kubernetes/core.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
@@ -35,7 +34,7 @@ function boundOf(world: World, pod: string): CoreCondition | undefined {
 }
 
 function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
-  // Who comes second to an address says so, and has neither a port nor an IP object of it.
+  // The loser of an address conflict reports it, and has neither a port nor an IP object of the address.
   if (boundOf(world, nic.pod)?.reason === 'AddressConflict') return [];
   const faults: string[] = [];
   const text = nic.addresses.join(',');
@@ -46,10 +45,10 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
       `it says ${text} ${nic.mac} of ${nic.subnet}, and IP ${nic.port} says ${ip.spec.ipAddress ?? ''} ${ip.spec.macAddress ?? ''} of ${ip.spec.subnet ?? ''}`,
     );
   }
-  // An interface for addresses only: its Subnet is known by the IP object, and there is no port.
+  // An interface with addresses only: its Subnet is in the IP object, and it has no port.
   if (nic.subnet === '') return faults;
   const subnet = world.subnets.peek(nic.subnet);
-  // A Subnet that was torn out leaves its network to those who are in it.
+  // The network of a Subnet that was removed by force stays for its pods.
   if (subnet === undefined && world.rows.rowsOf(rowId('Logical_Switch', nic.subnet)).length === 0)
     return [...faults, `its Subnet ${nic.subnet} does not exist, and its network does not run`];
   const networks = splitList(subnet?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
@@ -63,15 +62,15 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
     )
       faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet?.spec.cidrBlock ?? ''})`);
   }
-  // Taken away by force and made again, and refused: what was there is gone, and who was in it is told.
+  // The Subnet was removed by force and made again with an invalid spec: its network is gone, and the pod has a report.
   if (subnet !== undefined && !accepted && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
-  // Another program's row has the name of the port, and the pod says so.
+  // A foreign row has the name of the port, and the pod has a report.
   if (boundOf(world, nic.pod)?.reason === 'RowConflict') return faults;
-  const whose = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind;
-  // Torn out, and somebody took the owner from its switch as well: nothing says any more whose network that is.
-  if (subnet === undefined && whose === 'legacy' && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
-  // Another program's switch: no port can be put there.
-  if (whose === 'foreign' && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
+  const ownership = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind;
+  // The Subnet was removed by force, and its switch lost its ownership keys: the owner of the network is unknown.
+  if (subnet === undefined && ownership === 'legacy' && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
+  // A foreign switch: Kiln adds no port to it.
+  if (ownership === 'foreign' && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);
@@ -84,8 +83,8 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
 }
 
 /**
- * A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. Where it has not even
- * the families that the pod asks for, that is what the pod is told first. Of two addresses the sentence names one.
+ * The Subnet was removed by force and made again with another CIDR: its pods keep their addresses and have a report. If the Subnet lacks a
+ * family that the pod requests, that is reported first. The message names one of two addresses.
  */
 function isReportedOutside(world: World, { pod, addresses }: AllocatedInterface): boolean {
   const told = boundOf(world, pod);
@@ -100,7 +99,7 @@ function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string)
   return world.rows.rowsOf(rowId('Logical_Switch', subnet)).some(({ uuid }) => uuid === parent);
 }
 
-/** Whether an uid is a pod's, or that of another one which runs the same virtual machine. */
+/** Whether a uid is the pod's, or of another pod of the same virtual machine. */
 function runs(world: World, key: string, uid: string): boolean {
   const pod = world.pods.peek(key);
   const instance = pod === undefined ? undefined : launchedInstance(pod.metadata);

@@ -1,5 +1,5 @@
 /**
- * I5: what is being deleted is gone, or says what holds it, and that exists: objects, or another program's row inside of one of its own.
+ * I5: an object that is being deleted is gone, or reports its blockers, and these exist: objects, or a foreign row inside of one of its rows.
  */
 import { FINALIZER } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
@@ -24,7 +24,7 @@ function judged(world: World, resource: ResourceName, object: AnyObservedObject)
   const subject = `${kind} ${metadata.name}`;
   const violation = (message: string): Violation => ({ invariant: 'I5', subject, message });
   const blocked = conditionOf(resource, object, 'DeletionBlocked');
-  // Somebody else's finalizer is somebody else's business: of that nothing is to be said, nor of who is not there any more.
+  // A foreign finalizer needs no report, nor does an object that is gone.
   if (metadata.finalizers?.includes(FINALIZER) !== true && blocked?.status !== 'True') return [];
   if (blocked?.status !== 'True')
     return [violation(`${subject} is being deleted since ${metadata.deletionTimestamp} and does not say what holds it`)];
@@ -42,10 +42,10 @@ function judged(world: World, resource: ResourceName, object: AnyObservedObject)
 }
 
 const RESOURCE_OF_KIND = new Map(Object.keys(RESOURCES).map((name) => [traitsOf(name as ResourceName).kind, name as ResourceName]));
-/** An object as a sentence names it. */
+/** An object as a message names it. */
 const NAMED = new RegExp(`\\b(${[...RESOURCE_OF_KIND.keys()].join('|')}) ([\\w.:/-]*[\\w])`, 'g');
 
-/** A row as a sentence names it that stands in the way. */
+/** A blocking row as a message names it. */
 const NAMED_ROW = /\bbut (\w+) (.+?) in it is not Kiln's/g;
 
 function wrongRow(world: World, id: RowId): string | undefined {

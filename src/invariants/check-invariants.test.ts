@@ -1,4 +1,4 @@
-/** Each invariant is shown to be found broken: a check that cannot fail proves nothing. */
+/** Breaks each invariant and checks that it is found: a check that cannot fail proves nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
@@ -30,7 +30,7 @@ function broken(bench: RuleBench, more: Partial<Observed> = {}): readonly string
   return checkInvariants({ world: bench.world, plan: QUIET, ...more }).map(({ invariant, subject }) => `${invariant} ${subject}`);
 }
 
-test('in a cluster that is as it should be nothing is broken', () => {
+test('a converged cluster has no violation', () => {
   const bench = running();
   assert.equal(bench.world.pods.peek('shop/web')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
   assert.deepEqual(checkInvariants({ world: bench.world, plan: QUIET }), []);
@@ -65,7 +65,7 @@ test('I3: an owned row without its owner, one of an earlier object of that name,
   assert.ok(broken(running(), { plan }).includes(`I3 ${id}`));
 });
 
-test('I3: what outlived its torn out Subnet or Vpc is wanted while something is in it, and no longer', () => {
+test('I3: rows of a Subnet or Vpc that was removed by force stay while something is in them, and no longer', () => {
   const bench = running();
   bench.world.subnets.delete('red');
   bench.settle();
@@ -105,7 +105,7 @@ test('I3: what outlived its torn out Subnet or Vpc is wanted while something is 
   assert.ok(broken(other).includes('I3 Logical_Router/blue'));
 });
 
-test('I3: the same while the one made again under its name says that it cannot be carried out, and no longer', () => {
+test('I3: the same while a new object of the name reports that it cannot be implemented, and no longer', () => {
   const found = (bench: RuleBench): readonly string[] => broken(bench).filter((line) => line.startsWith('I3'));
   const bench = running();
   bench.vanish('subnets', 'red');
@@ -156,7 +156,7 @@ test('I4: a foreign row that is gone, or another in any column of any table; own
   );
 });
 
-test("I4: a stranger's port that refers to DHCP options of Kiln's loses them with these, and only with these", () => {
+test('I4: a foreign port that refers to our DHCP options loses the reference with them, and only with them', () => {
   const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
   const picture = (options: string | readonly never[], ...own: readonly string[]): ReturnType<typeof foreignSnapshot> =>
     foreignSnapshot(
@@ -169,7 +169,7 @@ test("I4: a stranger's port that refers to DHCP options of Kiln's loses them wit
   assert.equal(foreignRows(picture('theirs', 'd1'), picture([], 'd1')).length, 1);
 });
 
-test("I4: a stranger's row that a row of Kiln's held, and holds no more; rows that go take nothing", () => {
+test('I4: a foreign row that left a row of ours; rows that are collected take no foreign row with them', () => {
   const ids = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
   const picture = (held: readonly string[] | undefined, balancers: readonly string[] = ['lb']): ReturnType<typeof foreignSnapshot> =>
     foreignSnapshot(
@@ -186,7 +186,7 @@ test("I4: a stranger's row that a row of Kiln's held, and holds no more; rows th
   assert.deepEqual([...foreignRows(before, picture(['lb', 'more'], ['lb', 'more'])), ...foreignRows(before, picture(undefined))], []);
 });
 
-test('I5: a deletion that names nothing, or what does not exist', () => {
+test('I5: a deletion without blockers, or with a blocker that does not exist', () => {
   const bench = running();
   bench.delete('subnets', 'red');
   bench.settle();
@@ -210,7 +210,7 @@ test('I5: a deletion that names nothing, or what does not exist', () => {
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
 });
 
-test('I6: two interfaces with one address that do not say so', () => {
+test('I6: two interfaces with one address and no report', () => {
   const bench = running();
   const ip = bench.world.ips.peek('web.shop');
   assert.ok(ip !== undefined);

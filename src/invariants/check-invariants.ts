@@ -1,5 +1,5 @@
 /**
- * The list, checked. Call it when the system is quiet: nothing queued, nothing in flight.
+ * Checks all invariants. Call it when the system has converged: nothing queued, nothing in flight.
  */
 import type { Verdict } from '../diff/edits.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
@@ -20,7 +20,7 @@ import { writers } from './writers.ts';
 export interface Observed {
   /** Complete: every cache listed, the replica synced, everything derived. */
   readonly world: World;
-  /** What a controller that has just started would write. */
+  /** The plan of a fresh controller. */
   readonly plan: { readonly rows: readonly { readonly id: RowId; readonly verdict: Verdict }[]; readonly objects: readonly ObjectWrite[] };
   /** Foreign rows before and after whatever happened (I4). */
   readonly foreign?: { readonly before: ForeignSnapshot; readonly after: ForeignSnapshot };
@@ -28,7 +28,7 @@ export interface Observed {
   readonly log?: readonly LoggedTransaction[];
 }
 
-/** Everything that is not as it must be; empty when all is well. */
+/** All violations; empty: none. */
 export function checkInvariants({ world, plan, foreign, log }: Observed): readonly Violation[] {
   const holders = addressHolders(world);
   return [

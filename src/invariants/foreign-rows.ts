@@ -1,8 +1,7 @@
 /**
- * I4: what is not Kiln's stays bit for bit as it was, but for Kiln's own members in shared columns and its own keys in NB_Global.
+ * I4: foreign rows stay unchanged bit for bit, except for Kiln's own members in shared columns and its own keys in NB_Global.
  *
- * Over whole rows of every table, as somebody else's program read them: the tables and columns that Kiln does not know are those it
- * could harm without noticing.
+ * Compares whole rows of every table, read by another program: Kiln could damage tables and columns that it does not know without noticing.
  */
 import { OWNER_KEY, TERM_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import { GLOBAL_OPTIONS } from '../nb/tables.ts';
@@ -16,7 +15,7 @@ export type WholeRow = Readonly<Record<string, ForeignCell>>;
 /** Text of each foreign row, by `<table>/<uuid>`; and of each owned row, by that and a shared column, the UUIDs of foreign rows that it holds. */
 export type ForeignSnapshot = ReadonlyMap<string, string>;
 
-/** Written by ovn-northd and by other daemons as time goes by. */
+/** Columns that ovn-northd and other daemons write. */
 const OTHERS_WRITE: Readonly<Record<string, readonly string[]>> = {
   NB_Global: ['_version', 'nb_cfg', 'nb_cfg_timestamp', 'sb_cfg', 'sb_cfg_timestamp', 'hv_cfg', 'hv_cfg_timestamp'],
   Logical_Switch_Port: ['_version', 'up', 'dynamic_addresses', 'tag'],
@@ -25,10 +24,10 @@ const OTHERS_WRITE: Readonly<Record<string, readonly string[]>> = {
 /** Columns of shared rows in which members of our own are taken out before rows are compared. */
 export const SHARED: readonly string[] = ['ports', 'acls', 'load_balancer', 'static_routes', 'policies', 'nat', 'gateway_chassis'];
 
-/** Columns of weak references: where a row of Kiln's goes, the server takes it out of them, whosever row that is. */
+/** Columns of weak references: when a row of Kiln's is deleted, the server removes it from them, also in foreign rows. */
 export const WEAK: readonly string[] = ['dhcpv4_options', 'dhcpv6_options'];
 
-/** Takes a picture of every row that is not Kiln's. */
+/** A snapshot of every foreign row. */
 export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>): ForeignSnapshot {
   const owned = new Set<string>();
   for (const rows of tables.values()) for (const row of rows) if (isOwned(row)) owned.add(String(row['_uuid']));
@@ -43,7 +42,7 @@ export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>
   return snapshot;
 }
 
-/** References that shared columns of an owned row have to rows of others, by column; those without any too: so it is seen that one left. */
+/** References from shared columns of an owned row to foreign rows, by column; includes columns without any, so that a removed one is found. */
 function guestsOf(row: WholeRow, owned: ReadonlySet<string>): readonly (readonly [column: string, guests: string])[] {
   return SHARED.flatMap((column) => {
     const cell = row[column];
@@ -60,7 +59,7 @@ export function foreignRows(before: ForeignSnapshot, after: ForeignSnapshot): re
     const now = after.get(row);
     if (now === text) continue;
     if (row.includes(' ')) {
-      // Of a row of Kiln's: that may go, and so may what was in it, by another hand.
+      // For a row of Kiln's: it may be deleted, and another program may remove rows in it.
       const lost = now === undefined ? [] : text.split(' ').filter((one) => still.has(one) && !now.split(' ').includes(one));
       for (const one of lost) {
         const message = `row ${one} is not Kiln's and was in ${row}; it is not any more`;

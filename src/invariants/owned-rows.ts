@@ -1,5 +1,5 @@
 /**
- * I3: every owned row has its owner, in this incarnation, and is what a rule wants.
+ * I3: every owned row has an existing owner with the row's uid, and is as a rule emits it.
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { isOvnProvider } from '../api/names.ts';
@@ -14,7 +14,7 @@ import type { Violation } from './violation.ts';
 
 export function ownedRows(world: World, planned: readonly { readonly id: RowId; readonly verdict: Verdict }[]): readonly Violation[] {
   const violations: Violation[] = [];
-  // A row that is not wanted any more and has a stranger's row in it waits for the stranger, and says so.
+  // A row that no rule emits and that has a foreign row in it stays until that is gone, and has a report.
   const waits = new Set(planned.filter(({ verdict }) => verdict.kind === 'conflict').map(({ id }) => id));
   for (const id of world.rows.owned) {
     const ownership = world.rows.best(id)?.ownership;
@@ -46,7 +46,7 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
   return violations;
 }
 
-/** Its parent row lost its owner's mark by another's hand, and the object that wants both says so: until that is mended the row stays as it is. */
+/** Another program removed the ownership keys of the parent row, and the object of both has a report: until that is repaired the row stays. */
 function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): boolean {
   const parent = world.rows.best(id)?.parent;
   const row = parent === undefined ? undefined : world.rows.entry(parent.uuid);
@@ -54,8 +54,8 @@ function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): b
 }
 
 /**
- * A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use, and such
- * a network keeps the router that it is in.
+ * After a removal by force, the router of a Vpc stays for the Subnets that need it, the network of a Subnet for its addresses in use, and such
+ * a network keeps its router.
  */
 function isKept(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc')
@@ -68,7 +68,7 @@ function isKept(world: World, kind: string, name: string): boolean {
   );
 }
 
-/** Those whose router ports are in the router of a Vpc, there or not. */
+/** Subnets, existing or not, with router ports in the router of a Vpc. */
 function subnetsOfRouter(world: World, vpc: string): readonly string[] {
   const router = world.rows.best(rowId('Logical_Router', vpc))?.uuid;
   if (router === undefined) return [];
@@ -78,7 +78,7 @@ function subnetsOfRouter(world: World, vpc: string): readonly string[] {
   });
 }
 
-/** What was made again under the name, but says that it is refused, or is not for Kiln's OVN, leaves that to what the older one left. */
+/** A new object of the name with an invalid spec, or one that is not for Kiln's OVN, does not replace the rows of the old one. */
 function isCarriedOut(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc') {
     const vpc = world.vpcs.peek(name);

@@ -1,5 +1,5 @@
 /**
- * I6: two interfaces hold one address only where both say so; else each carries a conflict.
+ * I6: two interfaces have one address only if both declare it; otherwise each has a conflict report.
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
@@ -15,7 +15,7 @@ import type { Violation } from './violation.ts';
 export function sharedAddresses(world: World, holders: HoldersBySubnet): readonly Violation[] {
   const violations: Violation[] = [];
   for (const [subnet, byAddress] of holders) {
-    // Of a Subnet that does not exist nobody holds anything yet, nor what lies outside of one.
+    // In a missing Subnet, or outside of the networks of a Subnet, no address is held.
     const networks = splitList(world.subnets.peek(subnet)?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
     for (const [address, all] of byAddress) {
       if (new Set(all.map(({ port }) => port)).size < 2 || declareTogether(all)) continue;
@@ -25,13 +25,13 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
       )
         continue;
       const silent = all.filter((holder) => !saysConflict(world, holder));
-      for (const { who } of silent) {
+      for (const { subject } of silent) {
         violations.push({
           invariant: 'I6',
-          subject: who,
-          message: `${who} holds ${address} of Subnet ${subnet} together with ${all
-            .filter((one) => one.who !== who)
-            .map((one) => one.who)
+          subject,
+          message: `${subject} holds ${address} of Subnet ${subnet} together with ${all
+            .filter((one) => one.subject !== subject)
+            .map((one) => one.subject)
             .join(', ')} and does not say so`,
         });
       }
@@ -40,7 +40,7 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
   return violations;
 }
 
-/** Every claimant says by one of its holders that it shares the address in one group. */
+/** Whether every claimant declares the same group by one of its holders. */
 function declareTogether(all: readonly AddressHolder[]): boolean {
   const ports = new Set(all.map(({ port }) => port));
   return all.some(
@@ -48,7 +48,7 @@ function declareTogether(all: readonly AddressHolder[]): boolean {
   );
 }
 
-/** An EIP that is gone, or was made again with nothing, cannot say anything; a rule that still has its address does. */
+/** A missing EIP, or a new one without an address, has no report; a rule that still has its address does. */
 function orphanSays(world: World, claimant: string): boolean {
   return NAT_RULES.some((resource) =>
     [...world.natRules[resource].entries()].some(
@@ -59,16 +59,16 @@ function orphanSays(world: World, claimant: string): boolean {
   );
 }
 
-/** A row cannot say anything; its IP object or its pod does. */
-function saysConflict(world: World, { who, port }: AddressHolder): boolean {
+/** A row has no report; its IP object or its pod does. */
+function saysConflict(world: World, { subject, port }: AddressHolder): boolean {
   if (orphanSays(world, port)) return true;
   const object = addressObjects(world).find(({ kind, name }) => claimantOfObject(kind, name) === port);
   if (object !== undefined) return object.conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True');
   const ip = world.ips.peek(port);
   const conditions = JSON.parse(ip?.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as readonly Condition[];
   if (conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True')) return true;
-  // A pod whose IP object was torn out, or never was restored, is known by its own name.
-  const pod = world.pods.peek(who.startsWith('Pod ') ? who.slice('Pod '.length) : `${ip?.spec.namespace}/${ip?.spec.podName}`);
+  // A pod without an IP object (removed by force, or not restored) is found by its own name.
+  const pod = world.pods.peek(subject.startsWith('Pod ') ? subject.slice('Pod '.length) : `${ip?.spec.namespace}/${ip?.spec.podName}`);
   return (
     pod?.status?.conditions?.some(
       ({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'AddressConflict',

@@ -1,5 +1,5 @@
 /**
- * I1 and I2: what a Subnet's status says of its addresses follows from who names them and from its spec.
+ * I1 and I2: the address counts in a Subnet's status follow from the holders and its spec.
  */
 import type { Subnet } from '../api/kinds/subnet.ts';
 import { parseAddress } from '../net/address.ts';
@@ -17,7 +17,7 @@ export function subnetCounts(world: World, holders: HoldersBySubnet): readonly V
   const violations: Violation[] = [];
   const others = ofOtherPrograms(world);
   for (const [name, subnet] of world.subnets.entries()) {
-    // While a spec is invalid, its status speaks of what is in effect.
+    // While a spec is invalid, the status is about the spec in effect.
     const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
     if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
     for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders, others.get(name) ?? []));
@@ -50,7 +50,7 @@ function familyCounts(
       .map(({ value }) => ({ first: value, last: value })),
     ...(spec.excludeIps ?? []).flatMap((text) => parseRange(text) ?? []).filter((range) => range.family === family),
   ]);
-  // Also those outside of a CIDR that was narrowed under them.
+  // Includes addresses outside of a CIDR that was narrowed.
   const using = held.subtract(reserved.intersect(usable));
   const available = usable.subtract(reserved).subtract(held).subtract(singles(others, family));
   const said = {
@@ -68,7 +68,7 @@ function familyCounts(
   const wrong = (invariant: 'I1' | 'I2', what: string, says: unknown, follows: unknown): Violation => ({
     invariant,
     subject: `Subnet ${name}`,
-    message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from who holds addresses and from its spec`,
+    message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from the holders of addresses and its spec`,
   });
   return [
     ...(sameCount(said.using, is.using) ? [] : [wrong('I1', 'usingIPs', said.using, is.using)]),
@@ -78,7 +78,7 @@ function familyCounts(
   ];
 }
 
-/** Addresses that ports of other programs have, by switch. */
+/** Addresses of foreign ports, by switch. */
 function ofOtherPrograms({ rows }: World): ReadonlyMap<string, readonly Address[]> {
   const found = new Map<string, Address[]>();
   for (const port of rows.inTable('Logical_Switch_Port')) {
@@ -92,13 +92,13 @@ function singles(addresses: readonly Address[], family: Family): IntervalSet {
   return IntervalSet.of(addresses.flatMap((one) => (one.family === family ? [{ first: one.value, last: one.value }] : [])));
 }
 
-/** Without the first and the last address, but of a block of two both. */
+/** All addresses except the first and the last; both of a block of two. */
 function usableOf(block: NonNullable<ReturnType<typeof parseCidr>>): IntervalSet {
   const { first, last } = cidrRange(block);
   return last - first < 2n ? IntervalSet.between(first, last) : IntervalSet.between(first + 1n, last - 1n);
 }
 
-/** An API server keeps integers beyond 2^63 as floating point. */
+/** An API server stores integers beyond 2^63 as floating point. */
 function sameCount(said: unknown, follows: bigint): boolean {
   if (said === undefined) return follows === 0n;
   return typeof said === 'bigint' ? said === follows || Number(said) === Number(follows) : Number(said) === Number(follows);

@@ -1,6 +1,5 @@
 /**
- * I10, as the database's log shows it: terms only rise, and no row is written under a term that another has replaced, nor before one
- * was taken.
+ * I10, from the database's log: terms only rise, and no row is written with a replaced term, nor before the first term.
  */
 import type { Violation } from './violation.ts';
 
@@ -21,7 +20,7 @@ export function writers(log: readonly LoggedTransaction[]): readonly Violation[]
     const subject = `transaction ${record}`;
     const taken = TAKES.exec(comment)?.[1];
     if (taken !== undefined) {
-      // A leader may write its own term again after another program dropped it.
+      // A leader may write its own term again after another program removed it.
       if (Number(taken) < term)
         violations.push({ invariant: 'I10', subject, message: `${subject} takes term ${taken} after term ${term}` });
       term = Math.max(term, Number(taken));

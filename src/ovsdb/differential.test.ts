@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { decodeValue } from './decode.ts';
-import { UnsteadyProxy } from '../testing/unsteady-proxy.ts';
+import { UnreliableProxy } from '../testing/unreliable-proxy.ts';
 import { insert, newUuid, type Atom, type OvsdbError, type OvsdbOptions, type OvsdbSession, type RowChange, type Value } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { openSession } from './testing/open-session.ts';
@@ -153,10 +153,10 @@ test('the same when all bytes come late, and both connections break in the middl
   t.after(() => server.stop());
   const chance = randomFrom(3);
   const proxies = await Promise.all(
-    [0, 1].map(() => UnsteadyProxy.start(server.unix, { delayMs: 2, lifeBytes: 60_000, silentOneIn: 4 }, () => chance(1_000_000) / 1e6)),
+    [0, 1].map(() => UnreliableProxy.start(server.unix, { delayMs: 2, lifeBytes: 60_000, silentOneIn: 4 }, () => chance(1_000_000) / 1e6)),
   );
   for (const proxy of proxies) t.after(() => proxy.stop());
-  const [writer, reader] = proxies as [UnsteadyProxy, UnsteadyProxy];
+  const [writer, reader] = proxies as [UnreliableProxy, UnreliableProxy];
   const errors = await randomHistory(t, 3, 600, {
     writer: [writer.endpoint],
     reader: [reader.endpoint],

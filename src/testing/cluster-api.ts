@@ -1,5 +1,5 @@
 /**
- * The API server of a scenario: the laboratory's own or a real control plane, alike to whoever uses it.
+ * The API server of a scenario: the laboratory's own or a real control plane, behind one interface.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 export interface ClusterApi {
   readonly kind: 'lab' | 'real';
   readonly kubeconfig: string;
-  /** Authority of the certificate that the API server shows to webhooks. */
+  /** Authority of the API server's client certificate for webhooks. */
   readonly frontProxyAuthority: string;
   /** False before Kubernetes 1.25. */
   readonly cel: boolean;
@@ -63,7 +63,7 @@ async function startReal(): Promise<ClusterApi> {
   };
 }
 
-/** Of the metric that kube-apiserver counts its answers in. */
+/** Sums kube-apiserver's metric of answered requests. */
 function countWrites(metrics: string): number {
   let writes = 0;
   for (const [, labels = '', count] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {

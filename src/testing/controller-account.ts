@@ -1,4 +1,4 @@
-/** The controller's ServiceAccount as `deploy` makes it, with the token that its pod has. */
+/** The controller's ServiceAccount from `deploy`, with a token like that of its pod. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -11,10 +11,10 @@ export function deployed(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 }
 
-/** 1.30 serves ValidatingAdmissionPolicies as `v1`, and takes functions on addresses in new ones one release later. */
+/** 1.30 serves ValidatingAdmissionPolicies as `v1`, and accepts CEL functions on addresses one release later. */
 const POLICIES_SINCE = 31;
 
-/** Why the policies of deploy/admission-policy.yaml cannot be tried here; undefined when they can. */
+/** Why the policies of deploy/admission-policy.yaml cannot be tested here; undefined: they can. */
 export function withoutPolicies(): string | undefined {
   const program = findKubernetesProgram('kube-apiserver');
   if (program === undefined) return 'kube-apiserver not found';
@@ -25,18 +25,18 @@ export function withoutPolicies(): string | undefined {
 
 const USER = 'system:serviceaccount:kube-system:kiln-controller';
 
-/** The empty Secret that comes with the webhook. */
+/** The empty Secret of the webhook. */
 export async function applyWebhookSecret(cluster: Pick<ScenarioCluster, 'applyAtOnce'>): Promise<void> {
   const documents = deployed('webhook.yaml').split(/^---\n/m);
   await cluster.applyAtOnce(documents.filter((document) => document.includes('kind: Secret\n')).join('---\n'));
 }
 
 /**
- * Applies rights, policies and the empty Secret of `deploy`, without the Service and the configuration, which would lead nowhere here.
+ * Applies RBAC, policies and the empty Secret of `deploy`, without the Service and the webhook configuration, which have no target here.
  * @returns kubeconfig of the account
  */
 export async function controllerAccount(
-  cluster: Pick<ScenarioCluster, 'api' | 'applyAtOnce' | 'kubectl' | 'kubectlRefuses' | 'eventually'>,
+  cluster: Pick<ScenarioCluster, 'api' | 'applyAtOnce' | 'kubectl' | 'kubectlFails' | 'eventually'>,
 ): Promise<string> {
   await cluster.applyAtOnce(deployed('rbac.yaml'));
   const [, ...documents] = deployed('webhook.yaml').split(/^---\n/m);
@@ -54,7 +54,7 @@ export async function controllerAccount(
     (_, key: string) => `${key}${JSON.stringify(status.token)}${/token.*,$/m.test(admin) ? ',' : ''}`,
   );
   await writeFile(kubeconfig, own, { mode: 0o600 });
-  // The API server follows rights and policies by watches of its own.
+  // The API server learns of RBAC and policies by its own watches.
   for (const right of [
     ['patch', 'vpcs.kubeovn.io'],
     ['create', 'leases.coordination.k8s.io'],
@@ -67,7 +67,7 @@ export async function controllerAccount(
   if (withoutPolicies() === undefined)
     await cluster.eventually('the policies are in effect', async () => {
       const lease = 'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: probe, namespace: kube-system}\n';
-      return (await cluster.kubectlRefuses(['create', '--dry-run=server', `--as=${USER}`, '-f', '-'], lease)).includes('may only');
+      return (await cluster.kubectlFails(['create', '--dry-run=server', `--as=${USER}`, '-f', '-'], lease)).includes('may only');
     });
   return kubeconfig;
 }

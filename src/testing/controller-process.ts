@@ -1,5 +1,5 @@
 /**
- * The controller as a process of its own, so that kill -9, SIGSTOP and SIGCONT are what they are on a node.
+ * The controller as a process of its own, so that kill -9, SIGSTOP and SIGCONT act as on a node.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface ControllerProcessOptions {
   readonly kubeconfig: string;
   readonly ovnNb: string;
   readonly log: string;
-  /** In place of the whole command line up to the flags: how a scenario runs it otherwise. */
+  /** Replaces the command line up to the flags, for a scenario that runs another program. */
   readonly flags?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Lease times of a scenario, in seconds: short, and still longer than a loaded machine lets a process stand still. */
+/** Lease times of a scenario, in seconds: short, and longer than a loaded machine suspends a process. */
 export const LEASE_SECONDS = { duration: 4, deadline: 3, retry: 0.25 } as const;
 
 export class ControllerProcess {
@@ -62,7 +62,7 @@ export class ControllerProcess {
     this.#daemon.start();
   }
 
-  /** Ends it at once; nothing is given back. */
+  /** Kills it: the Lease is not released. */
   async kill9(): Promise<void> {
     await this.#daemon.kill('SIGKILL');
   }
@@ -75,12 +75,12 @@ export class ControllerProcess {
     await this.#daemon.kill('SIGCONT');
   }
 
-  /** As an operator ends it: the Lease is given back. */
+  /** Stops it with SIGTERM: it releases the Lease. */
   async stop(): Promise<void> {
     await this.#daemon.stop();
   }
 
-  /** Lines of its log that contain a text, as they are. */
+  /** Raw lines of its log that contain a text. */
   async linesWith(text: string): Promise<readonly string[]> {
     const all = await readFile(this.#log, 'utf8').catch(() => '');
     return all.includes(text) ? all.split('\n').filter((line) => line.includes(text)) : [];
@@ -91,7 +91,7 @@ export class ControllerProcess {
     return text.split('\n').flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as LogLine] : []));
   }
 
-  /** Its metrics, as `curl` prints them. */
+  /** Its metrics as text. */
   async metrics(): Promise<string> {
     const { url } = await this.untilLogged('serving metrics and probes');
     return await (await fetch(`${String(url)}/metrics`)).text();

@@ -1,6 +1,6 @@
 /**
- * A server between a client and a real API server that passes everything on, and lies where a test tells it to: an answer of another kind, a list
- * without its objects, one that has no end. Over real sockets.
+ * A proxy before a real API server, over real sockets. It forwards everything, except for answers that a test changes: another kind, a list
+ * without objects, a list without an end.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -26,12 +26,12 @@ export interface ListBody {
   readonly items: readonly { readonly metadata: { readonly name: string } }[];
 }
 
-/** What a lie may be: another body of the list, or an answer of one's own. */
-export type Lie = (asked: Asked, response: ServerResponse, list: () => Promise<ListBody>) => Promise<void> | undefined;
+/** Changes an answer: another body of the list, or a complete answer. Undefined: forward it. */
+export type Tamper = (asked: Asked, response: ServerResponse, list: () => Promise<ListBody>) => Promise<void> | undefined;
 
 export class FaultyProxy {
-  /** Undefined where it is honest. */
-  lie: Lie | undefined;
+  /** Undefined: forward every answer unchanged. */
+  tamper: Tamper | undefined;
   readonly asked: Asked[] = [];
   readonly #server: Server;
   readonly #upstream: Connection;
@@ -59,14 +59,14 @@ export class FaultyProxy {
     return client;
   }
 
-  /** Ends every connection, watches among them: what is asked next is asked anew. */
+  /** Closes every connection, watches included: clients have to connect again. */
   breakConnections(): void {
     this.#server.closeAllConnections();
   }
 
-  /** Lists of these kinds are written anew, from what the server answers; all else is passed on. */
-  lieOnLists(plurals: readonly string[], write: (list: ListBody) => unknown): void {
-    this.lie = ({ method, path, query }, response, list) => {
+  /** Changes the lists of these kinds; everything else is forwarded. */
+  tamperLists(plurals: readonly string[], write: (list: ListBody) => unknown): void {
+    this.tamper = ({ method, path, query }, response, list) => {
       if (method !== 'GET' || query.has('watch') || !plurals.includes(path.split('/').at(-1) ?? '')) return undefined;
       return list().then((body) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -86,7 +86,7 @@ export class FaultyProxy {
     const url = new URL(incoming.url ?? '/', 'http://proxy');
     const asked: Asked = { method: incoming.method ?? 'GET', path: url.pathname, query: url.searchParams };
     this.asked.push(asked);
-    const lied = this.lie?.(asked, response, async () => {
+    const lied = this.tamper?.(asked, response, async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of await this.#pass(incoming)) chunks.push(chunk as Buffer);
       return JSON.parse(Buffer.concat(chunks).toString('utf8')) as ListBody;

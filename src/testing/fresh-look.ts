@@ -1,6 +1,6 @@
 /**
- * The look of a controller that has just started, for tests. Its client is the test's: each watch has a connection of its own, and one that
- * knows the server makes them in a fraction of the time.
+ * The plan of a new controller, for tests. It uses the test's client: each watch needs its own connection, and a client that has connected
+ * before opens them in a fraction of the time.
  */
 import { northboundSession } from '../cli/connect.ts';
 import { FreshLook } from '../controller/fresh-look.ts';

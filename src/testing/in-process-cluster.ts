@@ -1,4 +1,4 @@
-/** A controller within the test's own process: it runs against the laboratory's API server and a real ovsdb-server. */
+/** A controller within the test's process, with the laboratory's API server and a real ovsdb-server. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export class InProcessCluster {
   readonly client: KubeClient;
   readonly connection: Connection;
   readonly kubeconfig: string;
-  /** Another one at the same address and with the same state, where a test ends the API server. */
+  /** After `restartApi` another one, at the same address and with the same state. */
   api: LabApiServer;
   readonly #directory: string;
   readonly #options: LabApiServerOptions;
@@ -52,10 +52,10 @@ export class InProcessCluster {
     this.client = new KubeClient(new KubeTransport(connection));
   }
 
-  /** Both servers run and the kinds are installed; no controller yet. `durable`: the API server keeps its state on disk. */
+  /** Starts both servers and installs the CRDs, without a controller. `durable`: the API server keeps its state on disk. */
   static async start({ durable = false, northbound = {}, ...more }: InProcessClusterOptions = {}): Promise<InProcessCluster> {
     const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
-    // One that ends and begins again keeps its port: no connection is given that meanwhile.
+    // A restarted API server keeps its port: no outgoing connection may take it meanwhile.
     const options = durable ? { port: (await freePorts(1))[0] ?? 0, ...more, stateDir: join(directory, 'state') } : more;
     const api = new LabApiServer(options);
     const [ovn] = await Promise.all([OvsdbServerProcess.start(northbound), api.start()]);
@@ -79,7 +79,7 @@ export class InProcessCluster {
     });
   }
 
-  /** Started, and stopped when the use of it ends. */
+  /** Starts a controller, and stops it after `use`. */
   async withController(options: Partial<ControllerOptions>, use: (controller: Controller) => Promise<void>): Promise<void> {
     const controller = this.controller(options);
     controller.start();
@@ -90,7 +90,7 @@ export class InProcessCluster {
     }
   }
 
-  /** A durable API server that was stopped, again, at its address and with its state. */
+  /** Restarts a durable API server that was stopped, at its address and with its state. */
   async restartApi(): Promise<void> {
     this.api = new LabApiServer({ ...this.#options, port: Number(new URL(this.api.url).port) });
     await this.api.start();

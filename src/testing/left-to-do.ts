@@ -1,15 +1,15 @@
-/** What a fresh controller would still do, as tests wait for it and judge it. */
+/** The plan of a fresh controller: tests wait until it is empty, and assert that. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FreshLook } from '../controller/fresh-look.ts';
 import { planLines } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
-/** What others do beside is waited for as well. */
+/** Includes the work of concurrent scenarios. */
 export const CONVERGENCE_MS = 3 * PATIENCE_MS;
-const CALM_MS = 10_000;
-const RESTLESS_MS = 60_000;
+const STABLE_MS = 10_000;
+const LONGEST_MS = 60_000;
 
-/** Waits until it is nothing. @returns whether it was at the first look */
+/** Waits until the plan is empty. @returns whether it was at the first look */
 export async function untilNothingIsLeft(look: FreshLook, patienceMs = CONVERGENCE_MS): Promise<boolean> {
   const begun = performance.now();
   for (let looks = 1; ; looks++) {
@@ -24,12 +24,12 @@ export async function untilNothingIsLeft(look: FreshLook, patienceMs = CONVERGEN
 }
 
 /**
- * Waits until it is nothing but evictions, or the same for ten seconds: some of it may wait for the test itself. At most a minute: what
- * others do beside never ends.
+ * Waits until the plan has only evictions, or is unchanged for ten seconds: a part of it may wait for the test itself. At most a minute:
+ * concurrent scenarios never end.
  */
-export async function untilCalm(look: FreshLook): Promise<void> {
+export async function untilStable(look: FreshLook): Promise<void> {
   const begun = performance.now();
-  for (let now = begun, since = begun, last = ''; now - since < CALM_MS && now - begun < RESTLESS_MS; now = performance.now()) {
+  for (let now = begun, since = begun, last = ''; now - since < STABLE_MS && now - begun < LONGEST_MS; now = performance.now()) {
     await look.derived(PATIENCE_MS);
     const plan = look.plan();
     if (plan.rows.length === 0 && plan.objects.every(({ verb }) => verb === 'evict')) return;
@@ -39,8 +39,8 @@ export async function untilCalm(look: FreshLook): Promise<void> {
   }
 }
 
-/** @throws Error that lists it */
-export function refuse(look: FreshLook): void {
+/** @throws Error with the plan, if it is not empty */
+export function assertNothingLeft(look: FreshLook): void {
   const plan = look.plan();
   if (!isEmpty(plan)) throw new Error(`a fresh controller would write:\n${planLines(plan).join('\n')}`);
 }

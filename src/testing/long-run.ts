@@ -1,12 +1,12 @@
 /**
- * Whether all that takes long is wanted (`npm run test:long`): every scenario on every API server and OVN, many histories and lives. Without
- * it, a share of them that ends in time.
+ * Whether the long tests run (`npm run test:long`): every scenario on every API server and OVN, many random histories. Otherwise a share of
+ * them that ends within the time limit.
  */
 export const LONG_RUN = process.env['TEST_LONG'] === '1';
 
-/** One of `shares` of what has names, always the same for a name, whatever else there is. */
+/** Whether a name is in one of `shares` equal shares, independent of all other names. */
 export function isInShare(name: string, shares: number): boolean {
-  // FNV-1a: names that differ in a letter are far apart.
+  // FNV-1a: names that differ in one letter get very different hashes.
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return ((hash ^ (hash >>> 15)) >>> 0) % shares === 0;

@@ -5,7 +5,7 @@ import type { PrintedObject } from './printed-objects.ts';
 
 const document = (kind: string, name: string): string => `---\nkind: ${kind}\nmetadata:\n  name: ${name}\n`;
 
-test('pods that come with what binds them are a turn of their own, and nothing else is', () => {
+test('pods with objects that bind them are applied in a second turn, and nothing else is', () => {
   const [vpc, subnet, pool, space, pod, set] = [
     document('Vpc', 'v'),
     document('Subnet', 's'),
@@ -32,12 +32,12 @@ test('pods that come with what binds them are a turn of their own, and nothing e
   );
 });
 
-test('its name is read as people write it: on a line of its own after labels, or in braces', () => {
+test('the name is found on its own line after labels, and in braces', () => {
   for (const metadata of ['metadata: {name: s}\n', 'metadata:\n  labels:\n    name: other\n  name: s\nspec:\n  name: t\n'])
     assert.deepEqual(manifestTurns(`---\nkind: Subnet\n${metadata}`).binding, [{ kind: 'subnet', name: 's' }]);
 });
 
-test('an object is seen when something is said of it as it is, a Namespace when its Subnets are', () => {
+test('an object is observed when it has a current report, a Namespace when it has its Subnets', () => {
   const metadata = { name: 'x', uid: 'u', resourceVersion: '1', generation: 2 };
   const subnet = (observedGeneration: number): PrintedObject => ({
     metadata,

@@ -1,6 +1,6 @@
 /**
- * A manifest in two turns: what pods are bound by, then the pods. Each kind comes to a controller by a watch of its own, and a pod that comes
- * before the Subnet of its namespace has an address of the default one: in one breath chance decides, on a crowded machine above all.
+ * Splits a manifest into two turns: the objects that bind pods, then the pods. Each kind arrives at a controller by its own watch. A pod that
+ * arrives before the Subnet of its namespace gets an address of the default Subnet, so a single turn would be a race.
  */
 import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import type { PrintedObject } from './printed-objects.ts';
@@ -16,9 +16,9 @@ export interface BindingObject {
 }
 
 export interface ManifestTurns {
-  /** One or two, in order; pods are in the last. */
+  /** One or two manifests, in order; pods are in the last. */
   readonly turns: readonly string[];
-  /** What the controller is to have seen before pods come, now or later. */
+  /** Objects that the controller has to observe before pods arrive, now or later. */
   readonly binding: readonly BindingObject[];
 }
 
@@ -30,17 +30,17 @@ export function manifestTurns(yaml: string): ManifestTurns {
     const [, name = ''] = NAME.exec(document) ?? [];
     return kind === '' || name === '' ? [] : [{ kind: kind.toLowerCase() as BindingObject['kind'], name }];
   });
-  // Nothing is said on a Namespace by itself.
+  // A Namespace alone gets no report.
   const binding = found.some(({ kind }) => kind === 'subnet') ? found : found.filter(({ kind }) => kind !== 'namespace');
   return { turns: pods.length === 0 || binding.length === 0 ? [yaml] : [others.join(''), pods.join('')], binding };
 }
 
-/** Whether there are pods in it, or what makes pods. */
+/** Whether it has pods, or workloads that make pods. */
 export function hasPods(yaml: string): boolean {
   return PODS.test(yaml);
 }
 
-/** Whether the controller has seen it as it is: it says of each kind what it makes of it, and on a Namespace where its pods belong. */
+/** Whether the controller has observed the current object: it writes a condition on each kind, and the Subnet annotation on a Namespace. */
 export function isSeen({ kind }: BindingObject, object: PrintedObject): boolean {
   if (kind === 'namespace') return object.metadata.annotations?.[SUBNETS] !== undefined;
   const { generation } = object.metadata;

@@ -1,6 +1,6 @@
 /**
- * The simulated Northbound database (`ovsdb/testing/simulated`) for tests of rules and diff: without connections and time. Edits become
- * the writer's own operations, and what they changed comes back through a replica like a session's.
+ * The simulated Northbound database (`ovsdb/testing/simulated`) for tests of rules and diff: without connections and time. Edits become the
+ * same operations as in the writer, and their changes come back through a replica like a session's.
  */
 import { readFileSync } from 'node:fs';
 import { buildTransaction } from '../commit/transaction.ts';
@@ -48,7 +48,7 @@ export class MemoryNorthbound implements Replica {
     return this.#replica.memberIndex(...of);
   }
 
-  /** Carries edits out, as one transaction. @throws Error where the database refuses it */
+  /** Applies edits as one transaction. @throws Error if the transaction fails */
   apply(edits: readonly Edit[]): RowChange[] {
     const { operations } = buildTransaction([{ id: '' as RowId, edits }], []);
     const execution = execute(this.#database, encodeOperations(schema, operations), chooseNone);
@@ -58,7 +58,7 @@ export class MemoryNorthbound implements Replica {
     return changes;
   }
 
-  /** Puts a row in as somebody else would. */
+  /** Inserts a row as another program would. */
   insert(
     table: string,
     uuid: string,
@@ -71,7 +71,7 @@ export class MemoryNorthbound implements Replica {
     return this.apply(edits);
   }
 
-  /** Takes a row away as somebody with ovn-nbctl would: out of what holds it, or by itself where nothing does. */
+  /** Removes a row as a person with ovn-nbctl would: from its parent, or by itself without one. */
   remove(table: string, uuid: Uuid): RowChange[] {
     const out = tableSpec(table).parents.flatMap((parent) =>
       [...this.table(parent.table).values()].flatMap((row): Edit[] => {
@@ -88,7 +88,7 @@ interface SchemaJson {
   readonly tables: Readonly<Record<string, { readonly columns: Record<string, unknown> }>>;
 }
 
-/** With what the rules write and Debian's OVN is too old for (both in OVN 25.03): leaving it out is the writer's part, not theirs. */
+/** Adds two columns that rules write and Debian's OVN lacks (OVN 25.03 has them): the writer leaves them out, not the rules. */
 function newer(schemaJson: SchemaJson): SchemaJson {
   const { ACL, Load_Balancer } = schemaJson.tables;
   if (ACL !== undefined) ACL.columns['tier'] ??= { type: { key: { type: 'integer', minInteger: 0, maxInteger: 3 } } };

@@ -1,6 +1,6 @@
 /**
- * Kubernetes objects in the tables of a World, changed as the API server would: uid, generation, finalizers and deletion,
- * patches, conditions with the Events they make.
+ * Kubernetes objects in the tables of a World, changed as an API server would: uid, generation, finalizers and deletion, patches, conditions
+ * with their Events.
  */
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
@@ -44,7 +44,7 @@ export interface TestEvent {
   readonly message: string;
 }
 
-/** What a test writes down of an object; the rest is filled in. */
+/** The fields that a test gives; the rest is filled in. */
 export interface ObjectInput {
   readonly metadata: {
     readonly name: string;
@@ -52,7 +52,7 @@ export interface ObjectInput {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
-    /** A second after that of the object made before, where it is not given. */
+    /** Default: a second after that of the object made before. */
     readonly creationTimestamp?: string;
     readonly ownerReferences?: readonly object[];
     readonly managedFields?: readonly object[];
@@ -63,12 +63,12 @@ export interface ObjectInput {
 
 export class MemoryObjects {
   readonly events: TestEvent[] = [];
-  /** Conditions are stamped with this time (milliseconds since the epoch), or that of the last object when it is later. */
+  /** The time of conditions (milliseconds since the epoch), or that of the last object if it is later. */
   clock = 0;
   /** Whether disruption budgets allow that a pod is evicted now. */
   mayEvict: (pod: string) => boolean = () => true;
-  /** Why the API server refuses a write; undefined where it does not. */
-  refuses: ((write: ObjectWrite) => string | undefined) | undefined;
+  /** Why the API server rejects a write; undefined: it accepts it. */
+  rejects: ((write: ObjectWrite) => string | undefined) | undefined;
   readonly #rejected: RejectedWrites;
   readonly #world: World;
   #serial = 0;
@@ -83,7 +83,7 @@ export class MemoryObjects {
     });
   }
 
-  /** Takes over all objects of another one, as a new client of the same API server would. */
+  /** Takes over all objects of another instance, like a new client of the same API server. */
   observe(before: MemoryObjects): void {
     this.#serial = before.#serial;
     for (const [resource, table] of Object.entries(this.#tables())) {
@@ -132,7 +132,7 @@ export class MemoryObjects {
     return object;
   }
 
-  /** `kubectl delete`: marks the object, or removes it where no finalizer holds it. */
+  /** `kubectl delete`: sets the deletion timestamp, or removes an object without finalizers. */
   delete(resource: ResourceName, key: string): void {
     const table = this.#need(resource);
     const object = table.peek(key);
@@ -142,12 +142,12 @@ export class MemoryObjects {
       this.#write(resource, key, { ...object, metadata: { ...object.metadata, deletionTimestamp: timeOf(++this.#serial) } });
   }
 
-  /** The object vanishes whatever its finalizers say, as when somebody strips them. */
+  /** Removes the object by force: in spite of its finalizers, as after their removal by hand. */
   vanish(resource: ResourceName, key: string): void {
     this.#need(resource).delete(key);
   }
 
-  /** Carries out what rules say of one object. @returns whether anything changed */
+  /** Applies the outputs about one object. @returns whether anything changed */
   apply(resource: ResourceName, key: string, outputs: readonly ObjectOutput[]): boolean {
     const table = this.#table(resource);
     if (table === undefined) return false;
@@ -156,7 +156,7 @@ export class MemoryObjects {
       if (output.kind === 'create' && object === undefined) {
         const { namespace, name } = splitKey(key);
         const answer = this.#asked({ resource, namespace, name, events: [], verb: 'create', object: output.object });
-        if (answer !== 'taken') return answer === 'refused';
+        if (answer !== 'taken') return answer === 'rejected';
         const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
         this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
         return true;
@@ -180,12 +180,12 @@ export class MemoryObjects {
     const object = table.peek(key);
     if (object === undefined) return false;
     const said = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
-    const { patches, refused } = this.#taken(resource, key, object, said);
+    const { patches, rejected } = this.#taken(resource, key, object, said);
     const told = this.events.length;
     const after = patches.reduce((now, patch) => this.#patched(resource, now, patch), withFinalizers(object, patches));
-    if (equal(after, object)) return refused;
+    if (equal(after, object)) return rejected;
     this.#write(resource, key, after);
-    // As by the real writer: before what conditions say.
+    // Before conditions, as in the real writer.
     if (!equal([after.metadata, after.spec], [object.metadata, object.spec]))
       this.events.splice(
         told,
@@ -196,21 +196,21 @@ export class MemoryObjects {
     return true;
   }
 
-  /** What is left of patches where the object itself, or its status, may not be written. */
+  /** The parts of patches that the API server accepts: rejected parts are left out. */
   #taken(
     resource: ResourceName,
     key: string,
     object: TestObject,
     patches: readonly PatchOutput[],
-  ): { readonly patches: readonly PatchOutput[]; readonly refused: boolean } {
-    if (this.refuses === undefined) return { patches, refused: false };
+  ): { readonly patches: readonly PatchOutput[]; readonly rejected: boolean } {
+    if (this.rejects === undefined) return { patches, rejected: false };
     const traits = traitsOf(resource);
     let left = patches;
-    let refused = false;
+    let rejected = false;
     for (const write of diffObject(resource, key, patches, object, this.#now())) {
       const answer = this.#asked(write);
       if (answer === 'taken' || write.verb !== 'patch') continue;
-      refused ||= answer === 'refused';
+      rejected ||= answer === 'rejected';
       const inStatus = write.subresource === 'status';
       left = left.map((patch): PatchOutput => {
         const { kind, key: of, uid } = patch;
@@ -225,17 +225,17 @@ export class MemoryObjects {
         };
       });
     }
-    return { patches: left, refused };
+    return { patches: left, rejected };
   }
 
-  #asked(write: ObjectWrite): 'taken' | 'refused' | 'rests' {
-    if (this.refuses === undefined) return 'taken';
+  #asked(write: ObjectWrite): 'taken' | 'rejected' | 'rests' {
+    if (this.rejects === undefined) return 'taken';
     if (this.#rejected.rests(write)) return 'rests';
     const { resource, namespace, name, verb } = write;
-    const refusal = this.refuses(write);
-    const error = refusal === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb, resource, name }, refusal);
+    const rejection = this.rejects(write);
+    const error = rejection === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb, resource, name }, rejection);
     this.#rejected.answered(objectId(resource, namespace === '' ? name : `${namespace}/${name}`), write, error);
-    return error === undefined ? 'taken' : 'refused';
+    return error === undefined ? 'taken' : 'rejected';
   }
 
   #patched(resource: ResourceName, object: TestObject, patch: PatchOutput): TestObject {
@@ -318,7 +318,7 @@ function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): Te
   return { ...object, metadata: { ...object.metadata, finalizers: wanted } };
 }
 
-/** A merge patch of one level: null takes away. */
+/** A merge patch of one level: null removes. */
 function merged<V>(object: Readonly<Record<string, V>>, patch: Readonly<Record<string, V | null>>): Record<string, V> {
   return Object.fromEntries(Object.entries({ ...object, ...patch }).filter((entry): entry is [string, V] => entry[1] !== null));
 }

@@ -1,5 +1,5 @@
 /**
- * The Northbound database as `ovsdb-client dump` prints it: every table, every column, read by a program that is not ours.
+ * The Northbound database as `ovsdb-client dump` prints it: every table and column, read by a program that is not Kiln's.
  */
 
 /** A set is an array unless it has one member, a map an object, a reference its UUID. As in RFC 7047, section 5.1. */
@@ -48,13 +48,13 @@ function cellOf(value: unknown): Cell {
   }
 }
 
-/** The members of a set, however many. */
+/** The members of a set. */
 export function members(cell: Cell | undefined): readonly string[] {
   if (cell === undefined) return [];
   return Array.isArray(cell) ? cell.map(String) : [typeof cell === 'object' ? JSON.stringify(cell) : String(cell)];
 }
 
-/** A map's entries; empty for a column that is not there. */
+/** A map's entries; empty for a missing column. */
 export function entries(cell: Cell | undefined): Readonly<Record<string, string>> {
   if (cell === undefined || typeof cell !== 'object' || Array.isArray(cell)) return {};
   return cell as Readonly<Record<string, string>>;

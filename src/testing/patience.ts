@@ -1,6 +1,6 @@
 /**
- * How long a test waits for what has to come before it says that it did not come: far longer than the slowest machine takes, so that how
- * fast the machine is decides nothing. Only a failure lasts that long.
+ * The timeout of a test's waits: far longer than the slowest machine needs, so that the speed of the machine decides nothing. Only a failing
+ * wait takes that long.
  */
 export const PATIENCE_MS = 120_000;
 
@@ -8,8 +8,8 @@ const SHORTEST_MS = 50;
 const LONGEST_MS = 500;
 
 /**
- * How long to wait before looking again, in milliseconds: a fifth of what has been waited. So a wait ends little later than it could, and a
- * long one costs few looks, each of which is often a program that starts.
+ * The polling interval in milliseconds: a fifth of the time waited so far. So a wait ends little later than it could, and a long one polls
+ * rarely: each poll often starts a program.
  */
 export function pauseAfter(waitedMs: number): number {
   return Math.min(Math.max(waitedMs / 5, SHORTEST_MS), LONGEST_MS);

@@ -1,5 +1,5 @@
 /**
- * A bench with a network that is ready: the default Vpc with its Subnets, one node, one namespace. For tests of what lives in it.
+ * A bench with a ready network: the default Vpc with its Subnets, one node, one namespace. For tests of pods and addresses.
  */
 import type { Settings } from '../world/settings.ts';
 import { RuleBench } from './rule-bench.ts';
@@ -10,9 +10,9 @@ export interface PodInput {
   readonly node?: string;
   readonly spec?: object;
   readonly statefulSet?: string;
-  /** Name of a ReplicaSet that makes another when it goes. */
+  /** Name of the owning ReplicaSet. */
   readonly replicaSet?: string;
-  /** A virtual machine that it runs. */
+  /** The virtual machine of the pod. */
   readonly machine?: string;
   readonly namespace?: string;
 }
@@ -68,7 +68,7 @@ export class PodScene {
     return this.bench.put('statefulsets', { metadata: { name, namespace: 'shop' }, spec: { replicas } });
   }
 
-  /** A NetworkAttachmentDefinition whose plugin is Kube-OVN's, or another one with its IPAM. */
+  /** A NetworkAttachmentDefinition with Kube-OVN's plugin, or another plugin with Kube-OVN's IPAM. */
   attachment(key: string, config: 'kube-ovn' | 'ipam-only' | { readonly config: string }): TestObject {
     const [namespace = '', name = ''] = key.split('/');
     const text =
@@ -80,13 +80,13 @@ export class PodScene {
     return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
   }
 
-  /** A virtual machine that is started: itself and its instance. */
+  /** A running virtual machine and its instance. */
   machine(name: string, template: object = {}): void {
     this.bench.put('virtualmachines', { metadata: { name, namespace: 'shop' }, spec: { template } });
     this.bench.put('virtualmachineinstances', { metadata: { name, namespace: 'shop' }, spec: {} });
   }
 
-  /** A pod's port that was made before, in the switch of a Subnet that need not be there. */
+  /** An existing port of a pod, in the switch of a Subnet that may be missing. */
   ownPort(pod: TestObject, subnet: string, station: string): void {
     const { northbound, world } = this.bench;
     const { name, namespace = '', uid } = pod.metadata;
@@ -114,17 +114,17 @@ export class PodScene {
     return this.bench.object('pods', pod)?.metadata.annotations ?? {};
   }
 
-  /** The pod's address as its annotation says. */
+  /** The pod's address in its annotation. */
   addressOf(pod: string): string | undefined {
     return this.annotations(pod)['ovn.kubernetes.io/ip_address'];
   }
 
-  /** The addresses of a port row; undefined where there is none. */
+  /** The addresses of a port row; undefined: no row. */
   stations(port: string): unknown {
     return this.bench.row('Logical_Switch_Port', port)?.['addresses'];
   }
 
-  /** `external_ids` of a row; empty where there is no such row. */
+  /** `external_ids` of a row; empty if there is no such row. */
   externalIds(table: string, identity: string): Readonly<Record<string, string>> {
     return (this.bench.row(table, identity)?.['external_ids'] ?? {}) as Record<string, string>;
   }

@@ -1,6 +1,5 @@
 /**
- * Objects as `kubectl get -o json` prints them, asked for in this process: a kubectl is a process of its own each time that somebody looks,
- * and tests look again and again.
+ * Objects as `kubectl get -o json` prints them, read within this process: tests poll often, and each kubectl would be a new process.
  */
 import { resourceNamed } from '../explain/kind-names.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -43,13 +42,13 @@ export class PrintedObjects {
   readonly #client: KubeClient;
   readonly #kubectl: (args: readonly string[]) => Promise<string>;
 
-  /** @param kubectl for kinds that the client has no name for, and where the client has no answer */
+  /** @param kubectl for kinds that the client does not know, and for errors of the client */
   constructor(client: KubeClient, kubectl: (args: readonly string[]) => Promise<string>) {
     this.#client = client;
     this.#kubectl = kubectl;
   }
 
-  /** Undefined where there is no such object. Without a namespace one that has one is of `default`. */
+  /** Undefined: there is no such object. The default namespace is `default`. */
   async find(kind: string, name: string, namespace?: string): Promise<PrintedObject | undefined> {
     return await this.#ask(
       kind,
@@ -67,7 +66,7 @@ export class PrintedObjects {
     );
   }
 
-  /** All of a kind. Without a namespace those that have one are of `default`. */
+  /** All objects of a kind. The default namespace is `default`. */
   async list(kind: string, namespace?: string): Promise<readonly PrintedObject[]> {
     return await this.#ask(
       kind,
@@ -103,7 +102,7 @@ export class PrintedObjects {
       try {
         return await ask(resource);
       } catch (error) {
-        // The server was away since the last look, and so the connection is; kubectl makes another, or says what is wrong.
+        // The server was restarted since the last read, and the connection is lost; kubectl opens another, or reports the error.
         if (!isKubeError(error)) throw error;
       }
     }

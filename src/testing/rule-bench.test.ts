@@ -70,7 +70,7 @@ test('rules, diff and both writers run until they are quiet', () => {
   assert.equal(bench.writes, writes);
 });
 
-test('a finalizer holds an object that is being deleted', () => {
+test('a finalizer keeps an object that is being deleted', () => {
   const bench = new RuleBench({ rules: [routerOfVpc] });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();

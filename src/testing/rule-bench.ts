@@ -1,6 +1,6 @@
 /**
- * A control plane in one process for tests of rules: World, compiler, real diff and real ledger; Northbound database and
- * Kubernetes objects in memory. Objects go in, `settle` runs everything until it is quiet, rows and objects are looked at.
+ * A control plane in one process for tests of rules: World, compiler, real diff and real ledger; Northbound database and Kubernetes objects
+ * in memory. A test puts objects in, `settle` runs everything until it has converged, and the test reads rows and objects.
  *
  *     const bench = new RuleBench();
  *     bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -35,9 +35,9 @@ const MOST_ROUNDS = 200;
 interface BenchOptions {
   readonly rules?: readonly Rule[];
   readonly settings?: Partial<Settings>;
-  /** Begin with what this one left outside of its process: its objects and its database. */
+  /** Start with the objects and the database of this bench. */
   readonly after?: RuleBench;
-  /** Without its database: a new, empty one is there instead. */
+  /** With a new, empty database instead. */
   readonly databaseLost?: boolean;
 }
 
@@ -46,9 +46,9 @@ export class RuleBench {
   readonly compiler: Compiler;
   readonly northbound: MemoryNorthbound;
   readonly allocation: AllocationStep;
-  /** Row changes and object changes carried out since the bench began. */
+  /** Number of row and object changes written since the start. */
   writes = 0;
-  /** Conflicts the last round of diff found, as `<identity>: <sentence>`. */
+  /** Conflicts of the last diff, as `<identity>: <message>`. */
   readonly conflicts = new Map<RowId, string>();
   readonly #objects: MemoryObjects;
   readonly #notices: TestEvent[] = [];
@@ -77,7 +77,7 @@ export class RuleBench {
     return new RuleBench({ ...this.#options, after: this, databaseLost: false });
   }
 
-  /** The same after the database was lost: over a new, empty one. */
+  /** The same with a new, empty database. */
   withNewDatabase(): RuleBench {
     return new RuleBench({ ...this.#options, after: this, databaseLost: true });
   }
@@ -128,29 +128,29 @@ export class RuleBench {
     return [...this.#objects.events, ...this.#notices];
   }
 
-  /** Moves the World's time and the API server's on, and settles. @param moment milliseconds since the epoch */
+  /** Advances the time of the World and the API server, and settles. @param moment milliseconds since the epoch */
   passTo(moment: number): void {
     this.#objects.clock = moment;
     this.world.deadlines.advance(moment);
     this.settle();
   }
 
-  /** Disruption budgets: says of each pod whether it may be evicted now. */
+  /** Disruption budgets: whether a pod may be evicted now. */
   set mayEvict(allows: (pod: string) => boolean) {
     this.#objects.mayEvict = allows;
   }
 
-  /** A policy of somebody: why the API server refuses to make an IP object; undefined where it does not. */
-  set refusesIp(says: (name: string) => string | undefined) {
-    this.refuses = (write) => (write.verb === 'create' && write.resource === 'ips' ? says(write.name) : undefined);
+  /** An admission policy: why the API server rejects the creation of an IP object; undefined: it accepts it. */
+  set rejectsIp(says: (name: string) => string | undefined) {
+    this.rejects = (write) => (write.verb === 'create' && write.resource === 'ips' ? says(write.name) : undefined);
   }
 
-  /** Likewise, of any write. */
-  set refuses(says: (write: ObjectWrite) => string | undefined) {
-    this.#objects.refuses = says;
+  /** The same for any write. */
+  set rejects(says: (write: ObjectWrite) => string | undefined) {
+    this.#objects.rejects = says;
   }
 
-  /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */
+  /** Runs rules, allocation and both writers until nothing changes. @throws Error after too many rounds */
   settle(): void {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       if (!this.#round()) return;
@@ -165,14 +165,14 @@ export class RuleBench {
     return this.#round();
   }
 
-  /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
+  /** Runs only rules and allocation: the desired state can be read, and nothing is written. */
   compile(): void {
     this.allocation.expectReservations();
     do this.world.reactor.runDue();
     while (this.#allocate());
   }
 
-  /** A row as somebody else makes it. */
+  /** Inserts a row as another program would. */
   foreignRow(
     table: string,
     uuid: string,
@@ -182,7 +182,7 @@ export class RuleBench {
     this.world.rows.apply(this.northbound, this.northbound.insert(table, uuid, columns, parent));
   }
 
-  /** Somebody takes a row away. */
+  /** Removes a row as another program would. */
   removeForeignRow(table: string, uuid: string): void {
     this.world.rows.apply(this.northbound, this.northbound.remove(table, uuid as Uuid));
   }
@@ -196,7 +196,7 @@ export class RuleBench {
     return undefined;
   }
 
-  /** A map column of a row; empty where there is no such row. */
+  /** A map column of a row; empty if there is no such row. */
   map(table: string, identity: string, column: string): Readonly<Record<string, string>> {
     return (this.row(table, identity)?.[column] ?? {}) as Readonly<Record<string, string>>;
   }
@@ -205,7 +205,7 @@ export class RuleBench {
     return this.map(table, identity, 'external_ids');
   }
 
-  /** A set column of a row, sorted; empty where there is no such row. */
+  /** A set column of a row, sorted; empty if there is no such row. */
   list(table: string, identity: string, column: string): readonly string[] {
     return (this.row(table, identity)?.[column] ?? []) as readonly string[];
   }
@@ -235,14 +235,14 @@ export class RuleBench {
     return changed;
   }
 
-  /** @returns whether rules have something new to read */
+  /** @returns whether a source of a rule changed */
   #allocate(): boolean {
     this.allocation.run();
     this.allocation.usage.publish(0, 0);
     return !this.world.reactor.isIdle || !this.allocation.quiet;
   }
 
-  /** All identities are looked at each time: a test's World is small. */
+  /** Compares all identities each time: a test's World is small. */
   #commitRows(): boolean {
     const { desired } = this.compiler;
     const ids = new Set<RowId>([...desired.rowIds, ...this.world.rows.owned]);

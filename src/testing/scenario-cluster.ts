@@ -1,6 +1,7 @@
 /**
- * Everything a scenario needs, real: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and
- * the tools of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to look at what came of it. Long, because it is the one place where all of them are put together.
+ * A real cluster for a scenario: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and the tools of
+ * an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to read the result. Long, because it is the one place where all of them are
+ * connected.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -29,7 +30,7 @@ import { startApi } from './cluster-api.ts';
 import { controllerAccount } from './controller-account.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
-import { refuse, CONVERGENCE_MS, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
+import { assertNothingLeft, CONVERGENCE_MS, untilStable, untilNothingIsLeft } from './left-to-do.ts';
 import type { BindingObject } from './manifest-turns.ts';
 import { hasPods, isSeen, manifestTurns } from './manifest-turns.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
@@ -40,7 +41,7 @@ import { PrintedObjects } from './printed-objects.ts';
 
 export type { PrintedObject } from './printed-objects.ts';
 
-/** Longer than a controller that leads takes; one that does not would be waited for in vain. */
+/** Longer than a leading controller takes; a standby would never respond. */
 const SEEN_MS = 30_000;
 
 export interface ScenarioClusterOptions {
@@ -50,36 +51,36 @@ export interface ScenarioClusterOptions {
 }
 
 /**
- * kubectl gives a connection ten seconds, and the laboratory's API server is in this process: where that is held up, these are asked again.
- * They come to the same when some of it was done before.
+ * kubectl times out after ten seconds, and the laboratory's API server is in this process. If the process is busy, these verbs are repeated:
+ * they have the same result after a partial first attempt.
  */
 const REPEATABLE: ReadonlySet<string> = new Set(['get', 'apply', 'delete', 'patch', 'annotate', 'label', 'describe', 'wait', 'scale']);
-/** A real one says so where it, or its etcd, is held up. */
-const UNHEARD = /TLS handshake timeout|etcdserver: (?:request timed out|leader changed)|unable to return a response in the time allotted/;
-/** Less than a program may run. */
+/** Messages of a real API server that is overloaded, or has a slow etcd. */
+const NO_ANSWER = /TLS handshake timeout|etcdserver: (?:request timed out|leader changed)|unable to return a response in the time allotted/;
+/** Less than the time limit of a program. */
 const REMOVAL_SECONDS = 240;
 
-/** What every policy of deploy/admission-policy.yaml says. */
+/** In every message of deploy/admission-policy.yaml. */
 const FENCED = 'the controller of Kiln may only';
 
 export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
   readonly ovn: OvnLab;
   readonly client: KubeClient;
-  /** Names of its own nodes, which have addresses and run pods; scenarios beside each other bring more, without. */
+  /** Its own nodes, which have addresses and run pods; concurrent scenarios add nodes without. */
   readonly nodes: readonly string[];
   readonly #release: OvnRelease;
   readonly #directory: string;
   readonly #kubelet: StandInKubelet;
-  /** The real control plane has its own. */
+  /** Undefined with the real control plane, which has its own. */
   readonly #standIns: StandInControllers | undefined;
   readonly #controllers: ControllerProcess[] = [];
   readonly #foreign: ForeignSnapshot;
   readonly #printed: PrintedObjects;
-  /** What was applied that binds pods, and has not been looked at since. */
+  /** Applied objects that bind pods, and that the controller may not have observed yet. */
   #unseen: readonly BindingObject[] = [];
   #started = 0;
-  /** Of the controller: on a real control plane that of its ServiceAccount, so that every write of a scenario is one that `deploy` lets it do. */
+  /** The controller's kubeconfig: on a real control plane that of its ServiceAccount, so that every write is allowed by `deploy`. */
   #kubeconfig: string;
 
   private constructor(parts: {
@@ -106,7 +107,7 @@ export class ScenarioCluster implements AsyncDisposable {
     this.#printed = new PrintedObjects(this.client, (args) => this.kubectl(args));
   }
 
-  /** Without a controller: `startController` is the scenario's, or the suite's. */
+  /** Starts without a controller: the scenario or the suite calls `startController`. */
   static async start({ api: kind, ovn: release = 'system', nodes = 2 }: ScenarioClusterOptions): Promise<ScenarioCluster> {
     const directory = await mkdtemp(join(tmpdir(), 'kiln-e2e-'));
     const ovn = new OvnLab({ release });
@@ -133,12 +134,12 @@ export class ScenarioCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** With what the controller asks the API server. */
+  /** The kubeconfig of the controller. */
   get controllerKubeconfig(): string {
     return this.#kubeconfig;
   }
 
-  /** Ends every process and removes every file. */
+  /** Stops every process and removes every file. */
   async stop(): Promise<void> {
     for (const controller of this.#controllers) {
       await controller.resume();
@@ -168,19 +169,19 @@ export class ScenarioCluster implements AsyncDisposable {
     return controller;
   }
 
-  /** The controller that was started last and still runs. */
+  /** The running controller that was started last. */
   get controller(): ControllerProcess {
     const running = this.#controllers.findLast(({ pid }) => pid !== undefined);
     if (running === undefined) throw new Error('no controller runs in this scenario');
     return running;
   }
 
-  /** Those that run, stopped ones too. */
+  /** Running controllers, including suspended ones. */
   get controllers(): readonly ControllerProcess[] {
     return this.#controllers.filter(({ pid }) => pid !== undefined);
   }
 
-  /** As `controller`, or a new one when none runs: for the suite, between scenarios. */
+  /** The same, or a new one if none runs: for the suite, between scenarios. */
   async ensureController(): Promise<ControllerProcess> {
     const running = this.controllers;
     for (const one of running) await one.resume();
@@ -188,9 +189,9 @@ export class ScenarioCluster implements AsyncDisposable {
     return running.at(-1) ?? this.startController();
   }
 
-  // What an operator types.
+  // Commands of an operator.
 
-  /** Its standard output. Throws `ProgramError` with what it says when it fails. */
+  /** @returns its standard output @throws ProgramError with its error output */
   async kubectl(args: readonly string[], input?: string): Promise<string> {
     const program = findKubernetesProgram('kubectl');
     if (program === undefined) throw new Error('kubectl was not found');
@@ -201,16 +202,16 @@ export class ScenarioCluster implements AsyncDisposable {
       try {
         return await runProgram([program, ...server, ...args, ...more], input === undefined ? {} : { input });
       } catch (error) {
-        const unheard = error instanceof ProgramError && UNHEARD.test(error.stderr);
-        if (!unheard || !(REPEATABLE.has(verb) || args.includes('--dry-run=server')) || performance.now() > end) throw error;
-        // What it deleted before it was cut off is gone.
+        const unanswered = error instanceof ProgramError && NO_ANSWER.test(error.stderr);
+        if (!unanswered || !(REPEATABLE.has(verb) || args.includes('--dry-run=server')) || performance.now() > end) throw error;
+        // The first attempt may have deleted some.
         if (verb === 'delete') more = ['--ignore-not-found'];
       }
     }
   }
 
-  /** What kubectl says when it refuses. Throws when it does not. */
-  async kubectlRefuses(args: readonly string[], input?: string): Promise<string> {
+  /** @returns the error output of a kubectl that fails @throws if it succeeds */
+  async kubectlFails(args: readonly string[], input?: string): Promise<string> {
     try {
       const printed = await this.kubectl(args, input);
       throw new Error(`kubectl ${args.join(' ')} was expected to be refused, and printed: ${printed}`);
@@ -220,7 +221,7 @@ export class ScenarioCluster implements AsyncDisposable {
     }
   }
 
-  /** `kubectl apply`, of pods after the controller that leads has seen what binds them: of this manifest, and of those before. */
+  /** `kubectl apply`. Applies pods after the leader has observed the objects that bind them, of this and of earlier manifests. */
   async apply(yaml: string): Promise<void> {
     const { turns, binding } = manifestTurns(yaml);
     for (const turn of turns) {
@@ -230,14 +231,14 @@ export class ScenarioCluster implements AsyncDisposable {
     }
   }
 
-  /** `kubectl apply` as it is: chance decides whether a pod comes to the controller before its Subnet. */
+  /** Plain `kubectl apply`: a pod may arrive at the controller before its Subnet. */
   async applyAtOnce(yaml: string): Promise<void> {
     await this.kubectl(['apply', '--validate=false', '-f', '-'], yaml);
   }
 
-  /** Where nobody leads, what comes is seen at once by who leads next. */
+  /** Without a leader this returns at once: the next leader lists everything. */
   async #seenByController(): Promise<void> {
-    // Of scenarios beside this one too: those wait for them as well.
+    // Includes objects of concurrent scenarios.
     const unseen = this.#unseen;
     const begun = performance.now();
     for (let waited = 0; waited < SEEN_MS && this.controllers.length > 0; waited = performance.now() - begun) {
@@ -253,13 +254,13 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], yaml);
   }
 
-  /** `kubectl delete` of everything in a manifest; returns when all of it is gone but for its namespaces, which end a little later. */
+  /** `kubectl delete` of everything in a manifest; returns when all of it is gone, except for its namespaces, which end a little later. */
   async removeAll(yaml: string): Promise<void> {
     const documents = yaml.split(/^---\n/m).filter((document) => document.trim() !== '');
     const isNamespace = (document: string): boolean => /^kind: Namespace$/m.test(document);
     const spaces = documents.filter(isNamespace);
     const others = documents.filter((document) => !isNamespace(document));
-    // A controller of namespaces takes seconds to come to the pods; what those hold would wait for it.
+    // The namespace controller takes seconds to delete the pods, and their blockers would wait for it.
     for (const space of spaces) {
       const [, name = ''] = /^ {2}name: (\S+)$/m.exec(space) ?? [];
       await this.kubectl(['delete', 'pods', '--all', '--wait=false', '-n', name]);
@@ -274,19 +275,19 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.kubectl(['delete', kind, name, '--wait=false', ...inNamespace(namespace)]);
   }
 
-  /** As `kubectl get -o json` prints it. Throws where there is no such object. */
+  /** As `kubectl get -o json` prints it. @throws if there is no such object */
   async get(kind: string, name: string, namespace?: string): Promise<PrintedObject> {
     const found = await this.find(kind, name, namespace);
     if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
     return found;
   }
 
-  /** Undefined where there is no such object. */
+  /** Undefined: there is no such object. */
   async find(kind: string, name: string, namespace?: string): Promise<PrintedObject | undefined> {
     return await this.#printed.find(kind, name, namespace);
   }
 
-  /** Names of the objects of a kind; of `default` where they are in namespaces and none is said. */
+  /** Names of the objects of a kind. The default namespace is `default`. */
   async names(kind: string, namespace?: string): Promise<readonly string[]> {
     return (await this.#printed.list(kind, namespace)).map(({ metadata }) => metadata.name);
   }
@@ -301,7 +302,7 @@ export class ScenarioCluster implements AsyncDisposable {
     return await this.#printed.events(kind, name, namespace);
   }
 
-  // What OVN shows.
+  // The state of OVN.
 
   /** Every table of the Northbound database, by `ovsdb-client dump`. */
   async dump(): Promise<NorthboundDump> {
@@ -334,9 +335,9 @@ export class ScenarioCluster implements AsyncDisposable {
     return [...trace.matchAll(/output\("([^"]+)"\)/g)].map(([, port = '']) => port);
   }
 
-  // Waiting and judging.
+  // Waits and assertions.
 
-  /** Waits until the probe gives something, and returns it; an assertion that fails counts as not yet. */
+  /** Waits until the probe returns a value, and returns it; a failing assertion counts as not yet. */
   async eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
     const begun = performance.now();
     for (let last: unknown; ;) {
@@ -364,15 +365,15 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   /**
-   * Waits until a fresh controller plans nothing but evictions, or the same for ten seconds: some of what is left may wait for the scenario. For
-   * what is said of an object, which while something is done may be the word of a moment.
+   * Waits until a fresh controller plans only evictions, or the same for ten seconds: a part of the plan may wait for the scenario. For
+   * assertions about conditions, which may be transient before.
    */
-  async calm(): Promise<void> {
+  async stable(): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
-    await untilCalm(look);
+    await untilStable(look);
   }
 
-  /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. @returns whether none was */
+  /** Waits until no namespace is being deleted: the API server still removes objects there. @returns whether none was */
   async namespacesEnded(): Promise<boolean> {
     let looks = 0;
     await this.eventually('namespaces that terminate are gone', async () => {
@@ -389,7 +390,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   async freshPlanIsEmpty(): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
-    refuse(look);
+    assertNothingLeft(look);
   }
 
   /** Foreign rows as they are now. */
@@ -397,7 +398,7 @@ export class ScenarioCluster implements AsyncDisposable {
     return foreignSnapshot(await this.dump());
   }
 
-  /** Throws with every violation. @param before foreign rows that must be as they were; those of an empty OVN when absent */
+  /** @throws with every violation @param before foreign rows that must be unchanged; default: those of an empty OVN */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     await this.#judge(look, before);
@@ -407,11 +408,11 @@ export class ScenarioCluster implements AsyncDisposable {
   async endsWell(before: ForeignSnapshot): Promise<void> {
     if (await this.#judgedAtOnce(before)) return;
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
-    refuse(look);
+    assertNothingLeft(look);
     await this.#judge(look, before);
   }
 
-  /** @returns false where a look had to wait until nothing was left to do: it is not what a fresh controller sees */
+  /** @returns false if the look had to wait until the plan was empty: then it is no longer the view of a fresh controller */
   async #judgedAtOnce(before: ForeignSnapshot): Promise<boolean> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     const atOnce = await untilNothingIsLeft(look);

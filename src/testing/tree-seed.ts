@@ -1,6 +1,5 @@
 /**
- * A seed for tests that draw: another one for each commit, and always the same for one, so that what it finds can be done again by whoever
- * has the same files.
+ * A seed for random tests: different for each commit and constant for one, so that a failure can be reproduced from the same files.
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -8,7 +7,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Of the text of all programs and tests. @returns a whole number from 0 to 999,999,999 */
+/** A hash of all programs and tests. @returns a whole number from 0 to 999,999,999 */
 export function treeSeed(): number {
   const hash = createHash('sha256');
   for (const file of globSync(['src/**/*.{ts,txt}', 'lab/**/*.{ts,txt}', 'test/**/*.{ts,txt}'], { cwd: ROOT }).toSorted())

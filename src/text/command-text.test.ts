@@ -5,7 +5,7 @@ import { commandAtEnd, commandText, inNamespace, nameArgument } from './command-
 import { hostileText } from './testing/hostile-text.ts';
 import { ShellWithStubs } from './testing/shell-with-stubs.ts';
 
-test('a plain name stands as it is; anything else is one quoted argument, or is not put in', () => {
+test('a plain name is unquoted; anything else is one quoted argument, or is left out', () => {
   assert.equal(commandText`kubectl get vip ${'web-0.red'} -n ${'red'}`, 'kubectl get vip web-0.red -n red');
   assert.equal(commandText`kubectl get vip ${'x; touch y'}`, "kubectl get vip 'x; touch y'");
   assert.equal(commandText`kubectl get vip ${"it's"}`, String.raw`kubectl get vip 'it'\''s'`);
@@ -18,7 +18,7 @@ test('a plain name stands as it is; anything else is one quoted argument, or is 
   assert.equal(commandText`kiln explain ${['pod', nameArgument('-x'), ...inNamespace('-y')]}`, 'kiln explain pod NAME -n NAME');
 });
 
-test('of a sentence a command is taken only where a shell runs it and nothing else', () => {
+test('the command at the end of a message is accepted only if a shell runs it and nothing else', () => {
   for (const [sentence, command] of [
     ['Vpc red is gone; kubectl get vpcs', 'kubectl get vpcs'],
     ["Vip x is refused; kubectl get vip 'x; touch y'", "kubectl get vip 'x; touch y'"],
@@ -36,7 +36,7 @@ test('of a sentence a command is taken only where a shell runs it and nothing el
     assert.equal(commandAtEnd(sentence), command, sentence);
 });
 
-test('a shell runs what is offered, with the names as one argument each, and nothing else', async () => {
+test('a shell runs the command with each name as one argument, and nothing else', async () => {
   await using shell = await ShellWithStubs.open();
   const drawn = fc.sample(fc.tuple(hostileText(), hostileText(), hostileText()), { numRuns: 150, seed: 7 });
   const expected = (text: string): string => (commandText`${text}` === 'NAME' ? 'NAME' : text);

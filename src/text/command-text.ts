@@ -1,21 +1,21 @@
 /**
- * Commands that a person is offered for pasting into a shell. `commandText` is the only way to make one: what stands in the template is Kiln's,
- * and every value in it becomes one argument, or one argument each of a list.
+ * Commands that users may paste into a shell. `commandText` is the only way to make one: the template is Kiln's own text, and each value in
+ * it becomes one argument, each item of a list likewise.
  */
 import { isVisible } from './visible-text.ts';
 
-/** What a shell takes as it is, in front of nothing and behind nothing. */
+/** Text that a shell reads unchanged, without quotes. */
 const BARE = /^(?!=)[A-Za-z0-9_./:=@%+,-]+$/;
 /** No object has a longer name, nor a label a longer key and value. */
 const LONGEST = 512;
-/** Stands for what could not be put in: no object of any kind has capital letters in its name. */
+/** Placeholder for a value that is left out: names of objects have no capital letters. */
 const LEFT_OUT = 'NAME';
 
 type Argument = string | number | bigint | readonly (string | number | bigint)[];
 
 /**
- * A value right behind a letter or sign of the template is the rest of that argument: `--replicas=${count}`.
- * One that a program would read as a flag, that is empty, or in which not every character is seen, is not put in: `NAME` stands there.
+ * A value directly after a character of the template continues that argument: `--replicas=${count}`.
+ * A value that looks like a flag, is empty, or has invisible characters is left out: the placeholder is `NAME`.
  */
 export function commandText(texts: TemplateStringsArray, ...values: readonly Argument[]): string {
   return texts.reduce((before, text, index) => {
@@ -32,17 +32,17 @@ function argument(text: string, standsAlone: boolean): string {
   return BARE.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A name for a list of arguments: in a list, what begins with a dash is a flag on purpose. */
+/** A name for a list of arguments, in which an item that begins with a dash is an intended flag. */
 export function nameArgument(name: string): string {
   return name.startsWith('-') ? LEFT_OUT : name;
 }
 
-/** The flag that names a namespace; nothing for an object of the cluster. */
+/** The flag for a namespace; nothing for a cluster-scoped object. */
 export function inNamespace(namespace: string): readonly string[] {
   return namespace === '' ? [] : ['-n', nameArgument(namespace)];
 }
 
-/** Words and flags that only look, ask again or mend what the object itself says; anything may have put a sentence with others into a condition. */
+/** Verbs and flags that are accepted: they read, retry or fix the object itself. Another program may have written the condition. */
 const PROGRAMS: Readonly<Record<string, ReadonlySet<string>>> = {
   kubectl: new Set(['get', 'describe', 'edit', 'delete', 'auth', 'annotate', 'label', 'scale']),
   kiln: new Set(['explain', 'status', 'diff', 'delete', 'reserve', 'release']),
@@ -52,8 +52,8 @@ const FLAGS =
   /^(-n|-A|-l|-o|-w|--all|--all-namespaces|--cascade|--dry-run=(client|server)|--as|--subresource|--replicas=\d+|--namespace|--selector|-o=?(yaml|json|wide|name))$/;
 
 /**
- * The command that ends a sentence, where it is one that Kiln would offer. A sentence may quote what tenants wrote, so a command is found
- * only where nothing of it means anything to a shell, and it has no flag that reads files or calls other servers.
+ * The command at the end of a message, if Kiln could have written it. A message may quote tenants, so a command is accepted only if it has no
+ * shell syntax, and no flag that reads files or contacts other servers.
  */
 export function commandAtEnd(sentence: string): string | undefined {
   for (const { index, 0: mark } of sentence.matchAll(/;\s*(?=(?:kubectl|kiln) )|: (?=ovn-nbctl )/g)) {
@@ -65,7 +65,7 @@ export function commandAtEnd(sentence: string): string | undefined {
 
 const WORD = /(?:[A-Za-z0-9_./:=@%+,-]+|'[^']*'|\\')+/y;
 
-/** @returns whether a shell runs one program with these arguments and nothing else, and it is one of those above */
+/** @returns whether a shell runs exactly one program with these arguments, and it is one of those above */
 function isOffered(text: string): boolean {
   if (!isVisible(text)) return false;
   const words: string[] = [];

@@ -1,9 +1,9 @@
-/** JSON and YAML for programs: every value as it was, and nothing in the text that a terminal or a log reader would obey. */
+/** JSON and YAML for programs: values unchanged, without control characters that a terminal or log viewer would interpret. */
 import { Document, isScalar, visit } from 'yaml';
 import { isVisible, UNSEEN_IN_LINES } from './visible-text.ts';
 
 /**
- * JSON has such characters in strings alone, where `\u` stands for the same.
+ * JSON has such characters only in strings, where `\u` is equivalent.
  *
  * @param json as `JSON.stringify` makes it
  */
@@ -11,12 +11,12 @@ export function exactJson(json: string): string {
   return json.replace(UNSEEN_IN_LINES, inUnits);
 }
 
-/** Both halves of a character beyond 16 bits, as JSON has it. */
+/** Both surrogates of a character beyond 16 bits, as in JSON. */
 function inUnits(character: string): string {
   return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
 }
 
-/** YAML has `\u` in double quotes alone: whatever text needs it is written so. */
+/** YAML has `\u` only in double quotes: text that needs it is quoted so. */
 export function exactYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

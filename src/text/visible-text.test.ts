@@ -6,7 +6,7 @@ import { exactJson, exactYaml } from './exact-text.ts';
 import { HOSTILE_PIECES, hostileText, unseenIn } from './testing/hostile-text.ts';
 import { isVisible, visible, visibleLines, visibleMessage } from './visible-text.ts';
 
-test('each character that a reader would not see is written out, and what is written out stays', () => {
+test('each invisible character is escaped, and escaped text stays unchanged', () => {
   for (const piece of HOSTILE_PIECES) {
     assert.equal(isVisible(piece), false, JSON.stringify(piece));
     assert.equal(unseenIn(visible(piece)), undefined);
@@ -24,7 +24,7 @@ test('each character that a reader would not see is written out, and what is wri
   );
 });
 
-test('a text of several lines keeps the ends of its lines and nothing else', () => {
+test('a text of several lines keeps its line ends, and no other control character', () => {
   fc.assert(
     fc.property(fc.array(hostileText()), (texts) => {
       const lines = texts.map(visible);
@@ -34,11 +34,11 @@ test('a text of several lines keeps the ends of its lines and nothing else', () 
   );
 });
 
-test('no letter is painted over the lines around it', () => {
+test('combining marks cannot cover neighbouring lines', () => {
   assert.ok(!/\p{M}{5}/u.test(visible(`a${'\u0300'.repeat(100)}b${'\u20d2'.repeat(40)}`)));
 });
 
-test('a message is bounded in bytes, after it was made visible', () => {
+test('a message is limited in bytes, after escaping', () => {
   fc.assert(
     fc.property(hostileText(), fc.integer({ min: 10, max: 200 }), fc.integer({ min: 1, max: 50 }), (text, most, times) => {
       const message = visibleMessage(text.repeat(times), most);
@@ -51,11 +51,11 @@ test('a message is bounded in bytes, after it was made visible', () => {
   assert.equal(visibleMessage('x'.repeat(51), 50), `${'x'.repeat(47)}…`);
 });
 
-test('a long text is read once', { timeout: 60_000 }, () => {
+test('a long text takes linear time', { timeout: 60_000 }, () => {
   for (const piece of ['a', '\u0301', 'e\u0301', '\u001b[', '\ud800', 'ä']) assert.ok(visible(piece.repeat(1_000_000)).length >= 1_000_000);
 });
 
-test('JSON and YAML for programs say the same as before, in visible characters', () => {
+test('JSON and YAML for programs have the same values, in visible characters', () => {
   const value = fc.dictionary(hostileText(), fc.oneof(hostileText(), fc.array(hostileText()), fc.dictionary(hostileText(), hostileText())));
   fc.assert(
     fc.property(value, (object) => {

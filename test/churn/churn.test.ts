@@ -6,7 +6,7 @@ import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { churn } from './churn.ts';
-import { UnsteadyNetwork } from './unsteady-network.ts';
+import { UnreliableNetwork } from './unreliable-network.ts';
 
 const missing =
   findOvn('system') === undefined || findKubernetesProgram('kubectl') === undefined
@@ -31,7 +31,7 @@ test(
   { timeout: TIMEOUT, skip: skipOn('real') },
   async (t) => {
     await using cluster = await ScenarioCluster.start({ api: 'real' });
-    await using network = await UnsteadyNetwork.before(cluster);
+    await using network = await UnreliableNetwork.before(cluster);
     const report = await churn(cluster, { names: 60, rounds: 4, killEvery: 150, network, enough: () => network.broken >= 5 });
     t.diagnostic(JSON.stringify({ ...report, broken: network.broken }));
     assert.ok(network.broken >= 5, `${network.broken} connections were broken`);

@@ -60,7 +60,7 @@ const UNHEARD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 /** Requests under way at a time. */
 const AT_A_TIME = 16;
 /** A watch that fell silent is noticed after 100 s, and what it tells may wait for another that did. */
-const UNSTEADY_PATIENCE_MS = 5 * PATIENCE_MS;
+const UNRELIABLE_PATIENCE_MS = 5 * PATIENCE_MS;
 
 export async function churn(
   cluster: ScenarioCluster,
@@ -69,20 +69,20 @@ export async function churn(
   const startController = (): ControllerProcess => cluster.startController([], network?.kubeconfig, network?.ovnNb);
   const begun = performance.now();
   await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join('') + NETWORKS);
-  await startController().untilLogged('writing', { patienceMs: UNSTEADY_PATIENCE_MS });
+  await startController().untilLogged('writing', { patienceMs: UNRELIABLE_PATIENCE_MS });
   for (const subnet of SUBNETS)
     await cluster.eventually(
       `Subnet ${subnet} is ready`,
       async () =>
         (await cluster.get('subnet', subnet)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
-      UNSTEADY_PATIENCE_MS,
+      UNRELIABLE_PATIENCE_MS,
     );
 
   let [created, killed, controllersKilled] = [0, 0, 0];
   let killing = Promise.resolve();
   const killController = async (): Promise<void> => {
     // One that does not write yet would have nothing to leave half done.
-    await cluster.controller.untilLogged('writing', { patienceMs: UNSTEADY_PATIENCE_MS });
+    await cluster.controller.untilLogged('writing', { patienceMs: UNRELIABLE_PATIENCE_MS });
     await cluster.controller.kill9();
     startController();
     controllersKilled++;
@@ -143,7 +143,7 @@ export async function churn(
   }
   const pods = all.length - Math.ceil(all.length / 3);
   await allRun(cluster, pods);
-  await cluster.converged(UNSTEADY_PATIENCE_MS);
+  await cluster.converged(UNRELIABLE_PATIENCE_MS);
   const tools = {
     kubectl: (args: readonly string[]) => cluster.kubectl(args),
     nbctl: (...args: readonly string[]) => cluster.ovn.nbctl(...args),
@@ -154,12 +154,12 @@ export async function churn(
   await cluster.eventually(
     'every address is free',
     async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
-    UNSTEADY_PATIENCE_MS,
+    UNRELIABLE_PATIENCE_MS,
   );
-  await cluster.converged(UNSTEADY_PATIENCE_MS);
+  await cluster.converged(UNRELIABLE_PATIENCE_MS);
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);
-  await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0, UNSTEADY_PATIENCE_MS);
+  await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0, UNRELIABLE_PATIENCE_MS);
   return { created, killed, controllersKilled, pods, seconds: (performance.now() - begun) / 1_000 };
 }
 
@@ -179,7 +179,7 @@ async function allRun(cluster: ScenarioCluster, count: number): Promise<void> {
       if (phases.length !== count || running !== count) throw new Error(`${phases.length} pods, ${running} run`);
       return true;
     },
-    UNSTEADY_PATIENCE_MS,
+    UNRELIABLE_PATIENCE_MS,
   );
 }
 

@@ -23,7 +23,7 @@ import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource }
 import { until } from '../../src/kube/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
-import { UnsteadyProxy } from '../../src/testing/unsteady-proxy.ts';
+import { UnreliableProxy } from '../../src/testing/unreliable-proxy.ts';
 
 export interface ConformanceServer {
   /** Path of an administrator's kubeconfig. */
@@ -348,7 +348,7 @@ export function listWatchSuite<S extends ConformanceServer>(
     test('a cache and a writer behind a network that is late, breaks and falls silent lose nothing and do nothing twice', async () => {
       const connection = await connectionFromKubeconfig({ path: server.kubeconfig });
       const { hostname, port, protocol } = new URL(connection.server);
-      const proxy = await UnsteadyProxy.start(`tcp:${hostname}:${port}`, { delayMs: 4, lifeBytes: 40_000 }, Math.random);
+      const proxy = await UnreliableProxy.start(`tcp:${hostname}:${port}`, { delayMs: 4, lifeBytes: 40_000 }, Math.random);
       const unsteady = new KubeClient(
         new KubeTransport({ ...connection, server: `${protocol}//${hostname}:${proxy.port}` }, { timeoutMs: 1_000, connections: 8 }),
       );

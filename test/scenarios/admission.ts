@@ -47,7 +47,7 @@ export async function withWebhook(
  */
 export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
   await cluster.eventually(`kubectl ${command.join(' ')} would be refused`, async () => {
-    await cluster.kubectlRefuses([...command, '--dry-run=server'], input);
+    await cluster.kubectlFails([...command, '--dry-run=server'], input);
     return true;
   });
 }

@@ -57,7 +57,7 @@ export const operatorCommands: readonly Scenario[] = [
       await withWebhook(cluster, async () => {
         await wouldBeRefused(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
         assert.match(
-          await cluster.kubectlRefuses(['delete', 'subnet', 'asked-net']),
+          await cluster.kubectlFails(['delete', 'subnet', 'asked-net']),
           /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
         );
         const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=120s');

@@ -129,6 +129,6 @@ export async function condition(
       return { reason: found.reason ?? '', message: found.message ?? '' };
     });
   await asSaid();
-  await cluster.calm();
+  await cluster.stable();
   return await asSaid();
 }

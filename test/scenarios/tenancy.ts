@@ -50,10 +50,10 @@ export const tenancy: readonly Scenario[] = [
         cluster,
         async () => {
           const apply = ['apply', '--validate=false', '-f', '-'];
-          const refused = await cluster.kubectlRefuses(apply, podYaml('lodger', 'asks', IN_LANDLORD));
+          const refused = await cluster.kubectlFails(apply, podYaml('lodger', 'asks', IN_LANDLORD));
           assert.match(refused, /Subnet landlord-net does not admit Namespace lodger/);
-          assert.match(await cluster.kubectlRefuses(apply, podYaml('lodger', 'asks', SPOOFING)), /port_security\] "false" is not allowed/);
-          await cluster.kubectlRefuses(['annotate', 'pod', 'early', '-n', 'lodger', 'ovn.kubernetes.io/layer2_forward=true']);
+          assert.match(await cluster.kubectlFails(apply, podYaml('lodger', 'asks', SPOOFING)), /port_security\] "false" is not allowed/);
+          await cluster.kubectlFails(['annotate', 'pod', 'early', '-n', 'lodger', 'ovn.kubernetes.io/layer2_forward=true']);
           await cluster.kubectl(['annotate', 'pod', 'early', '-n', 'lodger', 'note=mine']);
         },
         { flags: NAMESPACED },

@@ -77,7 +77,7 @@ export const webhookService: readonly Scenario[] = [
           const file = order.map((part) => documents[part]).join('');
           const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
           for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
-          const refused = await cluster.kubectlRefuses(command, file);
+          const refused = await cluster.kubectlFails(command, file);
           assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
           // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
           for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);

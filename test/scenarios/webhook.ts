@@ -26,19 +26,19 @@ export const webhook: readonly Scenario[] = [
           await cluster.converged();
           const deletion = ['delete', '--wait=false', 'subnet', 'hidden-net'];
           await wouldBeRefused(cluster, deletion);
-          const blocked = await cluster.kubectlRefuses(deletion);
+          const blocked = await cluster.kubectlFails(deletion);
           assert.match(
             blocked,
             /Subnet hidden-net cannot be deleted: other objects still use it; kiln explain subnet hidden-net shows what \(names of other objects are left out/,
           );
           const taken = podYaml('hidden', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': address } });
           await wouldBeRefused(cluster, ['create', '--validate=false', '-f', '-'], taken);
-          const held = await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], taken);
+          const held = await cluster.kubectlFails(['create', '--validate=false', '-f', '-'], taken);
           assert.match(held, /Pod two cannot be created like this/);
           for (const said of [blocked, held]) assert.doesNotMatch(said, /web\.hidden|hidden\/web|10\.168\./);
           // What the request alone says is shown as it is.
           const nonsense = subnetYaml('hidden-two', { cidrBlock: '10.169.0.0/24', gateway: '10.9.0.1' });
-          assert.match(await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], nonsense), /spec\.gateway.*10\.9\.0\.1/s);
+          assert.match(await cluster.kubectlFails(['create', '--validate=false', '-f', '-'], nonsense), /spec\.gateway.*10\.9\.0\.1/s);
           await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
           await cluster.removeAll(all);
           await gone(cluster, 'vpc', 'hidden');
@@ -63,7 +63,7 @@ export const webhook: readonly Scenario[] = [
         ])
           await wouldBeRefused(cluster, ['delete', '--wait=false', ...what]);
         const refused = async (says: readonly RegExp[], args: readonly string[], input?: string): Promise<void> => {
-          const text = await cluster.kubectlRefuses(args, input);
+          const text = await cluster.kubectlFails(args, input);
           for (const pattern of says) assert.match(text, pattern);
         };
         const apply = ['apply', '--validate=false', '-f', '-'];
@@ -158,7 +158,7 @@ export const webhook: readonly Scenario[] = [
         await running(cluster, 'down', 'web');
         const overlapping = subnetYaml('down-two', { vpc: 'down', cidrBlock: '10.164.0.0/16' });
         await wouldBeRefused(cluster, ['create', '--validate=false', '-f', '-'], overlapping);
-        const said = await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], overlapping);
+        const said = await cluster.kubectlFails(['create', '--validate=false', '-f', '-'], overlapping);
         await controller.kill9();
         await cluster.apply(overlapping);
         const { message } = await condition(cluster, 'subnet', 'down-two', 'Ready', 'False');

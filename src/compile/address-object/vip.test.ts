@@ -343,7 +343,7 @@ test('a Vip that a policy does not let be completed says so in its status, holds
   const made = scene();
   const asked: number[] = [];
   let now = 0;
-  made.bench.refuses = (write) => {
+  made.bench.rejects = (write) => {
     if (write.resource !== 'vips' || write.verb !== 'patch' || !('spec' in write.patch)) return undefined;
     asked.push(now);
     return 'admission webhook "policy.example.com" denied the request: no Vips on Fridays';
@@ -363,7 +363,7 @@ test('a Vip that a policy does not let be completed says so in its status, holds
   }
   for (const at of asked) assert.ok(asked.filter((other) => other >= at && other < at + 60_000).length <= 5, asked.join());
   assert.equal(made.bench.events.filter(({ object, reason }) => object === 'vips/v1' && reason === 'WriteRefused').length, 1);
-  made.bench.refuses = () => undefined;
+  made.bench.rejects = () => undefined;
   made.bench.passTo(150_000);
   assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], '10.50.0.5');
   assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);

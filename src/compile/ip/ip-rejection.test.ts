@@ -24,7 +24,7 @@ function counts(scene: PodScene): readonly unknown[] {
 
 test('an address whose IP object is refused is given back and told; another pod has it; when the policy is lifted the pod is bound', () => {
   const scene = small();
-  scene.bench.refusesIp = (name) => (name === 'web.shop' ? DENIED : undefined);
+  scene.bench.rejectsIp = (name) => (name === 'web.shop' ? DENIED : undefined);
   scene.pod('web');
   scene.bench.settle();
   assert.match(told(scene), /^False IPRefused Pod shop\/web: IP web\.shop cannot be made, the API server says: admission webhook "policy/);
@@ -39,7 +39,7 @@ test('an address whose IP object is refused is given back and told; another pod 
   scene.bench.settle();
   assert.deepEqual([scene.addressOf('shop/one'), scene.addressOf('shop/two')], ['10.90.0.3', '10.90.0.2'], 'given back last in the queue');
   scene.bench.vanish('pods', 'shop/two');
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), undefined, 'it rests');
   scene.bench.passTo(7_000);
@@ -52,7 +52,7 @@ test('an address whose IP object is refused is given back and told; another pod 
 test('rights that are missing are told with the command that asks for them', () => {
   const scene = small();
   const user = 'system:serviceaccount:kube-system:kiln-controller';
-  scene.bench.refusesIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
+  scene.bench.rejectsIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
   scene.pod('web');
   scene.bench.settle();
   assert.match(told(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
@@ -60,13 +60,13 @@ test('rights that are missing are told with the command that asks for them', () 
 
 test('a fresh controller finds nothing reserved, tries once, and tells the same without another write', () => {
   const scene = small();
-  scene.bench.refusesIp = () => DENIED;
+  scene.bench.rejectsIp = () => DENIED;
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.90.0.3' } });
   scene.bench.settle();
   const before = told(scene);
   const fresh = scene.bench.restarted();
   let asked = 0;
-  fresh.refusesIp = () => {
+  fresh.rejectsIp = () => {
     asked++;
     return DENIED;
   };
@@ -81,7 +81,7 @@ test('a policy that goes on refusing is asked a few times a minute, and what the
   const scene = small();
   const asked: number[] = [];
   let now = 0;
-  scene.bench.refusesIp = () => {
+  scene.bench.rejectsIp = () => {
     asked.push(now);
     return DENIED;
   };
@@ -101,11 +101,11 @@ test('a policy that goes on refusing is asked a few times a minute, and what the
 test('a pod of the same name with another uid is tried at once, as is the next pod of a StatefulSet', () => {
   const scene = small();
   scene.statefulSet('db', 1);
-  scene.bench.refusesIp = () => DENIED;
+  scene.bench.rejectsIp = () => DENIED;
   scene.pod('db-0', { statefulSet: 'db' });
   scene.bench.settle();
   assert.match(told(scene, 'shop/db-0'), /IPRefused/);
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.vanish('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db' });
   scene.bench.settle();
@@ -116,13 +116,13 @@ test('while the IP object of one interface is refused, the pod is told nothing o
   const scene = small();
   scene.subnet('net1', { cidrBlock: '10.91.0.0/24', provider: 'net1.shop.ovn' });
   scene.attachment('shop/net1', 'kube-ovn');
-  scene.bench.refusesIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
+  scene.bench.rejectsIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1' } });
   scene.bench.settle();
   assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be made/);
   assert.equal(scene.addressOf('shop/web'), undefined);
   assert.equal(Number(scene.bench.object('subnets', 'net1')?.status?.['v4usingIPs']), 0);
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
   assert.equal(scene.annotations('shop/web')['net1.shop.ovn.kubernetes.io/ip_address'], '10.91.0.3');
@@ -131,12 +131,12 @@ test('while the IP object of one interface is refused, the pod is told nothing o
 test('a virtual machine whose IP object is refused is bound when that is lifted', () => {
   const scene = small();
   scene.machine('vm');
-  scene.bench.refusesIp = () => DENIED;
+  scene.bench.rejectsIp = () => DENIED;
   scene.pod('virt-launcher-vm-1', { machine: 'vm' });
   scene.bench.settle();
   assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be made/);
   assert.deepEqual(counts(scene), [0, 2]);
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.addressOf('shop/virt-launcher-vm-1'), '10.90.0.3');
 });
@@ -146,28 +146,28 @@ test('a pod that runs keeps its address and its port when its IP object was take
   scene.pod('web');
   scene.bench.settle();
   const stations = scene.stations('web.shop');
-  scene.bench.refusesIp = () => DENIED;
+  scene.bench.rejectsIp = () => DENIED;
   scene.bench.vanish('ips', 'web.shop');
   scene.bench.settle();
   assert.deepEqual(scene.stations('web.shop'), stations);
   assert.deepEqual(counts(scene), [1, 1]);
   const [event] = scene.bench.events.filter(({ reason }) => reason === 'IPRefused');
   assert.match(event?.message ?? '', /Pod shop\/web: IP web\.shop cannot be made.*it keeps its address/);
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
 });
 
 test('a node whose IP object is refused is told, holds nothing, and joins when that is lifted', () => {
   const scene = new PodScene();
-  scene.bench.refusesIp = () => DENIED;
+  scene.bench.rejectsIp = () => DENIED;
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { addresses: [] } });
   scene.bench.settle();
   const using = (): number => Number(scene.bench.object('subnets', 'join')?.status?.['v4usingIPs']);
   assert.equal(using(), 1);
   const [event] = scene.bench.events.filter(({ object }) => object === 'nodes/n2');
   assert.match(event?.message ?? '', /^Node n2: IP node-n2 cannot be made, the API server says: admission webhook/);
-  scene.bench.refusesIp = () => undefined;
+  scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.bench.object('nodes', 'n2')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
   assert.equal(using(), 2);
@@ -175,7 +175,7 @@ test('a node whose IP object is refused is told, holds nothing, and joins when t
 
 test("a user's IP object that a policy does not let be completed: the pod is told, its address is free meanwhile; both are had when it is lifted", () => {
   const scene = small();
-  scene.bench.refuses = ({ verb, resource, name }) => (verb === 'patch' && resource === 'ips' && name === 'web.shop' ? DENIED : undefined);
+  scene.bench.rejects = ({ verb, resource, name }) => (verb === 'patch' && resource === 'ips' && name === 'web.shop' ? DENIED : undefined);
   scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 's1', podName: 'web', namespace: 'shop' } });
   scene.pod('web');
   scene.bench.settle();
@@ -193,7 +193,7 @@ test("a user's IP object that a policy does not let be completed: the pod is tol
   for (let now = 1_000; now <= 120_000; now += 1_000) scene.bench.passTo(now);
   assert.deepEqual(counts(scene), [0, 2]);
   assert.equal(events.filter(({ object }) => object === 'ips/web.shop').length, 1);
-  scene.bench.refuses = () => undefined;
+  scene.bench.rejects = () => undefined;
   scene.bench.passTo(150_000);
   assert.equal(scene.addressOf('shop/web'), scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress']);
   assert.match(told(scene), /^True Bound/);
@@ -202,7 +202,7 @@ test("a user's IP object that a policy does not let be completed: the pod is tol
 test('a pod whose annotations are refused is told so in its status, without an answer of True between two tries', () => {
   const scene = small();
   let asked = 0;
-  scene.bench.refuses = ({ verb, resource, ...write }) => {
+  scene.bench.rejects = ({ verb, resource, ...write }) => {
     if (verb !== 'patch' || resource !== 'pods' || !('subresource' in write) || write.subresource === 'status') return undefined;
     asked++;
     return 'pods "web" is forbidden: User "kiln" cannot patch resource "pods" in API group "" in the namespace "shop"';
@@ -218,7 +218,7 @@ test('a pod whose annotations are refused is told so in its status, without an a
     assert.match(told(scene), /^False WriteRefused/);
   }
   assert.ok(asked >= 5 && asked <= 8, `${asked} times in two minutes`);
-  scene.bench.refuses = () => undefined;
+  scene.bench.rejects = () => undefined;
   scene.bench.passTo(150_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
   assert.match(told(scene), /^True Bound/);

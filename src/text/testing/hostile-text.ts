@@ -1,7 +1,7 @@
-/** Texts that attack whoever reads or pastes them. */
+/** Texts that attack their reader, or a shell into which they are pasted. */
 import fc from 'fast-check';
 
-/** One of each kind that a reader must not meet as it is. */
+/** One character of each kind that must be escaped. */
 export const HOSTILE_PIECES: readonly string[] = [
   '\n',
   '\r',
@@ -49,7 +49,7 @@ export const HOSTILE_PIECES: readonly string[] = [
   `e${'\u0301'.repeat(12)}`,
 ];
 
-/** What a shell, a sentence or a format reads as more than text. */
+/** Texts with a special meaning in a shell, a message or a format. */
 export const MEANINGFUL_PIECES: readonly string[] = [
   '; touch owned',
   '$(touch owned)',
@@ -84,7 +84,7 @@ export const MEANINGFUL_PIECES: readonly string[] = [
   '😀',
 ];
 
-/** Names and messages made of both. */
+/** Random names and messages of both. */
 export function hostileText(): fc.Arbitrary<string> {
   const piece = fc.oneof(
     fc.constantFrom(...HOSTILE_PIECES),
@@ -94,7 +94,7 @@ export function hostileText(): fc.Arbitrary<string> {
   return fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
 }
 
-/** Said without the tables of the code that is tested: every character above is named by its number. */
+/** Independent of the tables of the tested code: every character above is given by its number. */
 export function unseenIn(text: string): string | undefined {
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0;

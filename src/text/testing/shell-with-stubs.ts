@@ -1,6 +1,6 @@
 /**
- * A real shell in an empty folder whose PATH has nothing but programs that write down how they were called: what else a pasted text would
- * do shows as a call of another program, a file, or an error.
+ * A real shell in an empty folder. Its PATH has only programs that record their arguments, so any other effect of a pasted text shows as a
+ * call of another program, a file, or an error.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const OFFERED = ['kubectl', 'kiln', 'ovn-nbctl'];
-/** What the attacks of `hostile-text.ts` would run. */
+/** Programs that the attacks of `hostile-text.ts` would run. */
 const OTHERS = ['touch', 'rm', 'curl', 'sh', 'owned'];
 
 export class ShellWithStubs implements AsyncDisposable {
@@ -30,7 +30,7 @@ export class ShellWithStubs implements AsyncDisposable {
     return new ShellWithStubs(folder, shell);
   }
 
-  /** Pastes the texts, a line each. @returns how programs were called, in this order. Fails where the shell complains. */
+  /** Pastes the texts, a line each. @returns the calls of programs, in order @throws if the shell reports an error */
   async run(texts: readonly string[]): Promise<readonly (readonly string[])[]> {
     const calls = join(this.#folder, 'calls');
     await writeFile(calls, '');
@@ -50,7 +50,7 @@ export class ShellWithStubs implements AsyncDisposable {
     return ran;
   }
 
-  /** Files that came into being. */
+  /** Files that were created. */
   others(): Promise<readonly string[]> {
     return readdir(join(this.#folder, 'home'));
   }

@@ -142,7 +142,7 @@ function vipRefused(world: World, name: string, message: string): readonly strin
   if (addresses.length === 0 || object === undefined || !isInPlace(object) || message.includes(': the MAC ')) return [];
   if (isOfAnotherAddress(world, message, subnet, addresses)) return [];
   const holders = addressHolders(world).get(subnet);
-  const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ who }) => who === `Vip ${name}`));
+  const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ subject }) => subject === `Vip ${name}`));
   return isItsOwn ? [`address of Vip ${name} is refused (${message}), and nobody else has it`] : [];
 }
 

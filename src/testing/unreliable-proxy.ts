@@ -1,22 +1,22 @@
 /**
- * A network as nobody wants it, between a client and a server: every piece of bytes comes late, connections break in the middle of a
- * message, and some fall silent without being closed. What arrives arrives in order and unchanged, as TCP promises.
+ * An unreliable network between a client and a server: every chunk of bytes is late, connections break in the middle of a message, and some
+ * fall silent without being closed. Bytes arrive in order and unchanged, as with TCP.
  */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Unsteadiness {
-  /** The most a piece is late, in milliseconds. Default 15. */
+export interface Unreliability {
+  /** Longest delay of a chunk, in milliseconds. Default 15. */
   readonly delayMs?: number;
-  /** Bytes that a connection lives for in the mean, in both directions together. Default 64 KiB. */
+  /** Mean number of bytes before a connection breaks, in both directions together. Default 64 KiB. */
   readonly lifeBytes?: number;
-  /** Of the connections that end, how many fall silent instead of closing: one in so many. Default 6. */
+  /** One in so many breaking connections falls silent instead of closing. Default 6. */
   readonly silentOneIn?: number;
 }
 
-export class UnsteadyProxy {
-  /** How many connections it broke, and how many of those by silence. */
+export class UnreliableProxy {
+  /** Number of broken connections, and of those that fell silent. */
   readonly broken = { closed: 0, silent: 0 };
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -26,7 +26,7 @@ export class UnsteadyProxy {
   readonly #random: () => number;
   #steady = false;
 
-  private constructor(target: () => Socket, { delayMs = 15, lifeBytes = 65_536, silentOneIn = 6 }: Unsteadiness, random: () => number) {
+  private constructor(target: () => Socket, { delayMs = 15, lifeBytes = 65_536, silentOneIn = 6 }: Unreliability, random: () => number) {
     this.#delayMs = delayMs;
     this.#lifeBytes = lifeBytes;
     this.#silentOneIn = silentOneIn;
@@ -34,11 +34,11 @@ export class UnsteadyProxy {
     this.#server = createServer((client) => this.#join(client, target()));
   }
 
-  /** @param upstream `unix:/path` or `tcp:host:port`. @param random chance, from 0 to below 1 */
-  static async start(upstream: string, unsteadiness: Unsteadiness, random: () => number): Promise<UnsteadyProxy> {
+  /** @param upstream `unix:/path` or `tcp:host:port` @param random a number in [0, 1) */
+  static async start(upstream: string, unsteadiness: Unreliability, random: () => number): Promise<UnreliableProxy> {
     const [, host = '', port = ''] = /^tcp:(.+):(\d+)$/.exec(upstream) ?? [];
     const target = (): Socket => (port === '' ? connect(upstream.slice('unix:'.length)) : connect(Number(port), host));
-    const proxy = new UnsteadyProxy(target, unsteadiness, random);
+    const proxy = new UnreliableProxy(target, unsteadiness, random);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -52,7 +52,7 @@ export class UnsteadyProxy {
     return `tcp:127.0.0.1:${this.port}`;
   }
 
-  /** From now on everything passes at once, on new connections: those that are open end. */
+  /** From now on everything passes without delay, on new connections: open ones are closed. */
   calm(): void {
     this.#steady = true;
     for (const socket of this.#sockets) socket.destroy();
@@ -64,7 +64,7 @@ export class UnsteadyProxy {
   }
 
   #join(client: Socket, server: Socket): void {
-    // Lives are spread widely: some connections break in their first message.
+    // The range is wide: some connections break in their first message.
     const life = { bytes: -Math.log(1 - this.#random()) * this.#lifeBytes, silent: false };
     for (const [from, to] of [
       [client, server],

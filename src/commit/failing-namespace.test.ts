@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimant, Output, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
@@ -44,20 +43,21 @@ test('failing rows of one namespace, however often they are edited, delay no row
     await kiln.want([router]);
     before = [router];
     timer = setInterval(edit, 4);
-    await sleep(500);
+    await until('the flood is refused again and again', () => kiln.reports.length > 20);
     const took: number[] = [];
     for (let n = 0; n < 10; n++) {
-      const began = performance.now();
+      const before = kiln.reports.length;
       quiet = [...quiet, policyOf('quiet', `pod-${n}`, 100, `quiet ${n}`)];
       const { id } = quiet.at(-1) as RowOutput;
-      await until('the row of the other namespace is there', () => kiln.world.rows.best(id) !== undefined, 5_000);
-      took.push(performance.now() - began);
+      await until('the row of the other namespace is there', () => kiln.world.rows.best(id) !== undefined);
+      took.push(kiln.reports.length - before);
     }
-    assert.ok(Math.max(...took) < 3_000, `${Math.max(...took)} ms`);
+    // Two or three, however loaded the machine is.
+    assert.ok(Math.max(...took) < 20, `written after ${Math.max(...took)} transactions`);
     clearInterval(timer);
     const { id } = policyOf('flood', 'good', 100, 'flood good');
     const sent = kiln.reports.length;
-    await until('the good row of the namespace itself is there when the edits end', () => kiln.world.rows.best(id) !== undefined, 30_000);
+    await until('the good row of the namespace itself is there when the edits end', () => kiln.world.rows.best(id) !== undefined);
     const lasting = kiln.reports.length - sent;
     assert.ok(lasting < 200, `failing rows are sent slowly: ${lasting} transactions`);
   } finally {

@@ -55,8 +55,8 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
     };
     const floods = Array.from({ length: 8 }, flood);
     try {
-      await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300, 120_000);
-      const at = performance.now();
+      await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300);
+      const at = edits;
       for (let n = 0; n < 10; n++) await client.create(PODS, pod('quiet', `broken-${n}`, { [SWITCH]: 'nosuch' }));
       await client.create(PODS, pod('quiet', 'good'));
       await until(
@@ -65,19 +65,19 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
           (await client.get<Annotated>(PODS, { namespace: 'quiet', name: 'good' })).metadata.annotations?.[
             'ovn.kubernetes.io/allocated'
           ] === 'true',
-        10_000,
       );
-      const bound = performance.now() - at;
+      const bound = edits - at;
       const told = async (): Promise<number> =>
         new Set(
           (await client.listAll<Told>(EVENTS, { namespace: 'quiet' }))
             .map(({ involvedObject: { name } }) => name)
             .filter((name) => name.startsWith('broken-')),
         ).size;
-      await until('each broken pod has an Event', async () => (await told()) === 10, 15_000);
-      const reported = performance.now() - at;
+      await until('each broken pod has an Event', async () => (await told()) === 10);
+      const reported = edits - at;
       assert.ok(controller.status.eventsWaiting >= 300, 'the flood went on meanwhile');
-      assert.ok(bound < 10_000 && reported < 10_000, `bound after ${Math.round(bound)} ms, reported after ${Math.round(reported)} ms`);
+      // Ten seconds of the flood: on a machine that is slow it is slower too.
+      assert.ok(bound < 10 * PACE && reported < 10 * PACE, `bound after ${bound} edits, reported after ${reported}`);
       const own = (await client.listAll<Told>(EVENTS, { namespace: 'flood' })).length;
       assert.ok(own > 0, 'the flood is slowed, not silenced');
     } finally {

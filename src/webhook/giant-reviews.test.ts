@@ -33,7 +33,11 @@ function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
   return (request, proven) => reviews.judge(request, proven);
 }
 
-async function serve(judge: (request: AdmissionRequest, proven: boolean) => Opinion, limits: Partial<WebhookLimits> = {}) {
+async function serve(
+  judge: (request: AdmissionRequest, proven: boolean) => Opinion,
+  limits: Partial<WebhookLimits> = {},
+  now = (): number => performance.now(),
+) {
   const refusals: Refusal[] = [];
   const server = await WebhookServer.start({
     host: '127.0.0.1',
@@ -44,6 +48,7 @@ async function serve(judge: (request: AdmissionRequest, proven: boolean) => Opin
     log: SILENT,
     limits,
     refused: (why) => refusals.push(why),
+    now,
   });
   return { server, refusals, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
 }
@@ -90,13 +95,15 @@ test('the API server, by its certificate, may send so much: the match is refused
 
 test('bodies that were let in together do not use more than the time that is left: the first is judged, the others are refused', async () => {
   let judged = 0;
+  // The time is the judge's own: how fast the machine is decides nothing.
+  let now = 0;
   const slow = (): Opinion => {
     judged++;
-    for (const end = performance.now() + 600; performance.now() < end;);
+    now += 600;
     return NO_OPINION;
   };
   // A burst of 500 ms: as much as one such body may take.
-  await using served = await serve(slow, { judgingMs: { address: 100, all: 100_000 } });
+  await using served = await serve(slow, { judgingMs: { address: 100, all: 100_000 } }, () => now);
   const { place, server } = served;
   const body = review({ pad: ' '.repeat(500_000) });
   const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 4_000))));

@@ -33,6 +33,7 @@ class Served implements AsyncDisposable {
     limits: Partial<WebhookLimits>,
     judge: (request: AdmissionRequest) => typeof NO_OPINION = () => NO_OPINION,
     log: Log = SILENT,
+    now = (): number => performance.now(),
   ): Promise<Served> {
     const refusals: Refusal[] = [];
     const server = await WebhookServer.start({
@@ -43,6 +44,7 @@ class Served implements AsyncDisposable {
       log,
       limits,
       refused: (why) => refusals.push(why),
+      now,
     });
     return new Served(server, refusals);
   }
@@ -179,15 +181,18 @@ test('bodies of a byte a piece hold their bytes, and not a buffer for each', asy
 });
 
 test('reviews that take long are refused to their address after a while, and to no other', async () => {
+  // The time is the judge's own: how fast the machine is decides nothing.
+  let now = 0;
   const slow = (request: AdmissionRequest): typeof NO_OPINION => {
-    for (const end = performance.now() + (request.name === 'slow' ? 50 : 0); performance.now() < end;);
+    if (request.name === 'slow') now += 50;
     return NO_OPINION;
   };
-  await using served = await Served.start({ judgingMs: { address: 20, all: 10_000 } }, slow);
+  await using served = await Served.start({ judgingMs: { address: 20, all: 10_000 } }, slow, SILENT, () => now);
   const statuses: number[] = [];
   for (let times = 0; times < 8; times++)
     statuses.push((await ask(served.place, review({ name: 'slow' }), { localAddress: STRANGER })).status);
-  assert.deepEqual([statuses[0], statuses.at(-1)], [200, 429]);
+  // A burst of 100 ms, of which each takes 50 and a little; a millisecond comes back meanwhile.
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429]);
   assert.equal((await ask(served.place)).status, 200);
 });
 

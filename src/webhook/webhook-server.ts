@@ -89,6 +89,8 @@ export interface WebhookServerOptions {
   /** Told of each answer. */
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
   readonly refused?: (why: Refusal) => void;
+  /** Monotonic milliseconds, by which judging is measured. */
+  readonly now?: () => number;
 }
 
 /** Key of the bucket of all clients: no address is empty. */
@@ -103,6 +105,7 @@ const LONGEST_LOGGED = 253;
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #limits: WebhookLimits;
+  readonly #now: () => number;
   readonly #server: Server;
   readonly #held: ConnectionLimiter;
   readonly #bodies: BodyBudget;
@@ -118,6 +121,7 @@ export class WebhookServer {
 
   private constructor(options: WebhookServerOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
     this.#limits = { ...WEBHOOK_LIMITS, ...options.limits };
     const { connections, connectionsPerSecond, bodies, headerBytes, headerMs, requestMs, judgingMs } = this.#limits;
     this.#bodies = new BodyBudget(bodies, () => options.refused?.('body'));
@@ -270,9 +274,9 @@ export class WebhookServer {
     const reserved = REQUEST_MS + body.length * MS_A_BYTE;
     if (!this.#reserve(address, reserved)) return tooMuch();
     await this.#turns.take(() => {
-      const begun = performance.now();
+      const begun = this.#now();
       if (!request.socket.destroyed) answer();
-      this.#charge(address, performance.now() - begun + REQUEST_MS - reserved);
+      this.#charge(address, this.#now() - begun + REQUEST_MS - reserved);
     });
   }
 
@@ -289,7 +293,7 @@ export class WebhookServer {
 
   /** @returns whether there is so much time for the address, and for all: it is taken then */
   #reserve(address: string, milliseconds: number): boolean {
-    const now = performance.now();
+    const now = this.#now();
     if (!this.#judging.address.take(address, milliseconds, now)) return false;
     if (this.#judging.all.take(ALL, milliseconds, now)) return true;
     this.#judging.address.charge(address, -milliseconds, now);
@@ -297,7 +301,7 @@ export class WebhookServer {
   }
 
   #charge(address: string, milliseconds: number): void {
-    const now = performance.now();
+    const now = this.#now();
     this.#judging.address.charge(address, milliseconds, now);
     this.#judging.all.charge(ALL, milliseconds, now);
   }

@@ -4,7 +4,7 @@
  */
 export interface LongFile {
   readonly seconds: number;
-  /** Of the processes it starts too; infinite where it takes all there are, and so runs by itself. Without it, one. */
+  /** Of the processes it starts too; infinite where it takes all there are, and so runs by itself. Without it, one, and less in a quick step. */
   readonly cores?: number;
   /**
    * It is ended, and fails, after so many minutes: many times what it takes, so that only one that hangs is ended. Without it, 60, and 40
@@ -39,4 +39,12 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'test/conformance/crds.test.ts': { seconds: 28, cores: 0.7, onBoth: true },
   'test/conformance/list-watch.test.ts': { seconds: 28, cores: 0.4, onBoth: true },
   'test/conformance/lab-crash.test.ts': { seconds: 26, cores: 0.7 },
+  'src/controller/faulty-api-server.test.ts': { seconds: 75, cores: 0.25 },
+  'lab/workloads/stand-in-controllers.test.ts': { seconds: 30, cores: 0.6 },
+  'lab/real-cluster/real-cluster.test.ts': { seconds: 25 },
+  'src/ovsdb/differential.test.ts': { seconds: 25 },
+  'src/webhook/webhook-memory.test.ts': { seconds: 25, cores: 0.25 },
+  'src/cli/commands/delete.test.ts': { seconds: 25 },
+  'src/cli/commands/smoke.test.ts': { seconds: 20, cores: 0.8 },
+  'src/ovsdb/reconnect.test.ts': { seconds: 15, cores: 0.1 },
 };

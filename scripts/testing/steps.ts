@@ -16,12 +16,15 @@ interface Run {
 const NEWEST: Run = { suffix: '', env: {} };
 const OLDEST: Run = { suffix: ` (Kubernetes ${KUBERNETES_BUILDS.oldest.version})`, env: { TEST_KUBERNETES: 'oldest' } };
 
-/** Steps of seconds a file. */
+/** Steps of seconds a file, of which most start servers and wait for them; measured over all of these files. */
 const QUICK: ReadonlySet<string> = new Set(['layering', 'unit', 'lab']);
+const QUICK_CORES = 0.4;
+/** So many of the longest run beside the quick files and leave them room: what is longest, begun last, would run alone in the end. */
+const LONG_AT_FIRST = 2;
 
 /**
- * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, then what takes longest, so that
- * what is short fills the gaps in the end. New folders below `test/` become steps by themselves.
+ * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, beside them the longest, then what
+ * takes longest, so that what is short fills the gaps in the end. New folders below `test/` become steps by themselves.
  *
  * @param long with what takes too long for every day, and all API servers
  */
@@ -33,12 +36,15 @@ export function allJobs(long = false): readonly Job[] {
     ...testJobs('lab', wanted('lab/**/*.test.ts'), long),
     ...folders().flatMap((folder) => testJobs(folder, wanted(`test/${folder}/**/*.test.ts`), long)),
   ];
+  const others = longestFirst(tests.filter(({ step }) => !QUICK.has(step)));
   return [
     check('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json']),
     check('lint', 'oxlint', ['--type-aware', '--deny-warnings', 'src', 'lab', 'test', 'bench', 'scripts']),
     check('format', 'prettier', ['--log-level', 'warn', '--check', 'src', 'lab', 'test', 'bench', 'scripts']),
-    ...tests.filter(({ step }) => QUICK.has(step)),
-    ...tests.filter(({ step }) => !QUICK.has(step)).toSorted((a, b) => b.seconds - a.seconds),
+    ...tests.filter(({ step }) => step === 'layering'),
+    ...others.slice(0, LONG_AT_FIRST),
+    ...longestFirst(tests.filter(({ step }) => QUICK.has(step) && step !== 'layering')),
+    ...others.slice(LONG_AT_FIRST),
   ];
 }
 
@@ -64,11 +70,21 @@ function check(name: string, program: string, args: readonly string[]): Job {
   return { step: name, name, cores: 1, run: (stop) => runCheck(name, join(BIN, program), args, stop) };
 }
 
+interface TestJob extends Job {
+  readonly seconds: number;
+}
+
+function longestFirst(jobs: readonly TestJob[]): readonly TestJob[] {
+  return jobs.toSorted((a, b) => b.seconds - a.seconds);
+}
+
 /** One for each file, or as many for a long one as it has parts; in a long run the same again on the oldest API server. */
-function testJobs(step: string, files: readonly string[], long: boolean): readonly (Job & { readonly seconds: number })[] {
+function testJobs(step: string, files: readonly string[], long: boolean): readonly TestJob[] {
   return files.flatMap((file) => {
     const known: LongFile = LONG_FILES[file] ?? { seconds: 0 };
-    const { minutes = QUICK.has(step) ? 40 : 60, cores = 1, seconds, parts = 1 } = { ...known, ...(long ? known.long : {}) };
+    const quick = QUICK.has(step);
+    const { seconds, parts = 1, ...own } = { ...known, ...(long ? known.long : {}) };
+    const { minutes = quick ? 40 : 60, cores = quick ? QUICK_CORES : 1 } = own;
     const runs: readonly Run[] = long && known.onBoth === true ? [NEWEST, OLDEST] : [NEWEST];
     return runs.flatMap(({ suffix, env }) =>
       Array.from({ length: parts }, (_, at) => ({

@@ -6,7 +6,7 @@ import { FINALIZER, labelKey } from '../api/well-known.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, eipSeenBy, heldByRule } from '../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, annotatedEip, heldByRule } from '../world/nat-rules.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { ipUser, subnetTooLate } from './rule-queries.ts';
@@ -62,7 +62,7 @@ export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-ei
   const eip = eipOfRule(rule);
   const deleted = world.ask(deletionOfEip, `${eipResourceOf(resource)}/${eip}`);
   if (deleted === '' || heldByRule(rule)?.eip === eip) return false;
-  return rule.metadata.creationTimestamp > deleted || (eipSeenBy(rule) ?? eip) !== eip;
+  return rule.metadata.creationTimestamp > deleted || (annotatedEip(rule) ?? eip) !== eip;
 });
 
 const deletionOfEip: Query<string> = defineQuery('deletion-of-eip', (world, key) => {

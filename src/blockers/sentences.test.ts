@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
-import { blockedSentence, refusedDeletionSentence } from './sentences.ts';
+import { blockedSentence, deniedDeletionSentence } from './sentences.ts';
 
 const one = { count: 1, names: ['IP a.shop'] };
 const many = { count: 13, names: ['IP a.shop', 'IP b.shop'] };
@@ -33,9 +33,9 @@ test('for an object that the cluster needs, the message says that nothing has to
 });
 
 test('a denied deletion names the cascade, except for a built-in object, which the cascade does not delete', () => {
-  assert.match(refusedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'blue', one), /kiln delete vpc blue --cascade$/);
+  assert.match(deniedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'blue', one), /kiln delete vpc blue --cascade$/);
   assert.match(
-    refusedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'ovn-cluster', one),
+    deniedDeletionSentence(DEFAULT_SETTINGS, 'vpcs', 'ovn-cluster', one),
     /Delete that first, then Vpc ovn-cluster; Vpc ovn-cluster is built in: Kiln would create it again at once$/,
   );
 });

@@ -25,7 +25,7 @@ function whenItGoes(settings: Settings, resource: ResourceName, key: string, { c
 }
 
 /** For a deletion that the webhook denies. */
-export function refusedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
+export function deniedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { kind } = traitsOf(resource);
   const first = `${blockersSentence(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
   const again = recreationSentence(settings, resource, key);

@@ -53,7 +53,7 @@ function isEmpty(keys: Iterable<string>): boolean {
  * Whether a Vpc is being deleted and accepts no new Subnet. The default Vpc, which the cluster needs, accepts them as long as it has blockers, or
  * a foreign row in its router: its deletion waits then. Empty it goes at once, and a new Subnet is in the one that is created again.
  */
-export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', (world, vpc) => {
+export const acceptsNoSubnet: Query<boolean> = defineQuery('vpc-accepts-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;
   if (vpc !== world.settings.defaultVpc) return true;
   return subnetsInRouter(world, vpc).length === 0 && world.ask(orphanedNetworks, vpc).length === 0 && !world.ask(routerHasForeignRows, vpc);

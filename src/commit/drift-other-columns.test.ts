@@ -1,7 +1,7 @@
 /** Drift by hand outside of emitted columns: rows renamed, disabled, added to other rows, duplicated with their children. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
+import type { RowOwner, MemberOutput, Output, RowOutput } from '../compile/output.ts';
 import { driftSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { dhcpOptionsId, policyId } from '../nb/tables.ts';
@@ -9,7 +9,7 @@ import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
-const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const row = rowsOf(owner);
 const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
 const ls = row(rowId('Logical_Switch', 's1'), { name: 's1' });

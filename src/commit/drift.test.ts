@@ -1,14 +1,14 @@
 /** Drift by hand, with ovn-nbctl against a real ovsdb-server: reported with both states, distinguished from ordinary changes, repaired. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import type { RowOwner, MemberOutput, RowOutput } from '../compile/output.ts';
 import { driftSentence, repairSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
-const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
 const group = rowId('Port_Group', 'g1');
 const set = rowId('Address_Set', 'a1');

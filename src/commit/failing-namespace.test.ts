@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Claimant, Output, RowOutput } from '../compile/output.ts';
+import type { RowOwner, Output, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
 
 const { writer } = sharedNorthbound();
 
-const cluster: Claimant = { kind: 'vpc', namespace: '', name: 'r1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const cluster: RowOwner = { kind: 'vpc', namespace: '', name: 'r1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const lr = rowId('Logical_Router', 'r1');
 const router: RowOutput = { kind: 'row', id: lr, owner: cluster, rule: 'test', columns: { name: 'r1' } };
 

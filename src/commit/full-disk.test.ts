@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Claimant } from '../compile/output.ts';
+import type { RowOwner } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { rowsOf } from './testing/shared-northbound.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 
-const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const row = rowsOf(owner);
 const switches = Array.from({ length: 6 }, (_, at) => row(rowId('Logical_Switch', `s${at}`), { name: `s${at}` }));
 

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Claimant, Output } from '../compile/output.ts';
+import type { RowOwner, Output } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { insert, newUuid } from '../ovsdb/index.ts';
 import { OvsdbCluster } from '../ovsdb/testing/ovsdb-cluster.ts';
@@ -12,7 +12,7 @@ import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 
 const run = promisify(execFile);
-const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
 const group = rowId('Port_Group', 'g1');
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import type { RowOwner, MemberOutput, RowOutput } from '../compile/output.ts';
 import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
 
-const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
 const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns: { name: 's1' } };
 const lr = rowId('Logical_Router', 'r1');

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import type { RowOwner, MemberOutput, RowOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 
-const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 
 const { writer, nbctl, kill, restart } = sharedNorthbound();
 const start = (leads = true): Promise<WriterProcess> => writer().start(leads);

@@ -10,7 +10,7 @@ import { isNeededByCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
-import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
+import type { RowOwner, ConditionOutput, PatchOutput } from './output.ts';
 import { rowConflictOf } from './row-conflict.ts';
 
 export const DELETION_BLOCKED = 'DeletionBlocked';
@@ -19,7 +19,7 @@ export const NEEDED_BY_CLUSTER = 'NeededByCluster';
 const DELETION_UNBLOCKED = 'DeletionUnblocked';
 
 /** Finalizer and condition of an object. */
-export function deletionPatch(world: World, resource: ResourceName, key: string, owner: Claimant, terminating: boolean): PatchOutput {
+export function deletionPatch(world: World, resource: ResourceName, key: string, owner: RowOwner, terminating: boolean): PatchOutput {
   const patch = { kind: 'patch', resource, key, uid: owner.uid } as const;
   if (!terminating) return { ...patch, finalizer: true, withoutConditions: [DELETION_BLOCKED] };
   const blockers = blockersOf(world, resource, key);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
-import type { Claimant, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
+import type { RowOwner, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
 
-const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
+const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 
 function claim(columns: RowOutput['columns'], more: Partial<RowOutput> = {}): RowOutput {
   return { kind: 'row', id: rowId('Logical_Router', 'v'), owner, rule: 'test', columns, ...more };

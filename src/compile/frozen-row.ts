@@ -5,7 +5,7 @@
 import { OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
-import type { Claimant, RowOutput } from './output.ts';
+import type { RowOwner, RowOutput } from './output.ts';
 
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
@@ -28,14 +28,14 @@ export function rowWithOwnershipKeys(world: World, { id, owner, rule }: RowOutpu
 }
 
 /** A legacy row as it is, with the ownership keys of an owner and a rule that adopt it. Undefined if it is not legacy, or has a foreign parent. */
-export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
+export function adoptedRow(world: World, id: RowId, owner: RowOwner, rule: string): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state?.ownership.kind !== 'legacy') return undefined;
   const parent = state.parent === undefined ? undefined : world.rows.byUuid(state.parent.uuid);
   return parent?.ownership.kind === 'foreign' ? undefined : asItIs(world, id, owner, rule);
 }
 
-function asItIs(world: World, id: RowId, owner: Claimant, rule: string): RowOutput {
+function asItIs(world: World, id: RowId, owner: RowOwner, rule: string): RowOutput {
   const state = world.rows.state(id);
   const held = world.rows.column(id, 'external_ids');
   const externalIds =

@@ -16,7 +16,7 @@ export type Scalar = string | number | boolean;
 export type ColumnValue = Scalar | RowRef | null | readonly (Scalar | RowRef)[] | Readonly<Record<string, string>>;
 
 /** A row owner with its creation time: of two objects that claim one identity, the older one gets it. */
-export interface Claimant extends Owner {
+export interface RowOwner extends Owner {
   /** RFC 3339 creation time. */
   readonly created: string;
 }
@@ -28,7 +28,7 @@ export interface Claimant extends Owner {
 export interface RowOutput {
   readonly kind: 'row';
   readonly id: RowId;
-  readonly owner: Claimant;
+  readonly owner: RowOwner;
   readonly rule: string;
   /** For tables with rows that exist only as children of another row. */
   readonly parent?: { readonly id: RowId; readonly column: string };

@@ -23,11 +23,11 @@ import { rowConflictNotice } from './row-conflict.ts';
 import { subnetAcls } from './subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from './subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet/rows/subnet-gateway.ts';
-import { vpcMissing } from './subnet/retained/orphaned-network.ts';
+import { orphanedVpc } from './subnet/retained/orphaned-network.ts';
 import { frozenSubnet } from './subnet/retained/frozen-subnet.ts';
 import { subnetLifecycle } from './subnet/subnet-lifecycle.ts';
 import { subnetLoadBalancers } from './subnet/rows/subnet-load-balancers.ts';
-import { subnetMissing } from './subnet/retained/subnet-missing.ts';
+import { orphanedSubnet } from './subnet/retained/orphaned-subnet.ts';
 import { subnetPool } from './subnet/subnet-pool.ts';
 import { subnetRoutes } from './subnet/rows/subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet/subnet-spec.ts';
@@ -66,8 +66,8 @@ export const NETWORK_RULES: readonly Rule[] = [
   distributedGateway,
   subnetCentralizedGateway,
   frozenSubnet,
-  vpcMissing,
-  subnetMissing,
+  orphanedVpc,
+  orphanedSubnet,
   subnetPool,
   subnetStatus,
   subnetUsageStatus,

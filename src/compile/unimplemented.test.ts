@@ -97,9 +97,9 @@ test('a broken CEL rule that an old API server did not check is reported with fi
     conditions[1]?.['message'],
     'VpcEgressGateway net/veg: spec.policies[0] "{"snat":true}" is not allowed; a policy needs ipBlocks or subnets',
   );
-  const [mended] = writes(scene, { ...reported, broken: [] }, { status: { conditions } });
+  const [corrected] = writes(scene, { ...reported, broken: [] }, { status: { conditions } });
   assert.deepEqual(
-    statusConditions(mended).map(({ type, status, reason }) => [type, status, reason]),
+    statusConditions(corrected).map(({ type, status, reason }) => [type, status, reason]),
     [
       ['Ready', 'False', 'NotCarriedOut'],
       ['Validated', 'True', 'Accepted'],

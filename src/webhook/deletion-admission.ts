@@ -3,7 +3,7 @@
  * the same user wanted them deleted a moment ago, was refused, and nothing holds them any more.
  */
 import { blockersOf } from '../blockers/blockers.ts';
-import { refusedDeletionSentence } from '../blockers/sentences.ts';
+import { deniedDeletionSentence } from '../blockers/sentences.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -18,7 +18,7 @@ export function deletionAsked(resource: ResourceName, key: string, { world, comp
   if (!complete) return NO_OPINION;
   const blockers = blockersOf(world, resource, key, (holder, name) => stays(world, holder, name, askedFor));
   if (blockers.count === 0) return NO_OPINION;
-  const message = refusedDeletionSentence(world.settings, resource, key, blockers);
+  const message = deniedDeletionSentence(world.settings, resource, key, blockers);
   return { objections: [forbidden({ reason: DELETION_BLOCKED, message })], warnings: [] };
 }
 

@@ -5,7 +5,7 @@ import type { SubnetSurroundings } from '../api/validation/subnet-conflicts.ts';
 import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/validation/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/defaults/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/defaults/subnet-defaults.ts';
-import { takesNoSubnet } from '../blockers/vpc-subnets.ts';
+import { acceptsNoSubnet } from '../blockers/vpc-subnets.ts';
 import { allowedHostBits, hostBitsFinding } from '../api/validation/host-bits.ts';
 import { servicesOverlap } from '../api/validation/service-network.ts';
 import { subnetFindings } from '../api/validation/subnet-validation.ts';
@@ -45,7 +45,7 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
     const vpc = effectiveVpc(named.spec, world.settings);
     const view = world.ask(vpcView, vpc);
     if (view === undefined) warnings.push(vpcMissing(named.name, vpc).message);
-    else if (world.ask(takesNoSubnet, vpc)) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
+    else if (world.ask(acceptsNoSubnet, vpc)) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
   }
   return { objections, warnings };
 }

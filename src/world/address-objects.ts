@@ -33,13 +33,13 @@ export interface AddressObject {
   /** The Subnet of its addresses once it has some, else the one its spec names. */
   readonly subnet: string;
   /** The Subnet that its spec names; empty where it leaves that to a default. */
-  readonly askedSubnet: string;
+  readonly requestedSubnet: string;
   /** From the spec; empty for any. */
   readonly type: string;
   /** The type that it had when it got its address; undefined before that. */
   readonly typeInEffect: string | undefined;
   /** The addresses that the spec requests; empty for any. */
-  readonly asked: AddressTexts;
+  readonly requested: AddressTexts;
   /** The addresses that it has; undefined until the allocator has answered. */
   readonly held: AddressTexts | undefined;
 }
@@ -49,10 +49,10 @@ export function isAddressResource(resource: string): resource is AddressResource
 }
 
 export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
-  const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
+  const requested = texts(spec.v4ip, spec.v6ip, spec.macAddress);
   const shown = texts(status?.v4ip, status?.v6ip, status?.mac);
-  return addressObject('vips', 'Vip', metadata, asked, shown, {
-    askedSubnet: spec.subnet ?? '',
+  return addressObject('vips', 'Vip', metadata, requested, shown, {
+    requestedSubnet: spec.subnet ?? '',
     otherwise: '',
     type: spec.type ?? '',
     typeInEffect: has(shown) ? (status?.type ?? '') : (spec.type ?? ''),
@@ -61,9 +61,9 @@ export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
 }
 
 export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSubnet }: Settings): AddressObject {
-  const asked = texts(spec.v4Ip, spec.v6Ip, spec.macAddress);
-  return addressObject('ovn-eips', 'OvnEip', metadata, asked, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
-    askedSubnet: spec.externalSubnet ?? '',
+  const requested = texts(spec.v4Ip, spec.v6Ip, spec.macAddress);
+  return addressObject('ovn-eips', 'OvnEip', metadata, requested, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
+    requestedSubnet: spec.externalSubnet ?? '',
     otherwise: externalSubnet,
     type: orElse(spec.type, 'nat'),
     typeInEffect: orElse(status?.type, orElse(spec.type, 'nat')),
@@ -73,9 +73,9 @@ export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSu
 
 /** The status has no MAC: the one in the spec is in use. */
 export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): AddressObject {
-  const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
-  return addressObject('iptables-eips', 'IptablesEIP', metadata, asked, texts(status?.ip, '', spec.macAddress), {
-    askedSubnet: spec.externalSubnet ?? '',
+  const requested = texts(spec.v4ip, spec.v6ip, spec.macAddress);
+  return addressObject('iptables-eips', 'IptablesEIP', metadata, requested, texts(status?.ip, '', spec.macAddress), {
+    requestedSubnet: spec.externalSubnet ?? '',
     otherwise: NAT_GATEWAY_SUBNET,
     type: '',
     typeInEffect: '',
@@ -102,13 +102,16 @@ function addressObject(
   resource: AddressResource,
   kind: AddressObject['kind'],
   metadata: ObjectMeta,
-  asked: AddressTexts,
+  requested: AddressTexts,
   shown: AddressTexts,
-  { otherwise, ...fields }: Pick<AddressObject, 'askedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
+  {
+    otherwise,
+    ...fields
+  }: Pick<AddressObject, 'requestedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   const given = givenIn(annotations, uid);
-  const held = given === undefined ? heldWithoutAnnotation(finalizers, asked, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
+  const held = given === undefined ? heldWithoutAnnotation(finalizers, requested, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
   const home = given?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {
     resource,
@@ -121,8 +124,8 @@ function addressObject(
     annotations,
     ...fields,
     typeInEffect: held === undefined ? undefined : (given?.type ?? fields.typeInEffect),
-    subnet: orElse(home, orElse(fields.askedSubnet, otherwise)),
-    asked,
+    subnet: orElse(home, orElse(fields.requestedSubnet, otherwise)),
+    requested,
     held,
   };
 }
@@ -131,10 +134,10 @@ function addressObject(
  * The addresses of an object that Kube-OVN completed, maybe not fully yet: Kube-OVN writes spec and finalizer together, and the status
  * afterwards. A status without the finalizer came with a manifest.
  */
-function heldWithoutAnnotation(finalizers: readonly string[], asked: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
+function heldWithoutAnnotation(finalizers: readonly string[], requested: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
   const taken = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
   if (taken && has(shown)) return shown;
-  return finalizers.includes(FINALIZER) && has(asked) ? asked : undefined;
+  return finalizers.includes(FINALIZER) && has(requested) ? requested : undefined;
 }
 
 function has({ v4, v6 }: AddressTexts): boolean {

@@ -51,7 +51,7 @@ export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
 }
 
 /** The EIP in the rule's annotation: the one that it named when Kiln last saw it, empty if that was invalid; undefined for a new rule. */
-export function eipSeenBy({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
+export function annotatedEip({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
   return metadata.annotations?.[annotationKey.vpcEip];
 }
 
@@ -76,7 +76,7 @@ export interface HeldEip {
 export function heldByRule(rule: NatRule): HeldEip | undefined {
   const eip = eipOfRule(rule);
   const { subnet, addresses } = bookedByRule(rule);
-  const annotated = eipSeenBy(rule) ?? eip;
+  const annotated = annotatedEip(rule) ?? eip;
   return eip === '' || annotated !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
 }
 

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { parseDuration } from '../../api/values/duration.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { recreationSentence, refusedDeletionSentence } from '../../blockers/sentences.ts';
+import { recreationSentence, deniedDeletionSentence } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
@@ -108,7 +108,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     throw new CommandFailure(
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,
-      refusedDeletionSentence(world.settings, named.resource, key, blockers),
+      deniedDeletionSentence(world.settings, named.resource, key, blockers),
       `${deleteCommand(named)} --cascade --dry-run=client`,
     );
   const cascade = cascadeOf(world, named.resource, key);

@@ -1,6 +1,6 @@
 /** One real Northbound database for all tests of a file: started before the first, stopped after the last. */
 import { after, before } from 'node:test';
-import type { Claimant, RowOutput } from '../../compile/output.ts';
+import type { RowOwner, RowOutput } from '../../compile/output.ts';
 import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './writer-process.ts';
 
@@ -30,6 +30,6 @@ export function sharedNorthbound(): SharedNorthbound {
 }
 
 /** Makes row outputs as rules emit them. */
-export function rowsOf(owner: Claimant): (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']) => RowOutput {
+export function rowsOf(owner: RowOwner): (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']) => RowOutput {
   return (id, columns, parent) => ({ kind: 'row', id, owner, rule: 'test', columns, ...(parent === undefined ? {} : { parent }) });
 }

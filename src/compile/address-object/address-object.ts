@@ -17,13 +17,13 @@ import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
 import { frozenRows } from '../frozen-row.ts';
-import { whatIsShared } from '../shared-address.ts';
+import { sharedSubject } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
-import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { networkOfObject } from '../subnet/retained/subnet-missing.ts';
+import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/judging/subnet-view.ts';
@@ -58,7 +58,7 @@ export interface AddressKind {
   readonly rows: (addresses: AddressTexts) => readonly Output[];
 }
 
-export function ownerOf({ kind, name, uid, created }: AddressObject): Claimant {
+export function ownerOf({ kind, name, uid, created }: AddressObject): RowOwner {
   return { kind: kind.toLowerCase(), namespace: '', name, uid, created };
 }
 
@@ -75,7 +75,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
         withoutConditions: [...(deletion.withoutConditions ?? []), CONFLICT],
       },
       ...rows,
-      ...(held === undefined ? [] : networkOfObject(world, object)),
+      ...(held === undefined ? [] : orphanedNetworkOfObject(world, object)),
     ];
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
@@ -119,7 +119,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
   // While somebody else goes first its ports stay as they are: there, or not.
   const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object, kind.rows(addresses));
-  return [{ kind: 'address-request', request }, patch, ...rows, ...networkOfObject(world, object)];
+  return [{ kind: 'address-request', request }, patch, ...rows, ...orphanedNetworkOfObject(world, object)];
 }
 
 /** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
@@ -159,24 +159,24 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
 }
 
 /** `sentence`, which is about its Subnet, as it is said to the object. */
-export function objectSubnetMessage({ resource, kind, name, askedSubnet }: AddressObject, sentence: string): string {
-  const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
+export function objectSubnetMessage({ resource, kind, name, requestedSubnet }: AddressObject, sentence: string): string {
+  const field = requestedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${requestedSubnet}": `;
   return `${kind} ${name}: ${field}${sentence}`;
 }
 
 /** What keeps an object from the addresses that it asks for, as it is said to the object. */
 export function objectAddressMessage(object: AddressObject, sentence: string): string {
-  const { resource, kind, name, asked } = object;
+  const { resource, kind, name, requested } = object;
   const { v4, v6 } = FIELDS[resource];
-  const asks = { [v4]: asked.v4, [v6]: asked.v6, macAddress: hasOwnMac(object) ? asked.mac : '' };
+  const asks = { [v4]: requested.v4, [v6]: requested.v6, macAddress: hasOwnMac(object) ? requested.mac : '' };
   const fields = Object.entries(asks).flatMap(([field, value]) => (value === '' ? [] : [`spec.${field} "${value}"`]));
   return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
 /** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */
 export function addressRequestOf(object: AddressObject): AddressRequest {
-  const { resource, kind, name, subnet, created, asked, held } = object;
-  const { v4, v6, mac: macText } = held ?? asked;
+  const { resource, kind, name, subnet, created, requested, held } = object;
+  const { v4, v6, mac: macText } = held ?? requested;
   const mac = parseMac(macText);
   return {
     claimant: claimantOfObject(kind, name),
@@ -206,14 +206,14 @@ function typeOf({ type, typeInEffect }: AddressObject): string {
 
 /** What the spec asks for beside what the object has, as a sentence. */
 export function changeProblem(object: AddressObject): string | undefined {
-  const { kind, name, subnet, askedSubnet, type, typeInEffect, asked, held } = object;
+  const { kind, name, subnet, requestedSubnet, type, typeInEffect, requested, held } = object;
   if (held === undefined) return undefined;
   const differs = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
   const found: readonly (readonly [string, string])[] = [
-    ...(askedSubnet !== '' && askedSubnet !== subnet ? [[askedSubnet, subnet] as const] : []),
-    ...(differs(asked.v4, held.v4) ? [[asked.v4, held.v4] as const] : []),
-    ...(differs(asked.v6, held.v6) ? [[asked.v6, held.v6] as const] : []),
-    ...(hasOwnMac(object) && held.mac !== '' && differs(asked.mac, held.mac) ? [[asked.mac, held.mac] as const] : []),
+    ...(requestedSubnet !== '' && requestedSubnet !== subnet ? [[requestedSubnet, subnet] as const] : []),
+    ...(differs(requested.v4, held.v4) ? [[requested.v4, held.v4] as const] : []),
+    ...(differs(requested.v6, held.v6) ? [[requested.v6, held.v6] as const] : []),
+    ...(hasOwnMac(object) && held.mac !== '' && differs(requested.mac, held.mac) ? [[requested.mac, held.mac] as const] : []),
     ...(typeInEffect !== undefined && typeInEffect !== type ? [[type, typeInEffect] as const] : []),
   ];
   if (found.length === 0) return undefined;
@@ -251,9 +251,9 @@ function canonical(text: string): string {
 function conflictOf(world: World, object: AddressObject): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfObject(object.kind, object.name)) ?? [];
   if (others.length === 0) return undefined;
-  const has = object.held ?? object.asked;
+  const has = object.held ?? object.requested;
   const message =
-    `${object.kind} ${object.name}: ${whatIsShared(joinDual(has), has.mac, others)} of Subnet ${object.subnet} is also held by ` +
+    `${object.kind} ${object.name}: ${sharedSubject(joinDual(has), has.mac, others)} of Subnet ${object.subnet} is also held by ` +
     `${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ${editable(object)}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }

@@ -11,14 +11,14 @@ import type { AddressResource, AddressTexts } from '../../world/address-objects.
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { NatRule, NatRuleResource, HeldEip } from '../../world/nat-rules.ts';
-import { eipKindOf, eipOfRule, eipResourceOf, eipSeenBy, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
+import { eipKindOf, eipOfRule, eipResourceOf, annotatedEip, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
 import type { SubnetProblem } from '../subnet/judging/subnet-acceptance.ts';
-import { networkOfObject } from '../subnet/retained/subnet-missing.ts';
+import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const CONFLICT = 'AddressConflict';
@@ -43,7 +43,7 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
     if (rule === undefined) return [];
     const eip = eipOfRule(rule);
     const held = heldByRule(rule);
-    const network = held === undefined ? [] : networkOfObject(world, { resource, name, subnet: held.subnet });
+    const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
     if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
@@ -104,7 +104,7 @@ function conflictOf(
 /** The mark of a rule that uses no EIP that is there. Of another one that it named before no address stays with it. @param eip named by the mark */
 function unbooked(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
   const annotations = { [annotationKey.vpcEip]: eip };
-  if ((eipSeenBy(rule) ?? eip) === eip) return { annotations };
+  if ((annotatedEip(rule) ?? eip) === eip) return { annotations };
   const labels = Object.keys(markedWith(resource, { subnet: '', v4: '', v6: '', mac: '' }));
   return { annotations, labels: Object.fromEntries(labels.map((label) => [label, null])) };
 }

@@ -20,7 +20,7 @@ import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../lease.ts';
 import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
-import { whatIsShared } from '../shared-address.ts';
+import { sharedSubject } from '../shared-address.ts';
 import { isIpOfNode, nodeView } from '../node/node-view.ts';
 import { isIpOfPod, portId } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
@@ -80,7 +80,7 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const isOwn = own.some((text) => text !== '' && others.some((other) => other.includes(`(${text} of `)));
   // A pod from a backup may bring another one than the IP object that is there for it.
   const what = isOwn
-    ? `${whatIsShared(ipAddress, macAddress, others)} of Subnet ${subnet}`
+    ? `${sharedSubject(ipAddress, macAddress, others)} of Subnet ${subnet}`
     : `its pod has another address than ${ipAddress} of Subnet ${subnet}, which`;
   const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ips.kubeovn.io ${ip.metadata.name}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };

@@ -22,7 +22,7 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetAcceptance } from '../subnet/judging/subnet-acceptance.ts';
 import { subnetReady, isClosed } from '../subnet/judging/subnet-ready.ts';
@@ -41,7 +41,7 @@ export const ipPool: Rule = {
   run: (world, name) => {
     const pool = world.ask(poolView, name);
     if (pool === undefined) return [];
-    const owner: Claimant = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
+    const owner: RowOwner = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
     const findings = poolFindings(world, pool);
@@ -138,7 +138,7 @@ function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
 }
 
 /** A set that a match names stays as it was while the spec is wrong: without it OVN would drop the match in silence. */
-function frozenSets(world: World, pool: string, owner: Claimant): readonly NamedSet[] {
+function frozenSets(world: World, pool: string, owner: RowOwner): readonly NamedSet[] {
   return [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].flatMap((set): readonly NamedSet[] => {
     const id = rowId('Address_Set', set);
     const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;

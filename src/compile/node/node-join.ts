@@ -26,7 +26,7 @@ import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
-import { networkOfPort } from '../subnet/retained/subnet-missing.ts';
+import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
 import { subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import type { SubnetView } from '../subnet/judging/subnet-view.ts';
@@ -116,7 +116,7 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
   const row = isOurs(world, id, nodeOwner(node)) ? frozenRow(world, id) : undefined;
   if (row === undefined) return [];
-  const network = networkOfPort(world, world.settings.joinSubnet, id);
+  const network = orphanedNetworkOfPort(world, world.settings.joinSubnet, id);
   const annotated = annotatedAddresses(node);
   if (annotated === undefined) return [row, ...network];
   const ip = world.ips.get(nodePortName(node.name));

@@ -5,7 +5,7 @@ import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Claimant } from '../output.ts';
+import type { RowOwner } from '../output.ts';
 
 export interface NodeView {
   readonly name: string;
@@ -48,7 +48,7 @@ export function olderFirst(a: NodeView, b: NodeView): number {
 export const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
 
 /** The node as row owner. */
-export function nodeOwner({ name, uid, created }: NodeView): Claimant {
+export function nodeOwner({ name, uid, created }: NodeView): RowOwner {
   return { kind: 'node', namespace: '', name, uid, created };
 }
 

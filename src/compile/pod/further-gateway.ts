@@ -13,9 +13,9 @@ import { splitPair, valuesOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { RowOutput } from '../output.ts';
-import { GATEWAY_PRIORITY, isDistributed, joinedAt } from '../subnet/rows/subnet-gateway.ts';
+import { GATEWAY_PRIORITY, isDistributed, nodeJoinAddresses } from '../subnet/rows/subnet-gateway.ts';
 import { emittedSubnet } from '../subnet/judging/subnet-state.ts';
-import { claimantOfSubnet } from '../subnet/judging/subnet-view.ts';
+import { subnetOwner } from '../subnet/judging/subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 import { heldBy } from './held-addresses.ts';
 import { interfacesOf } from './pod-interfaces.ts';
@@ -33,8 +33,8 @@ export const furtherGateway: Rule = {
     const view = emittedSubnet(world, subnet);
     if (view === undefined || !isDistributed(view)) return [];
     const texts = addressesAt(world, pair, subnet);
-    const joined = world.ask(joinedAt, node);
-    const owner = claimantOfSubnet(view);
+    const joined = world.ask(nodeJoinAddresses, node);
+    const owner = subnetOwner(view);
     return familiesOf(view).flatMap((family): readonly RowOutput[] => {
       const network = parseCidr(ofFamily(view, family)?.cidr ?? '');
       const nexthop = ofFamily(joined, family);

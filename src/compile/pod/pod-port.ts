@@ -21,7 +21,7 @@ import { furtherAddresses } from './pod-vip.ts';
 import { ownDhcpText } from './port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from './port-tenancy.ts';
 import { dhcpOptions, subnetDhcpRow } from '../subnet/rows/subnet-dhcp.ts';
-import { networkOfPort } from '../subnet/retained/subnet-missing.ts';
+import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
 import type { SubnetView } from '../subnet/judging/subnet-view.ts';
 import { switchId } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -70,7 +70,7 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
     ...(kept.parent !== undefined && { parent: kept.parent }),
     externalIds: { ...kept.externalIds, ...bare.externalIds },
   };
-  return [row, ...members, ...networkOfPort(world, subnet, id)];
+  return [row, ...members, ...orphanedNetworkOfPort(world, subnet, id)];
 }
 
 /** The port groups of such a port: those it is in, and those that the remaining rows of the Subnet imply. */

@@ -15,7 +15,7 @@ import { proofsOf, provenOf } from '../../world/binding-proof.ts';
 import { keyOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Claimant } from '../output.ts';
+import type { RowOwner } from '../output.ts';
 import { isAlive, machineNameOf, ordinalOf } from './pod-life.ts';
 import type { Ordinal } from './pod-life.ts';
 
@@ -154,7 +154,7 @@ export function isKept({ statefulSet, machine }: PodView): boolean {
 }
 
 /** The pod as the owner of its rows. */
-export function podOwner({ namespace, name, uid, created }: PodView): Claimant {
+export function podOwner({ namespace, name, uid, created }: PodView): RowOwner {
   return { kind: 'pod', namespace, name, uid, created };
 }
 

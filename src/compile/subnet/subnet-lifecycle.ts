@@ -2,13 +2,13 @@
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
-import { claimantOfSubnet, subnetView } from './judging/subnet-view.ts';
+import { subnetOwner, subnetView } from './judging/subnet-view.ts';
 
 export const subnetLifecycle: Rule = {
   name: 'subnet-lifecycle',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = world.ask(subnetView, name);
-    return view === undefined ? [] : [deletionPatch(world, 'subnets', name, claimantOfSubnet(view), view.terminating)];
+    return view === undefined ? [] : [deletionPatch(world, 'subnets', name, subnetOwner(view), view.terminating)];
   },
 };

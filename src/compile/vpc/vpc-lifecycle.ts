@@ -11,14 +11,14 @@ import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { vpcNameConflict } from './vpc-state.ts';
-import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
+import { vpcOwner, vpcSpec, vpcView } from './vpc-view.ts';
 
 export const vpcLifecycle: Rule = {
   name: 'vpc-lifecycle',
   over: (world) => keysOf(world.vpcs),
   run: (world, name) => {
     const view = world.ask(vpcView, name);
-    return view === undefined ? [] : [deletionPatch(world, 'vpcs', name, claimantOfVpc(view), view.terminating)];
+    return view === undefined ? [] : [deletionPatch(world, 'vpcs', name, vpcOwner(view), view.terminating)];
   },
 };
 

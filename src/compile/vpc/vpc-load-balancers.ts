@@ -8,7 +8,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { emittedVpc } from './vpc-state.ts';
-import { claimantOfVpc } from './vpc-view.ts';
+import { vpcOwner } from './vpc-view.ts';
 
 const RULE = 'vpc-load-balancers';
 /** Session affinity in seconds. */
@@ -54,7 +54,7 @@ export const vpcLoadBalancers: Rule = {
   run: (world, vpc) => {
     const emitted = emittedVpc(world, vpc);
     if (emitted === undefined) return [];
-    const owner = claimantOfVpc(emitted.view);
+    const owner = vpcOwner(emitted.view);
     return loadBalancersOf(world, vpc).map(({ name, protocol, session, statusField }) => ({
       kind: 'row',
       id: loadBalancerId(name),

@@ -13,7 +13,7 @@ import { mayLink } from '../port-link.ts';
 import { linkProblem } from './peering-ends.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcFindings } from './vpc-state.ts';
-import { claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
+import { vpcOwner, routerId, vpcSpec, vpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-peering';
 
@@ -23,7 +23,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     const port = peerPort(name, remoteVpc);
     const id = rowId('Logical_Router_Port', port);
     const mac = rowMac(world, id, 'mac');
-    const owner = claimantOfVpc(view);
+    const owner = vpcOwner(view);
     const peer = peerPort(remoteVpc, name);
     const other = { kind: 'vpc', namespace: '', name: remoteVpc };
     const isLinked = (): boolean => world.rows.column(id, 'peer') === peer;

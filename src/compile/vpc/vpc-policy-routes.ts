@@ -3,9 +3,9 @@ import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { policyId } from '../../nb/tables.ts';
 import type { Rule } from '../compiler.ts';
-import type { Claimant, RowOutput } from '../output.ts';
+import type { RowOwner, RowOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { claimantOfVpc, routerId } from './vpc-view.ts';
+import { vpcOwner, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-policy-routes';
 
@@ -20,7 +20,7 @@ export const vpcPolicyRoutes: Rule = vpcRowsRule(RULE, ({ view, spec, isFaulty }
   (spec.policyRoutes ?? []).flatMap(({ priority = 0, match = '', action = '', nextHopIP = '' }, i) => {
     if (isFaulty(`spec.policyRoutes[${i}]`)) return [];
     const nexthops = action === 'reroute' ? splitList(nextHopIP).flatMap(canonical) : [];
-    return [policyRow(view.router, { priority, match: match.trim(), action, nexthops }, claimantOfVpc(view), RULE)];
+    return [policyRow(view.router, { priority, match: match.trim(), action, nexthops }, vpcOwner(view), RULE)];
   }),
 );
 
@@ -28,7 +28,7 @@ export const vpcPolicyRoutes: Rule = vpcRowsRule(RULE, ({ view, spec, isFaulty }
 export function policyRow(
   router: string,
   policy: Policy,
-  owner: Claimant,
+  owner: RowOwner,
   rule: string,
   externalIds?: Readonly<Record<string, string>>,
 ): RowOutput {

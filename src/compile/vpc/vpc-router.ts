@@ -4,7 +4,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { subnetSpec } from '../subnet/judging/subnet-basics.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { claimantOfVpc, routerId } from './vpc-view.ts';
+import { vpcOwner, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-router';
 
@@ -16,7 +16,7 @@ export const vpcRouter: Rule = vpcRowsRule(RULE, ({ world, name, view, spec }) =
     dynamic_neigh_routers: 'true',
     ...(!learnsFromRequests && { always_learn_from_arp_request: 'false' }),
   };
-  return [{ kind: 'row', id: routerId(view.router), owner: claimantOfVpc(view), rule: RULE, columns: { name: view.router, options } }];
+  return [{ kind: 'row', id: routerId(view.router), owner: vpcOwner(view), rule: RULE, columns: { name: view.router, options } }];
 });
 
 /** Whether an underlay Subnet of the Vpc is connected to the overlay. */

@@ -6,7 +6,7 @@ import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { isOurs, claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
+import { isOurs, vpcOwner, routerId, vpcSpec, vpcView } from './vpc-view.ts';
 import type { VpcView } from './vpc-view.ts';
 
 const NONE: readonly Finding[] = [];
@@ -21,7 +21,7 @@ export const vpcFindings: Query<readonly Finding[]> = defineQuery('vpc-findings'
 export const vpcNameConflict: Query<Finding | undefined> = defineQuery('vpc-name-conflict', (world, name) => {
   const view = world.ask(vpcView, name);
   const subnet = world.ask(subnetIntent, name);
-  if (view === undefined || subnet === undefined || isOurs(world, routerId(view.router), claimantOfVpc(view))) return undefined;
+  if (view === undefined || subnet === undefined || isOurs(world, routerId(view.router), vpcOwner(view))) return undefined;
   return view.created <= subnet.metadata.creationTimestamp ? undefined : vpcNamedAsSubnet(name);
 });
 

@@ -10,11 +10,11 @@ import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Claimant, Output, RowOutput } from '../output.ts';
+import type { RowOwner, Output, RowOutput } from '../output.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { subnetRows } from '../subnet/judging/subnet-state.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { claimantOfVpc, routerId } from './vpc-view.ts';
+import { vpcOwner, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-static-routes';
 
@@ -30,14 +30,14 @@ export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isF
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
   for (const route of routes) {
-    const row = routeRow(view.router, route, claimantOfVpc(view), RULE);
+    const row = routeRow(view.router, route, vpcOwner(view), RULE);
     rows.set(row.id, row);
   }
   return [...rows.values()];
 });
 
 /** A static route of a router, for Vpcs and Subnets. */
-export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: Claimant, rule: string): RowOutput {
+export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: RowOwner, rule: string): RowOutput {
   return {
     kind: 'row',
     id: staticRouteId(router, table, policy, prefix, nexthop),

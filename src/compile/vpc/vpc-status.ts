@@ -21,7 +21,7 @@ import { ineffectivePeeredRoutes } from './peering-ends.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
-import { claimantOfVpc, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
+import { vpcOwner, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -119,7 +119,7 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
           message: '',
         })
       : { type: 'Accepted', status: 'False', reason: refusal.code, message: refusal.message, event: 'Warning' };
-  const conflict = rowConflictOf(world, claimantOfVpc(view));
+  const conflict = rowConflictOf(world, vpcOwner(view));
   if (conflict !== undefined) return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   const ready: ConditionOutput = isStandby(world, view)
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }

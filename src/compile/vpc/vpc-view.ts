@@ -10,7 +10,7 @@ import type { VpcIntent } from '../../world/intent.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Claimant } from '../output.ts';
+import type { RowOwner } from '../output.ts';
 
 export interface VpcView {
   readonly name: string;
@@ -46,7 +46,7 @@ export const vpcView: Query<VpcView | undefined> = defineQuery('vpc-view', (worl
 /** Whether its router exists, with this Vpc's uid; for an external Vpc, with any owner. */
 export function isStandby(world: World, view: VpcView): boolean {
   const router = routerId(view.router);
-  return view.external ? world.rows.state(router) !== undefined : isOurs(world, router, claimantOfVpc(view));
+  return view.external ? world.rows.state(router) !== undefined : isOurs(world, router, vpcOwner(view));
 }
 
 /** The spec. */
@@ -61,7 +61,7 @@ export function routerId(router: string): RowId {
 }
 
 /** The Vpc as row owner. */
-export function claimantOfVpc(view: VpcView): Claimant {
+export function vpcOwner(view: VpcView): RowOwner {
   return { kind: 'vpc', namespace: '', name: view.name, uid: view.uid, created: view.created };
 }
 

@@ -61,17 +61,17 @@ export function saidStill(world: World): readonly Finding[] {
     conditions.find((one) => one.type === type && one.status === status);
 
   for (const object of addressObjects(world)) {
-    const { kind, name, subnet, held, asked, askedSubnet, type, typeInEffect, conditions, terminating } = object;
+    const { kind, name, subnet, held, requested, requestedSubnet, type, typeInEffect, conditions, terminating } = object;
     if (held === undefined || terminating) continue;
     const conflict = has(conditions, 'AddressConflict', 'True');
     if (isAddress(conflict) && !isShared(subnet, [held.v4, held.v6]))
       stale(kind, name, `"${conflict.message ?? ''}", and nobody else has it`);
     const refused = has(conditions, 'Accepted', 'False');
     const same = [
-      [asked.v4, held.v4],
-      [asked.v6, held.v6],
-      [asked.mac, held.mac],
-      [askedSubnet, subnet],
+      [requested.v4, held.v4],
+      [requested.v6, held.v6],
+      [requested.mac, held.mac],
+      [requestedSubnet, subnet],
       [type, typeInEffect ?? type],
     ].every(([wanted = '', is = '']) => wanted === '' || wanted === is);
     if (refused?.reason === 'Immutable' && same) stale(kind, name, `"${refused.message ?? ''}", and asks for nothing else`);

@@ -4,7 +4,7 @@ import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { subnetTooLate } from '../../../blockers/rule-queries.ts';
 import { isEstablished } from '../../../blockers/subnet-switch.ts';
-import { takesNoSubnet } from '../../../blockers/vpc-subnets.ts';
+import { acceptsNoSubnet } from '../../../blockers/vpc-subnets.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
@@ -50,7 +50,7 @@ function problemOf(world: World, name: string): SubnetProblem | undefined {
   if (first !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: first.code, message: findingsText(broken) };
   if (!view.isOvn) return undefined;
   if (world.ask(vpcView, view.vpc) === undefined) return vpcMissing(name, view.vpc);
-  if (world.ask(takesNoSubnet, view.vpc) && !world.ask(isEstablished, name)) return vpcTerminating(name, view.vpc);
+  if (world.ask(acceptsNoSubnet, view.vpc) && !world.ask(isEstablished, name)) return vpcTerminating(name, view.vpc);
   return undefined;
 }
 

@@ -10,7 +10,7 @@ import { subnetIntent } from '../../../world/intent.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import type { Claimant } from '../../output.ts';
+import type { RowOwner } from '../../output.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
 
 export interface SubnetBasics {
@@ -53,7 +53,7 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   const inDefaultVpc = vpc === world.settings.defaultVpc;
   const isJoin = name === world.settings.joinSubnet;
   // A running network stays if a user edits the provider to one outside of OVN.
-  const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetClaimant(subnet));
+  const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetIntentOwner(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
   return {
@@ -89,22 +89,22 @@ export function switchId(subnet: string): RowId {
 /** Whether its switch is ours, or is a row of ours that lost its ownership keys, which are restored while the network runs on. */
 export function isRunning(world: World, name: string): boolean {
   const basics = world.ask(subnetBasics, name);
-  return basics !== undefined && hasSwitch(world, name, claimantOfSubnet(basics));
+  return basics !== undefined && hasSwitch(world, name, subnetOwner(basics));
 }
 
-function hasSwitch(world: World, name: string, owner: Claimant): boolean {
+function hasSwitch(world: World, name: string, owner: RowOwner): boolean {
   const id = switchId(name);
   return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner });
 }
 
 /** The Subnet as row owner. */
-export function claimantOfSubnet({ name, uid, created }: Pick<SubnetBasics, 'name' | 'uid' | 'created'>): Claimant {
+export function subnetOwner({ name, uid, created }: Pick<SubnetBasics, 'name' | 'uid' | 'created'>): RowOwner {
   return { kind: 'subnet', namespace: '', name, uid, created };
 }
 
-export function subnetClaimant(subnet: SubnetIntent): Claimant {
+export function subnetIntentOwner(subnet: SubnetIntent): RowOwner {
   const { name, uid, creationTimestamp } = subnet.metadata;
-  return claimantOfSubnet({ name, uid, created: creationTimestamp });
+  return subnetOwner({ name, uid, created: creationTimestamp });
 }
 
 function orElse(text: string | undefined, otherwise: string): string {

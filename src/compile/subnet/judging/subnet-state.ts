@@ -5,7 +5,7 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
+import { subnetOwner, subnetView, switchId } from './subnet-view.ts';
 
 export type SubnetRows = 'emitted' | 'frozen' | 'none';
 
@@ -36,7 +36,7 @@ const hasOrphanedNetwork: Query<boolean> = defineQuery('subnet-has-orphaned-netw
   if (rows === 'frozen' || (rows === 'emitted' && view.isOvn)) return false;
   if (view.terminating && blockersOf(world, 'subnets', name).count === 0) return false;
   const { owner, uid } = ownerOfSwitch(world, name);
-  if (owner !== ownerText(claimantOfSubnet(view)) || uid === view.uid) return false;
+  if (owner !== ownerText(subnetOwner(view)) || uid === view.uid) return false;
   // A Subnet outside of OVN cannot take over a switch with ports.
   return rows === 'none' || hasPortsOfOthers(world, name);
 });

@@ -14,7 +14,7 @@ import { subnetBasics } from './subnet-basics.ts';
 import type { Network, SubnetNetworks } from './subnet-networks.ts';
 import { requestedNetworks, routerPortNetworks, cidrsOf } from './subnet-networks.ts';
 
-export { claimantOfSubnet, isRunning, subnetClaimant, subnetSpec, switchId } from './subnet-basics.ts';
+export { subnetOwner, isRunning, subnetIntentOwner, subnetSpec, switchId } from './subnet-basics.ts';
 
 /** `v4` and `v6` are the networks in effect, each with its gateway. */
 export interface SubnetView extends SubnetBasics, Dual<Network> {
@@ -43,7 +43,7 @@ export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): Subne
   };
 }
 
-/** The networks in effect: of a Subnet that cannot be carried out as asked, those that its rows have. */
+/** The networks in effect: for a frozen Subnet those of its rows. */
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
   world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? routerPortNetworks : requestedNetworks, name),
 );

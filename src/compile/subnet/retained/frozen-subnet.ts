@@ -11,7 +11,7 @@ import { frozenBalancers, linked } from './orphaned-network.ts';
 import type { LastWritten } from './subnet-last-written.ts';
 import { lastWritten } from './subnet-last-written.ts';
 import { subnetRows } from '../judging/subnet-state.ts';
-import { claimantOfSubnet, subnetView } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetView } from '../judging/subnet-view.ts';
 
 export const frozenSubnet: Rule = {
   name: 'frozen-subnet',
@@ -20,7 +20,7 @@ export const frozenSubnet: Rule = {
     const view = world.ask(subnetView, name);
     if (view === undefined || world.ask(subnetRows, name) !== 'frozen') return [];
     // Rows of an older Subnet of the name, which this one did not take over, do not belong to its network.
-    const owned = frozenRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
+    const owned = frozenRows(world, ownerText(subnetOwner(view))).filter(({ owner }) => owner.uid === view.uid);
     const written = lastWritten(world, name);
     const rows = [...owned, ...withoutOwnershipKeys(world, written)];
     return [...linked(world, withLastWritten(written, rows), name), ...frozenBalancers(world, name)];

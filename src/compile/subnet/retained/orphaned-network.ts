@@ -70,8 +70,8 @@ export function frozenBalancers(world: World, subnet: string): readonly Output[]
   return [...members].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
 }
 
-export const vpcMissing: Rule = {
-  name: 'vpc-missing',
+export const orphanedVpc: Rule = {
+  name: 'orphaned-vpc',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const vpc = world.ask(subnetBasics, name)?.vpc;

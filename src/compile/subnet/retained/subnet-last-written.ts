@@ -23,7 +23,7 @@ import { requestedNetworks, routerPortNetworks } from '../judging/subnet-network
 import { sourceRoutesOf, subnetRouteRows } from '../rows/subnet-routes.ts';
 import { hasRouterPort, routerPortRow, switchRow } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetSpec, viewWith } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetSpec, viewWith } from '../judging/subnet-view.ts';
 
 /** Candidates by row. */
 export type LastWritten = ReadonlyMap<RowId, readonly RowOutput[]>;
@@ -48,7 +48,7 @@ function viewsOf(world: World, basics: SubnetBasics): readonly SubnetView[] {
 function routedNetworks(world: World, basics: SubnetBasics): Dual<Network> {
   const named = splitList(world.ask(subnetSpec, basics.name)?.gateway ?? '').flatMap((text) => parseAddress(text) ?? []);
   const networks: { v4?: Network; v6?: Network } = {};
-  for (const id of [...world.rows.ownedBy(ownerText(claimantOfSubnet(basics)))].toSorted()) {
+  for (const id of [...world.rows.ownedBy(ownerText(subnetOwner(basics)))].toSorted()) {
     if (tableOf(id) !== 'Logical_Router_Policy') continue;
     const cidr = parseCidr(/^ip[46]\.dst == (\S+)$/.exec(String(world.rows.column(id, 'match')))?.[1] ?? '');
     if (cidr === undefined) continue;

@@ -49,8 +49,8 @@ for (const target of ['nonexist', 'z2']) {
   });
 }
 
-for (const how of ['changed', 'taken away'] as const) {
-  test(`the link of a frozen Subnet leads to its router again after another program ${how}`, () => {
+for (const how of ['changed', 'deleted'] as const) {
+  test(`the link of a frozen Subnet leads to its router again after it was ${how}`, () => {
     const bench = setUp();
     bench.edit('subnets', 'zs', { vpc: 'z2' });
     bench.settle();
@@ -58,7 +58,7 @@ for (const how of ['changed', 'taken away'] as const) {
     const uuid = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'zs-z1')?.[0];
     assert.ok(uuid !== undefined);
     const row = { options: new Map([['requested-chassis', 'n9']]) };
-    if (how === 'taken away') bench.removeForeignRow('Logical_Switch_Port', uuid);
+    if (how === 'deleted') bench.removeForeignRow('Logical_Switch_Port', uuid);
     else bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row }]));
     bench.settle();
     assert.deepEqual(bench.world.rows.column(link, 'options'), new Map([['router-port', 'z1-zs']]));

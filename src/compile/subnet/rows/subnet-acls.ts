@@ -17,7 +17,7 @@ import type { ColumnValue, RowOutput } from '../../output.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetSpec, subnetView, switchId } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetSpec, subnetView, switchId } from '../judging/subnet-view.ts';
 
 const RULE = 'subnet-acls';
 const NODE_ALLOW = 3000;
@@ -48,7 +48,7 @@ export function aclRows(world: World, view: SubnetView): readonly RowOutput[] {
   const { name } = view;
   const spec = world.ask(subnetSpec, name);
   if (spec === undefined || !view.isOvn) return [];
-  const owner = claimantOfSubnet(view);
+  const owner = subnetOwner(view);
   const rows = new Map<RowId, RowOutput>();
   const add = (acl: Acl, externalIds: Readonly<Record<string, string>>): void => {
     const { direction, priority, match, action, more } = acl;

@@ -13,7 +13,7 @@ import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOutput } from '../../output.ts';
 import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetSpec } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetSpec } from '../judging/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-dhcp';
@@ -36,7 +36,7 @@ export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProt
 
 /** Also a row that lost its ownership keys: ports keep it until these are restored. */
 function isThere(world: World, view: SubnetView, protocol: DhcpProtocol): boolean {
-  const [id, owner] = [dhcpOptionsId(view.name, protocol), claimantOfSubnet(view)];
+  const [id, owner] = [dhcpOptionsId(view.name, protocol), subnetOwner(view)];
   return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner, externalIds: externalIdsOf(view.name, protocol) });
 }
 
@@ -57,7 +57,7 @@ export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
   if (!view.isOvn || !view.enableDHCP) return [];
   const { name } = view;
   const spec = world.ask(subnetSpec, name);
-  const owner = claimantOfSubnet(view);
+  const owner = subnetOwner(view);
   const rows: RowOutput[] = [];
   const add = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
     const id = dhcpOptionsId(name, protocol);

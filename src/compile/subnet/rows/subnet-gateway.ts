@@ -22,13 +22,13 @@ import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetNetworks, subnetSpec } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetNetworks, subnetSpec } from '../judging/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 
 export const GATEWAY_PRIORITY = 29000;
 
 /** A node's addresses in the join Subnet; empty until its port exists. */
-export const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
+export const nodeJoinAddresses: Query<Dual<string>> = defineQuery('node-join-addresses', (world, node) => {
   const view = world.ask(nodeView, node);
   const addresses = view === undefined ? undefined : joinAddresses(world, view);
   if (addresses === undefined) return {};
@@ -75,12 +75,12 @@ export const distributedGateway: Rule = {
 export function distributedRows(world: World, view: SubnetView, node: string): readonly RowOutput[] {
   if (!isDistributed(view)) return [];
   const subnet = view.name;
-  const owner = claimantOfSubnet(view);
+  const owner = subnetOwner(view);
   const group = subnetNodePortGroup(subnet, node);
   const rule = 'subnet-distributed-gateway';
   const externalIds = { subnet, node, np: `${subnet}/${node}` };
   const rows: RowOutput[] = [{ kind: 'row', id: subnetNodeGroupId(subnet, node), owner, rule, columns: { name: group }, externalIds }];
-  const joined = world.ask(joinedAt, node);
+  const joined = world.ask(nodeJoinAddresses, node);
   for (const family of familiesOf(view)) {
     const nexthop = ofFamily(joined, family);
     if (nexthop === undefined) continue;
@@ -135,7 +135,10 @@ export function gatewayCandidates(world: World, view: SubnetView): readonly Gate
   return candidatesOf(world, view.name).map((node) => {
     if (world.ask(nodeView, node) === undefined) return { node, state: 'missing' };
     if (!world.ask(nodeReady, node)) return { node, state: 'not ready' };
-    return { node, state: familiesOf(world.ask(joinedAt, node)).some((family) => families.includes(family)) ? 'able' : 'not joined' };
+    return {
+      node,
+      state: familiesOf(world.ask(nodeJoinAddresses, node)).some((family) => families.includes(family)) ? 'able' : 'not joined',
+    };
   });
 }
 
@@ -152,7 +155,7 @@ export const subnetCentralizedGateway: Rule = {
 export function centralizedRows(world: World, view: SubnetView, gateway: CentralizedGateway): readonly RowOutput[] {
   return familiesOf(view).flatMap((family) => {
     const hops = gateway.nodes.flatMap((node) => {
-      const nexthop = ofFamily(world.ask(joinedAt, node), family);
+      const nexthop = ofFamily(world.ask(nodeJoinAddresses, node), family);
       return nexthop === undefined ? [] : [[node, nexthop] as const];
     });
     if (hops.length === 0) return [];
@@ -160,7 +163,7 @@ export function centralizedRows(world: World, view: SubnetView, gateway: Central
     const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
     // In Kube-OVN's format the keys are node names and `subnet`: a node of that name must not override it.
     const keys = { ...Object.fromEntries(hops), subnet: view.name };
-    return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
+    return [policyRow(view.vpc, policy, subnetOwner(view), 'subnet-centralized-gateway', keys)];
   });
 }
 

@@ -16,7 +16,7 @@ import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetView } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetView } from '../judging/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../../vpc/vpc-static-routes.ts';
 import type { Route } from '../../vpc/vpc-static-routes.ts';
@@ -37,7 +37,7 @@ export const subnetRoutes: Rule = {
 /** @param routes what `sourceRoutesOf` has */
 export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
   if (!view.routed) return [];
-  const owner = claimantOfSubnet(view);
+  const owner = subnetOwner(view);
   const policies = familiesOf(view).flatMap((family): RowOutput[] => {
     const cidr = ofFamily(view, family)?.cidr;
     if (cidr === undefined) return [];

@@ -76,16 +76,16 @@ test('of two Subnets whose router ports have one name, only one links to it, and
   assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], ['Logical_Switch_Port/c-a-b']);
 });
 
-for (const kept of ['is refused', 'vanished'] as const)
+for (const kept of ['is frozen', 'was removed by force'] as const)
   test(`a network whose Subnet ${kept} drops its link if its router port is missing and another has the name: never two behind one port`, () => {
-    const bench = new RuleBench({ rules: kept === 'vanished' ? RULES : NETWORK_RULES });
+    const bench = new RuleBench({ rules: kept === 'was removed by force' ? RULES : NETWORK_RULES });
     for (const vpc of ['a', 'a-b']) bench.put('vpcs', { metadata: { name: vpc } });
     bench.put('subnets', { metadata: { name: 'c' }, spec: { vpc: 'a-b', cidrBlock: '10.1.0.0/24' } });
     bench.settle();
     bench.put('subnets', { metadata: { name: 'b-c' }, spec: { vpc: 'a', cidrBlock: '10.0.0.0/24' } });
     bench.settle();
     assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
-    if (kept === 'vanished') {
+    if (kept === 'was removed by force') {
       bench.put('ips', { metadata: { name: 'held' }, spec: { subnet: 'c', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' } });
       bench.settle();
       bench.vanish('subnets', 'c');
@@ -106,7 +106,7 @@ for (const kept of ['is refused', 'vanished'] as const)
     const fresh = bench.restarted();
     fresh.settle();
     assert.equal(fresh.writes, 0);
-    if (kept === 'vanished') return;
+    if (kept === 'was removed by force') return;
     assert.equal(bench.condition('subnets', 'c', 'Accepted')?.reason, 'SubnetCidrInvalid');
     const ready = bench.condition('subnets', 'c', 'Ready');
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'RowConflict']);

@@ -11,11 +11,11 @@ import { keysOf } from '../../../world/domain.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
-import type { Claimant, ColumnValue, RowOutput } from '../../output.ts';
+import type { RowOwner, ColumnValue, RowOutput } from '../../output.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, subnetSpec, switchId } from '../judging/subnet-view.ts';
+import { subnetOwner, subnetSpec, switchId } from '../judging/subnet-view.ts';
 import { isOurs, routerId } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-switch';
@@ -27,7 +27,7 @@ export const subnetSwitch: Rule = {
   run: (world, name) => {
     const view = emittedSubnet(world, name);
     if (view === undefined || !view.isOvn) return [];
-    const owner = claimantOfSubnet(view);
+    const owner = subnetOwner(view);
     if (!hasRouterPort(view)) return [switchRow(view)];
     const port = switchToRouterPort(name, view.vpc);
     const id = routerPortId(view);
@@ -41,7 +41,7 @@ export const subnetSwitch: Rule = {
 
 export function switchRow(view: SubnetView): RowOutput {
   const { name } = view;
-  return { kind: 'row', id: switchId(name), owner: claimantOfSubnet(view), rule: RULE, columns: { name, other_config: {} } };
+  return { kind: 'row', id: switchId(name), owner: subnetOwner(view), rule: RULE, columns: { name, other_config: {} } };
 }
 
 /** The router port of a Subnet that has one (`hasRouterPort`). */
@@ -51,7 +51,7 @@ export function routerPortRow(world: World, view: SubnetView): RowOutput {
   return {
     kind: 'row',
     id,
-    owner: claimantOfSubnet(view),
+    owner: subnetOwner(view),
     rule: RULE,
     parent: { id: routerId(view.vpc), column: 'ports' },
     columns: {
@@ -75,7 +75,7 @@ export function routerPortId(view: Pick<SubnetView, 'vpc' | 'name'>): RowId {
 }
 
 /** The switch's end of the link. @param name of this port @param routerPort name of the other end */
-export function linkRow(owner: Claimant, subnet: string, name: string, routerPort: string): RowOutput {
+export function linkRow(owner: RowOwner, subnet: string, name: string, routerPort: string): RowOutput {
   return {
     kind: 'row',
     id: rowId('Logical_Switch_Port', name),

@@ -9,12 +9,12 @@ import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
 import type { SubnetProblem } from '../judging/subnet-acceptance.ts';
 import type { SubnetBasics } from '../judging/subnet-basics.ts';
-import { claimantOfSubnet } from '../judging/subnet-basics.ts';
+import { subnetOwner } from '../judging/subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** Undefined if it has its router port, or needs none. */
 export function cutOff(world: World, basics: SubnetBasics): SubnetProblem | undefined {
-  const owner = claimantOfSubnet(basics);
+  const owner = subnetOwner(basics);
   if (!basics.routed || [...world.rows.ownedBy(ownerText(owner))].some((id) => tableOf(id) === 'Logical_Router_Port')) return undefined;
   const { name, vpc } = basics;
   const port = routerToSwitchPort(vpc, name);

@@ -22,7 +22,7 @@ import { networkInUse } from '../judging/subnet-networks.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
+import { subnetOwner, isRunning, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
 import { isOurs, routerId } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
@@ -129,7 +129,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     ...(event !== undefined && { event }),
   });
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
-  const conflict = rowConflictOf(world, claimantOfSubnet(view));
+  const conflict = rowConflictOf(world, subnetOwner(view));
   if (conflict !== undefined) return no('RowConflict', conflict);
   const stolen = view.routed ? foreignRouter(world, view) : undefined;
   if (stolen !== undefined) return no('RowConflict', stolen);
@@ -138,7 +138,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     view.routed &&
     view.protocol !== 'Mac' &&
     emittedSubnet(world, view.name) !== undefined &&
-    !isOurs(world, routerPortId(view), claimantOfSubnet(view))
+    !isOurs(world, routerPortId(view), subnetOwner(view))
   ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
@@ -160,5 +160,5 @@ function foreignRouter(world: World, { name, vpc }: SubnetView): string | undefi
 
 function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {
   const id = dhcpOptionsId(view.name, protocol);
-  return isOurs(world, id, claimantOfSubnet(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
+  return isOurs(world, id, subnetOwner(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
 }

@@ -34,8 +34,8 @@ export interface AddressUser {
 }
 
 /** The domain has all Subnets that IP objects name, existing or not. */
-export const subnetMissing: Rule = {
-  name: 'subnet-missing',
+export const orphanedSubnet: Rule = {
+  name: 'orphaned-subnet',
   over: (world) => valuesOf(world.ips, 'subnet'),
   run: (world, subnet) =>
     subnet === '' || world.ask(hasOwningSubnet, subnet) || !world.ask(isHeldByIp, subnet) ? [] : orphanedNetwork(world, subnet),
@@ -47,7 +47,7 @@ const isHeldByIp: Query<boolean> = defineQuery('subnet-held-by-ip', (world, subn
 );
 
 /** The same if no IP object has an address: the first of the Vips, EIPs and NAT rules with one emits the rows. */
-export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
+export function orphanedNetworkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
   if (world.ask(hasOwningSubnet, subnet) || world.ask(isHeldByIp, subnet)) return [];
   const [first] = holdersIn(world, subnet);
   return first === `${resource}/${name}` ? orphanedNetwork(world, subnet) : [];
@@ -64,7 +64,7 @@ function holdersIn(world: World, subnet: string): readonly string[] {
 }
 
 /** The same if these objects were deleted as well: one of the pods and nodes with ports in the network emits the rows. */
-export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
+export function orphanedNetworkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
   return world.ask(emittingPort, subnet) === port ? orphanedNetwork(world, subnet) : [];
 }
 

@@ -10,7 +10,7 @@ import type { Output } from './output.ts';
  *
  * Guarantees:
  * - It runs when its key enters the domain, and again only after a source that it read has changed. When the key leaves, its outputs are withdrawn.
- * - It sees a consistent World: no write is sent, and no event is taken in, while rules run.
+ * - One run sees one state of the World, since it is synchronous, and no query returns a stale value. Between two runs the World may change.
  * - Outputs equal to those of its last run have no effect.
  * - If it throws (a bug), its last outputs stay in effect for that key, other keys and rules go on, and nothing that belongs to the object is
  *   collected. It runs again when a source changes.

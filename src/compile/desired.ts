@@ -337,7 +337,7 @@ function nameOf(output: Output): string {
 /** Owners of rows that the networks of all tenants depend on: they go before pods and others, whatever the age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 
-/** Order of outputs for one identity: infrastructure first, then the older object, then by uid, rule and contents, so that every process agrees. */
+/** Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and contents. */
 export function older(a: RowOutput, b: RowOutput): number {
   return (
     Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||

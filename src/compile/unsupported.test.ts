@@ -15,9 +15,9 @@ import type { ResourceName } from '../world/resources.ts';
 interface Fields {
   readonly kind: Kind<unknown, unknown>;
   /** A rule reads it, or the node agent does. */
-  readonly carriedOut: string;
+  readonly implemented: string;
   /** Reported on the object when it is set, each with such a value. */
-  readonly told: Readonly<Record<string, unknown>>;
+  readonly reported: Readonly<Record<string, unknown>>;
   /** Other fields that the object needs. */
   readonly base: object;
 }
@@ -25,9 +25,9 @@ interface Fields {
 const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   vpcs: {
     kind: vpcKind,
-    carriedOut:
+    implemented:
       'defaultSubnet namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
-    told: {
+    reported: {
       bfdPort: { enabled: true, ip: '10.255.255.255', nodeSelector: {} },
       enableBfd: true,
       enableExternal: true,
@@ -39,9 +39,9 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   },
   subnets: {
     kind: subnetKind,
-    carriedOut:
+    implemented:
       'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules private protocol provider routeTable vpc',
-    told: {
+    reported: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
       externalEgressGateway: '10.0.0.9',
@@ -58,35 +58,35 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   },
   ips: {
     kind: ipKind,
-    carriedOut: 'ipAddress macAddress namespace nodeName podName podType subnet v4IpAddress v6IpAddress',
-    told: { attachIps: ['10.0.0.1'], attachMacs: ['00:00:00:00:00:01'], attachSubnets: ['other'], containerID: 'c1' },
+    implemented: 'ipAddress macAddress namespace nodeName podName podType subnet v4IpAddress v6IpAddress',
+    reported: { attachIps: ['10.0.0.1'], attachMacs: ['00:00:00:00:00:01'], attachSubnets: ['other'], containerID: 'c1' },
     base: { subnet: 'ovn-default', podName: 'kept', namespace: 'shop' },
   },
-  ippools: { kind: ipPoolKind, carriedOut: 'enableAddressSet ips namespaces subnet', told: {}, base: {} },
+  ippools: { kind: ipPoolKind, implemented: 'enableAddressSet ips namespaces subnet', reported: {}, base: {} },
   vips: {
     kind: vipKind,
-    carriedOut: 'macAddress namespace selector subnet type v4ip v6ip',
-    told: { attachSubnets: ['other'] },
+    implemented: 'macAddress namespace selector subnet type v4ip v6ip',
+    reported: { attachSubnets: ['other'] },
     base: { subnet: 'ovn-default' },
   },
   'ovn-eips': {
     kind: ovnEipKind,
-    carriedOut: 'externalSubnet macAddress v4Ip v6Ip',
-    told: { type: 'lrp' },
+    implemented: 'externalSubnet macAddress v4Ip v6Ip',
+    reported: { type: 'lrp' },
     base: {},
   },
   'iptables-eips': {
     kind: iptablesEipKind,
-    carriedOut: 'externalSubnet macAddress v4ip',
-    told: { namespace: 'gateways', natGwDp: 'gw', qosPolicy: 'slow', v6ip: 'fd00::9' },
+    implemented: 'externalSubnet macAddress v4ip',
+    reported: { namespace: 'gateways', natGwDp: 'gw', qosPolicy: 'slow', v6ip: 'fd00::9' },
     base: {},
   },
 };
 
 for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields][]) {
   test(`${fields.kind.kind}: every field of the spec is implemented, or reported when it is set`, () => {
-    const carriedOut = fields.carriedOut.split(' ');
-    const listed = new Set([...carriedOut, ...Object.keys(fields.told)]);
+    const implemented = fields.implemented.split(' ');
+    const listed = new Set([...implemented, ...Object.keys(fields.reported)]);
     const properties = fields.kind.spec.node.properties ?? {};
     for (const [name, node] of Object.entries(properties)) {
       if (listed.has(name)) continue;
@@ -98,7 +98,7 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
       const node = properties[name];
       assert.ok(node !== undefined && (inner === undefined || node.items?.properties?.[inner] !== undefined), `there is no spec.${field}`);
     }
-    for (const [field, value] of Object.entries(fields.told)) {
+    for (const [field, value] of Object.entries(fields.reported)) {
       const [name = '', inner = ''] = field.split('.');
       const { bench } = new PodScene();
       const reported = (): readonly string[] =>

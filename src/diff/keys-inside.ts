@@ -1,6 +1,6 @@
 /**
- * What a legacy row contains is known as Kube-OVN's by that alone where it lacks the vendor key. So it gets that key in the transaction that adopts the outer
- * row: what any program puts there later is foreign.
+ * A child row without the vendor key is legacy only by its legacy parent. So it gets that key in the transaction that adopts the parent: a row
+ * that any program adds later is foreign.
  */
 import { hasVendorKey, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import { isOwnUuid } from '../nb/row-id.ts';
@@ -11,7 +11,7 @@ import type { DiffContext } from './diff-context.ts';
 import type { Edit } from './edits.ts';
 import type { Observed } from './row-contents.ts';
 
-/** @param outer the row that is adopted */
+/** @param outer the adopted row */
 export function vendorKeysInside(outer: Observed, context: DiffContext): Edit[] {
   if (outer.ownership.kind !== 'legacy') return [];
   const within = childColumns(outer.table).flatMap(({ column }) => at(outer, column, context));

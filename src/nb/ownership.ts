@@ -1,7 +1,7 @@
 /**
  * The ownership of a row, decided in this one place. A row is ours when its external_ids have Kube-OVN's vendor key and Kiln's ownership keys. With the vendor
- * key alone it is legacy, and so is one without it that other keys of Kube-OVN, or the row that contains it, show to be Kube-OVN's: before 1.15
- * that wrote the vendor key into two rows of three. Everything else is foreign, and not ours is enough to leave it alone.
+ * key alone it is legacy, and so is a row without it that other keys of Kube-OVN, or its parent, show to be Kube-OVN's: before 1.15
+ * Kube-OVN wrote the vendor key into two rows of three. All other rows are foreign, and Kiln never changes them.
  */
 export const VENDOR_KEY = 'vendor';
 export const VENDOR = 'kube-ovn';
@@ -53,11 +53,11 @@ const LEGACY: Ownership = { kind: 'legacy' };
 export interface Container {
   readonly name: string;
   readonly ownership: Ownership;
-  /** Kiln made or adopted it, also where another program removed its ownership keys since. */
+  /** Kiln inserted or adopted it, also if another program has removed its ownership keys since. */
   readonly wasAdopted: boolean;
 }
 
-/** Where a row is. */
+/** The table and the parents of a row. */
 export interface Place {
   readonly table: string;
   readonly containers: readonly Container[];
@@ -65,7 +65,7 @@ export interface Place {
 
 type ExternalIds = ReadonlyMap<unknown, unknown>;
 
-/** Tables whose rows Kube-OVN makes without the vendor key, in a row that has it. */
+/** Tables with rows that Kube-OVN makes without the vendor key, in a parent that has it. */
 const KEYLESS_INSIDE: ReadonlySet<string> = new Set([
   'ACL',
   'Gateway_Chassis',
@@ -73,12 +73,12 @@ const KEYLESS_INSIDE: ReadonlySet<string> = new Set([
   'Logical_Router_Static_Route',
   'NAT',
 ]);
-/** Keys that only Kube-OVN writes: of what it makes for policies, groups and nodes, before 1.15 without the vendor key. */
+/** Keys that only Kube-OVN writes, into rows for policies, groups and nodes; before 1.15 it wrote no vendor key there. */
 const TELLING_KEYS: Readonly<Record<string, readonly string[]>> = {
   Port_Group: ['np', 'sg', 'anp', 'banp', 'cnp'],
   Address_Set: ['np', 'sg', 'anp', 'banp', 'cnp'],
 };
-/** Keys by which a row of Kube-OVN names the row that contains it. */
+/** Keys with which a row of Kube-OVN names its parent. */
 const NAMES_CONTAINER: readonly string[] = ['parent', 'subnet', 'lrp'];
 /** All keys that Kube-OVN writes into rows of these tables. A row with any other key is another program's. */
 const KUBE_OVN_KEYS: ReadonlySet<string> = new Set([
@@ -88,7 +88,7 @@ const KUBE_OVN_KEYS: ReadonlySet<string> = new Set([
 
 /**
  * @param externalIds the row's external_ids, or undefined for a table that has none
- * @param place decides about a row without the vendor key; left out for tables where nothing but keys count
+ * @param place decides for a row without the vendor key; omitted for tables where only the keys count
  */
 export function ownershipOf(externalIds: ExternalIds | undefined, place?: Place): Ownership {
   if (externalIds?.get(VENDOR_KEY) === VENDOR) {
@@ -142,7 +142,7 @@ export function hasKilnKey(externalIds: ExternalIds | undefined): boolean {
   return false;
 }
 
-/** Whether the ownership of the table's rows depends on what contains them. */
+/** Whether the ownership of the table's rows depends on their parents. */
 export function dependsOnPlace(table: string): boolean {
   return KEYLESS_INSIDE.has(table) || TELLING_KEYS[table] !== undefined;
 }

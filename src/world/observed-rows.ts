@@ -342,13 +342,13 @@ export class ObservedRows implements ReadRows {
     this.#touchFacet(id, 'state');
   }
 
-  /** With what contains the row now; the same object where nothing changed. */
+  /** The ownership with the present parents; the same object if it has not changed. */
   #ownershipIn({ uuid, table, row, ownership }: Entry): Ownership {
     if (ownership.kind === 'ours' || !dependsOnPlace(table)) return ownership;
     return ownershipOf(externalIdsOf(row), { table, containers: this.containersOf(uuid) });
   }
 
-  /** The rows that contain a row: their ownership hangs on their keys alone. */
+  /** The parents of a row; their own ownership depends on their keys alone. */
   containersOf(uuid: Uuid): readonly Container[] {
     return this.parentsOf(uuid).flatMap((link) => {
       const row = this.#replica?.table(link.table).get(link.uuid);
@@ -361,7 +361,7 @@ export class ObservedRows implements ReadRows {
     });
   }
 
-  /** Their ownership may hang on that of the row that contains them. */
+  /** The ownership of child rows may depend on that of their parent. */
   #reconsiderChildren({ table, row }: RowChange, relinked: Map<Uuid, string>): void {
     for (const { column, child } of childColumns(table)) {
       const held = row[column];

@@ -21,7 +21,7 @@ export interface AddressRequest {
   readonly share?: string;
   /** The user did not choose this address or MAC: another one will do if a claimant that goes first has it. */
   readonly yields?: true;
-  /** Claimants, this one among them, that are each given what they ask for, or all nothing: no address is held by who cannot have all. */
+  /** Claimants, this one among them, that are each given what they ask for, or all nothing: none holds a part of what it needs. */
   readonly together?: readonly string[];
   /** For a node: only nodes get addresses of the join Subnet. */
   readonly ofNode?: true;

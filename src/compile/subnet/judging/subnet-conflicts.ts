@@ -95,8 +95,8 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
 });
 
 /**
- * The claims that yield, each with the first claim that it yields to. If the requested network of a Subnet yields, the one in effect stays, so that is
- * claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
+ * The claims that yield, each with the first claim that it yields to. If the requested network of a Subnet yields, the one in effect stays, so
+ * that is claimed as well, and others may yield to it. Each Subnet adds these claims once, so the loop ends.
  */
 function yieldingTo(world: World, claims: Claim[]): ReadonlyMap<Claim, Claim> {
   const keeping = new Set<string>();

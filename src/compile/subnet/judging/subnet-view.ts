@@ -1,6 +1,6 @@
 /**
- * What of a Subnet matters to its ports and to the rules about it, with the networks that are in effect. Rules about others
- * read this projection, never the object: its status changes with every pod.
+ * The projection of a Subnet that rules read, with the networks in effect. Rules for pods, nodes and Vpcs never read the object: its status
+ * changes with every pod.
  */
 import { parseAddress } from '../../../net/address.ts';
 import { cidrContains, parseCidr } from '../../../net/cidr.ts';
@@ -25,13 +25,13 @@ export interface SubnetView extends SubnetBasics, Dual<Network> {
   readonly gateway: string;
 }
 
-/** Undefined where there is no Subnet of that name. */
+/** Undefined if no Subnet has that name. */
 export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-view', (world, name) => {
   const basics = world.ask(subnetBasics, name);
   return basics === undefined ? undefined : viewWith(basics, world.ask(subnetNetworks, name));
 });
 
-/** As it is with these networks in effect. */
+/** The view of a Subnet with these networks in effect. */
 export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): SubnetView {
   const networks = { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
   return {
@@ -48,7 +48,7 @@ export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-network
   world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? routerPortNetworks : requestedNetworks, name),
 );
 
-/** Whether the addresses lie in the networks in effect; an empty text is none. */
+/** Whether the addresses are in the networks in effect; an empty text is no address. */
 export function isWithin(subnet: SubnetView, { v4, v6 }: { readonly v4: string; readonly v6: string }): boolean {
   const within = (text: string, cidrText: string | undefined): boolean => {
     const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
@@ -57,7 +57,7 @@ export function isWithin(subnet: SubnetView, { v4, v6 }: { readonly v4: string; 
   return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
 }
 
-/** Subnets of a provider, there or going, by name. */
+/** Subnets of a provider by name, including those that are being deleted. */
 export function providerSubnets(world: World, provider: string): readonly string[] {
   return [...world.subnets.bucket('provider', provider)].toSorted();
 }

@@ -35,7 +35,7 @@ function withoutOwnershipKeys(world: World, written: LastWritten): readonly RowO
   });
 }
 
-/** Adds the candidates for the last written contents. A row that was renamed by hand is one of the missing ones, so it gets the candidates of these. */
+/** Adds the candidates for the last written contents. A row that was renamed by hand is one of the missing ones: it gets their candidates. */
 function withLastWritten(written: LastWritten, rows: readonly RowOutput[]): readonly RowOutput[] {
   const there = new Set(rows.map(({ id }) => id));
   const away = [...written].flatMap(([id, asWritten]) => (there.has(id) ? [] : asWritten));

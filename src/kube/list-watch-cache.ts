@@ -1,4 +1,4 @@
-/** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
+/** Lists and watches one resource. Long, because list, watch, recovery and their notices share one state. */
 import { SHRUNK_LIST_MS, listDoubted, confirmAbsent, secondListAfter } from './absence.ts';
 import { AnswerLimit } from './answer-limit.ts';
 import { backoffDelay } from './backoff.ts';
@@ -17,26 +17,37 @@ import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
 export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 
-/** Range of `timeoutSeconds` while no bookmark was seen: a server sends one right before it ends a watch. */
+/** Range of `timeoutSeconds` while no bookmark was received: a server sends one right before it ends a watch. */
 const UNPROVEN_SECONDS = [60, 70] as const;
 
-/** Failures in a row after which resuming is given up for a full list. */
+/** After so many failures in a row the cache relists instead of resuming the watch. */
 const RESUMES = 4;
 
 const SLICE = 250;
 
-/** Lists in a row that each lack something else. */
+/** Most lists in a row of which each lacks other objects. */
 const MOST_SECOND_LISTS = 4;
-/** Failures after which a list that is not believed is asked for no less often: an honest one ends the doubt. */
+/** The delay between lists that are not accepted stops growing after so many: the next one may be right. */
 const DOUBTED_ATTEMPTS = 3;
 
 /**
- * Objects of the first page where a long list is read from the server's cache: how many there are is all that is needed of it then, and a
- * thousand custom resources cost the server half a second.
+ * Objects of the first page if a long list is read from the server's cache: only the number of objects is needed of that page, and a thousand
+ * custom resources cost the server half a second.
  */
 const FEW = 100;
 
-/** An always current copy of a resource's objects, by list and watch. `start` begins, `close` ends. */
+/**
+ * A copy of a resource's objects, by list and watch. `start` begins, `close` ends.
+ *
+ * Guaranteed: the contents are complete up to `version` while `state` is `synced`; before the first full list `ready` is false. Listeners get every change as a
+ * delta, in the order of resource versions. A deletion that list or watch delivered is never undone by a late reply to an own write. An
+ * object that a list lacks, and no event reported as deleted, is kept until its absence is confirmed by name (`absence.ts`).
+ *
+ * Retried: list and watch, until `close()`. A watch that ends or falls silent is resumed from the last version; after 410, after several
+ * failures, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` says.
+ *
+ * Costs: all trimmed objects in memory; a list at the start and every 30 minutes; one open watch.
+ */
 export class ListWatchCache<T extends KubeObject> {
   readonly resource: Resource;
   readonly counters: CacheCounters = {
@@ -64,19 +75,19 @@ export class ListWatchCache<T extends KubeObject> {
   #state: CacheState = 'listing';
   #complete = false;
   #mayBeBehind = false;
-  /** Up to which version the last list shows everything, where that is less than its first page. */
+  /** Up to which version the last list shows everything, if less than its first page. */
   #shownFrom: string | undefined;
-  /** What the server's database had come to when the list began that `mayBeBehind` is said of. */
+  /** The newest version in etcd when the list began for which `mayBeBehind` is set. */
   #askedAt = '';
   #failures = 0;
   #notServedSince: number | undefined;
   #relistAt = Infinity;
   #lastReceivedAt: number | undefined;
-  /** The server was seen to send bookmarks of this resource, and has not been silent since. */
+  /** Whether the server sends bookmarks of this resource, and has not been silent since. */
   #sendsBookmarks = false;
   /** Ends the watch under way as silent. */
   #overdue = new AbortController();
-  /** Runs while an event has to come. */
+  /** Runs while an event is expected. */
   #expecting: TimerHandle;
 
   constructor(options: ListWatchOptions<T>) {
@@ -91,7 +102,7 @@ export class ListWatchCache<T extends KubeObject> {
     return this.#state;
   }
 
-  /** A full list was read at some time, or the resource is optional and not served: what is held can be used. */
+  /** Whether a full list was read, or the resource is optional and not served: the contents can be used. */
   get ready(): boolean {
     return this.#state !== 'closed' && (this.#complete || (this.#options.optional === true && this.#state === 'not-served'));
   }
@@ -106,16 +117,15 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * What is held may lack what was written before the list was asked for, until `reached` says otherwise: it came from the server's own
-   * cache, and servers before 1.31 do not ask their database how far it is.
+   * Whether the contents may lack writes from before the list: it came from the server's cache, and servers before 1.31 do not compare that
+   * with etcd. False once `reached` or `reachedList` is true.
    */
   get mayBeBehind(): boolean {
     return this.#mayBeBehind;
   }
 
   /**
-   * Whether list and watch have come to the version that a write of one of these objects was answered with, and hence to all that was
-   * written before.
+   * Whether list and watch have delivered the version of a write to one of these objects, and so all earlier writes.
    */
   reached(version: string): boolean {
     if (!isAtMost(version, this.#held.version ?? '')) return false;
@@ -124,14 +134,14 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * Whether they have come to what the server's database had when a list that may be behind was asked for: then nothing is missing that pages
-   * from the database would have shown.
+   * Whether they have delivered etcd's newest version at the time of a list that may be behind: then nothing is missing that pages from etcd
+   * would have had.
    */
   reachedList(): boolean {
     return this.reached(this.#askedAt);
   }
 
-  /** When the server last sent anything, in the clock's milliseconds. */
+  /** When anything was last received, in the clock's milliseconds. */
   get lastReceivedAt(): number | undefined {
     return this.#lastReceivedAt;
   }
@@ -149,7 +159,7 @@ export class ListWatchCache<T extends KubeObject> {
     return this.#held.objects.keys();
   }
 
-  /** Listeners get what changes from now on; what is held already is in `values`. @returns its removal */
+  /** Calls `listener` for changes from now on; the present contents are in `values`. @returns ends the calls */
   onDelta(listener: DeltaListener<T>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -165,7 +175,7 @@ export class ListWatchCache<T extends KubeObject> {
     return this;
   }
 
-  /** Resolves when `ready`. @throws KubeError KUBE_CLOSED when the cache is closed before */
+  /** Resolves when `ready`. @throws KubeError KUBE_CLOSED if the cache is closed before */
   untilSynced(): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): boolean => {
@@ -181,12 +191,12 @@ export class ListWatchCache<T extends KubeObject> {
     });
   }
 
-  /** Ends the watch and lists anew, from the server's database. */
+  /** Ends the watch and lists again, from etcd. */
   relist(): void {
     this.#again.abort();
   }
 
-  /** After a failure, tries again within some seconds: the server has answered somebody else. Not where it said how long to wait. */
+  /** Shortens the wait after a failure to some seconds: the server has answered another request. Not before its `Retry-After`. */
   retrySoon(): void {
     this.#retry.shorten();
   }
@@ -200,22 +210,22 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /**
-   * Takes in the object of a reply to a write of our own before the watch shows it. Ignored where the watch has been
-   * past it. Only for objects that this cache's namespace and selectors cover.
+   * Takes the object from the reply to an own write, before the watch delivers it. Ignored if the watch is past its version. Only for objects
+   * that match this cache's namespace and selectors.
    */
   applyOwn(object: T): void {
     if (this.#state === 'closed') return;
     const { uid = '' } = object.metadata;
-    // Before it is trimmed: what is left of a Namespace does not tell.
+    // Before trimming: a trimmed Namespace lacks the finalizers of its spec.
     this.#deliver(isGone(object) ? this.#held.ownDelete(keyOf(object.metadata), uid) : this.#held.own(this.#trim(object)));
     this.expectEvent(object.metadata.resourceVersion);
   }
 
   /**
-   * The server answered a request with what no event has told yet: a watch of which nothing at all is heard within `ownSilenceMs` is dead,
-   * though nobody closed it, and is opened again.
+   * The answer to a request is ahead of the watch. If the watch receives nothing at all within `ownSilenceMs`, its connection is dead, and it is
+   * opened again.
    *
-   * @param version of the event, where it is known
+   * @param version of the expected event, if known
    */
   expectEvent(version?: string): void {
     const come = (): boolean => version !== undefined && isAtMost(version, this.#held.version ?? '');
@@ -228,7 +238,7 @@ export class ListWatchCache<T extends KubeObject> {
     }, this.#options.ownSilenceMs ?? 15_000);
   }
 
-  /** Takes in that a write of our own removed the object with this uid. */
+  /** To be called after an own write removed the object with this uid. */
   applyOwnDelete(key: ObjectKey, uid: string): void {
     if (this.#state !== 'closed') this.#deliver(this.#held.ownDelete(key, uid));
   }
@@ -273,15 +283,15 @@ export class ListWatchCache<T extends KubeObject> {
     try {
       await this.#pages(reason, this.#options.pageSize ?? 500);
     } catch (error) {
-      // The token of a long list expired under way: once more in a single answer, which cannot expire.
+      // The continue token of a long list expired: list again in a single answer, which cannot expire.
       if (!isKubeError(error, 'KUBE_GONE')) throw error;
       await this.#pages(reason, undefined);
     }
   }
 
   /**
-   * What vanished without its deletion having been seen stays until the server denies it by name, or, where that is not enough, until a second
-   * list lacks it as well. @throws KubeError KUBE_LIST_DOUBTED where the server has it
+   * Objects that disappeared without a deletion event stay until the server answers 404 to their names, or, if that is not enough, until a
+   * second list lacks them too. @throws KubeError KUBE_LIST_DOUBTED if the server has one of them
    */
   async #confirmAbsences(reason: ListReason): Promise<void> {
     const { client, shrunkListMs = SHRUNK_LIST_MS } = this.#options;
@@ -309,7 +319,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   async #pages(reason: ListReason, limit: number | undefined): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector, cachedAbove } = this.#options;
-    // Only a page that is asked for ahead can be under way when this ends: most lists have one.
+    // Only a page requested in advance can be under way when this ends: most lists have one page.
     let ahead: AbortController | undefined;
     const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal, whole: new AnswerLimit() };
     const ask = (token?: string): Promise<ListPage<T>> => {
@@ -327,7 +337,7 @@ export class ListWatchCache<T extends KubeObject> {
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
         this.#lastReceivedAt = this.#clock.now();
         if (reason === 'first' && at === 0 && (await this.#takeCached(page, what))) return;
-        // The server makes the next page while this one is taken in.
+        // The server prepares the next page while this one is processed.
         coming = page.continue === undefined ? undefined : ask(page.continue);
         coming?.catch(() => undefined);
         const objects = page.items.map((item) => this.#trim(item));
@@ -339,7 +349,7 @@ export class ListWatchCache<T extends KubeObject> {
     }
   }
 
-  /** A long list is read from the server's cache, unless that shows to be behind. @returns whether it was */
+  /** Reads a long list from the server's cache, unless that is behind. @returns whether the list was accepted */
   async #takeCached(first: ListPage<T>, options: CachedListOptions): Promise<boolean> {
     const { client, resource, cachedAbove = Infinity, cachedLock, unread } = this.#options;
     const count = first.items.length + (first.remaining ?? 0);
@@ -361,7 +371,7 @@ export class ListWatchCache<T extends KubeObject> {
         const cached = await part;
         if (cached === undefined) return this.#giveUpParts(taken);
         const { objects, version } = cached;
-        // Of a list in one part it is known by now that it cannot be used.
+        // A list in one part with another number of objects cannot be used.
         if (selectors.length === 1 && objects.length !== count && !isAtMost(first.resourceVersion, version)) return false;
         versions.push(version);
         taken += objects.length;
@@ -369,7 +379,7 @@ export class ListWatchCache<T extends KubeObject> {
       }
       const shown = rangeOf(versions);
       if (shown === undefined) return this.#giveUpParts(taken);
-      // What moved from part to part between two states may be in none, until the watch has told of it.
+      // An object whose label changed between the parts may be in none of them, until the watch delivers its event.
       const behind = !isAtMost(first.resourceVersion, shown.from) || shown.from !== shown.to;
       if (behind && taken !== count) return this.#giveUpParts(taken);
       this.#shownFrom = shown.from;
@@ -381,13 +391,13 @@ export class ListWatchCache<T extends KubeObject> {
     }
   }
 
-  /** What parts showed is gone where the pages that follow do not show it. */
+  /** Objects of the dropped parts are removed if the pages that follow lack them. */
   #giveUpParts(taken: number): false {
     if (taken > 0) this.#held.beginList();
     return false;
   }
 
-  /** Some at a time: others have their turns meanwhile. */
+  /** Processes some objects at a time, so that the event loop is not blocked. */
   async #takeSlices(reason: ListReason, objects: readonly T[], version: string): Promise<void> {
     for (let at = 0; at === 0 || at < objects.length; at += SLICE) {
       this.#deliverListed(reason, this.#held.page(objects.slice(at, at + SLICE), version));
@@ -397,7 +407,7 @@ export class ListWatchCache<T extends KubeObject> {
     }
   }
 
-  /** Follows until there is a reason to list; resumes as long as the server lets us. */
+  /** Watches until there is a reason to relist; resumes from the last version as long as the server accepts it. */
   async #watch(): Promise<ListReason | undefined> {
     const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
     const timeoutSeconds = this.#timeoutSeconds();
@@ -440,14 +450,14 @@ export class ListWatchCache<T extends KubeObject> {
       case 'undecodable':
         this.counters.undecodable++;
         this.#notice({ kind: 'undecodable', error: end.error });
-        // A server that sends the same again must not be asked in a tight loop.
+        // A server that sends the same bad event again must not be asked in a tight loop.
         await this.#pause(this.#failures++);
         return 'undecodable';
       case 'failed':
         throw end.error;
       case 'silent': {
-        // Servers before 1.21 send no bookmark of the version that a watch began with, and one that was started anew none of a resource
-        // before something happens to it: only where it was never so, or something was heard, is it in trouble.
+        // Silence from the start is no failure if bookmarks were received before: servers before 1.21 send no bookmark of the start version, and a
+        // restarted server sends none before the first change of the resource.
         const quiet = this.#sendsBookmarks && end.fromTheStart;
         this.#sendsBookmarks = false;
         this.counters.silences++;
@@ -455,14 +465,14 @@ export class ListWatchCache<T extends KubeObject> {
         throw end.error;
       }
       case 'ended':
-        // A server that closes watches at once would otherwise be asked in a tight loop.
+        // Otherwise a server that closes watches at once would be asked in a tight loop.
         if (this.#clock.now() - started < 1000) await this.#pause(Math.min(this.#failures++, 3));
         else this.#failures = 0;
         return undefined;
     }
   }
 
-  /** Short where only its end can tell that the server still lives: a connection may hang that nobody closes. */
+  /** Short without bookmarks: then only the end of the watch shows that the connection is alive. */
   #timeoutSeconds(): number {
     const drawn = this.#random();
     const from = ([shortest, longest]: readonly [number, number]): number =>
@@ -488,10 +498,10 @@ export class ListWatchCache<T extends KubeObject> {
     this.#deliver(deltas);
   }
 
-  /** Waits as the failure asks. @returns why to list next, or undefined to resume the watch */
+  /** Waits after a failure. @returns why to relist, or undefined to resume the watch */
   async #recover(error: KubeError, wasListing: ListReason | undefined): Promise<ListReason | undefined> {
     this.counters.failures++;
-    // Once is the usual end of an old version; again, before anything was heard, is a server in trouble.
+    // A first 410 is the usual end of an old version; a second one, before anything was received, is a failure.
     if (error.code === 'KUBE_GONE' && this.#failures++ === 0) return wasListing ?? 'gone';
     if (error.code === 'KUBE_NOT_SERVED' || error.code === 'KUBE_NOT_FOUND') {
       await this.#notServed(error);
@@ -515,7 +525,7 @@ export class ListWatchCache<T extends KubeObject> {
     this.#setState('not-served');
     const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());
     this.#notice({ kind: 'failure', error, retryInMs: slow });
-    // What is still held goes when its grace is over, whatever becomes of the definition.
+    // The remaining contents are removed when the grace period is over, also without a definition.
     if (definitions === undefined || this.size > 0) await sleep(this.#clock, slow, this.#stop.signal);
     else await definitions.untilServed(this.resource, slow, this.#stop.signal);
   }

@@ -65,9 +65,9 @@ export async function costIn(crowd: Pick<Crowd, 'client' | 'nodes' | 'controller
   try {
     await controller.report('quiet');
     await comeAndGo(crowd, controller, 'warm', Math.min(WARM_UP, changes));
-    const before = await settled(controller);
+    const before = await quietReport(controller);
     const { latencies, reports } = await comeAndGo(crowd, controller, 'new', changes);
-    const after = await settled(controller);
+    const after = await quietReport(controller);
     const spent = [before, ...reports].map(({ cpuMs }) => cpuMs);
     const each = (of: (report: Report) => number): number => (of(after) - of(before)) / changes;
     return {
@@ -107,7 +107,7 @@ async function comeAndGo(
 }
 
 /** A Subnet's status is written at most once a second: the last one has been. Nor is an Event on its way, of those of a leader that begins. */
-async function settled(controller: MeasuredController): Promise<Report> {
+async function quietReport(controller: MeasuredController): Promise<Report> {
   for (;;) {
     await sleep(1_500);
     const report = await controller.report('quiet');

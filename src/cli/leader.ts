@@ -90,7 +90,7 @@ export async function nobodyLeads(io: OfCluster, namespace: string): Promise<str
     const leader = await leaderOf(io, namespace);
     if (leader?.live === true) return undefined;
     if (leader === undefined || leader.identity === '') return 'no controller leads, so nothing is carried out';
-    return `no controller leads, so nothing is carried out: ${leader.identity} did last, and was last heard of at ${leader.renewed}`;
+    return `no controller leads, so nothing is carried out: ${leader.identity} did last, and last renewed its Lease at ${leader.renewed}`;
   } catch (error) {
     if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
     throw error;

@@ -45,15 +45,15 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   };
   if (keys !== 'all') for (const key of keys) look(key);
   else {
-    const settled = new Map<string, Set<Uuid>>();
+    const present = new Map<string, Set<Uuid>>();
     for (const { output } of slot?.members.values() ?? []) {
       const value = contribute(id, uuid, output, held, context, missing, edits);
       if (value === undefined) continue;
-      const among = settled.get(output.column);
-      if (among === undefined) settled.set(output.column, new Set([value]));
+      const among = present.get(output.column);
+      if (among === undefined) present.set(output.column, new Set([value]));
       else among.add(value);
     }
-    for (const key of otherKeys(id, slot, held, settled, context)) look(key);
+    for (const key of otherKeys(id, slot, held, present, context)) look(key);
   }
   if (edits.length === 0) return missing.length === 0 ? CONVERGED : { kind: 'waiting', on: missing };
   if (held !== undefined) edits.unshift(guard(held));
@@ -143,13 +143,13 @@ function isDangling(uuid: string, now: ReadonlySet<unknown>, { rows }: DiffConte
 
 /**
  * Members of the row that no rule emits, of those that Kiln may remove.
- * @param settled members that are emitted and present, by column. In a long port group these are nearly all, and need no key.
+ * @param present members that are emitted and present, by column. In a long port group these are nearly all, and need no key.
  */
 function otherKeys(
   id: RowId,
   slot: RowSlot | undefined,
   held: Observed | undefined,
-  settled: ReadonlyMap<string, ReadonlySet<Uuid>>,
+  present: ReadonlyMap<string, ReadonlySet<Uuid>>,
   context: DiffContext,
 ): Set<MemberKey> {
   const keys = new Set<MemberKey>();
@@ -164,7 +164,7 @@ function otherKeys(
     if (children.has(column) || !(now instanceof Set)) continue;
     if (mode === 'elements' && held.ownership.kind === 'ours') for (const atom of now) add(memberKey(column, String(atom)));
     if (mode !== 'refs') continue;
-    const among = settled.get(column);
+    const among = present.get(column);
     for (const uuid of now as ReadonlySet<Uuid>) {
       if (among?.has(uuid) === true) continue;
       const entry = context.rows.entry(uuid);

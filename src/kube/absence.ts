@@ -39,7 +39,7 @@ export async function confirmAbsent(
   let absence: Absence = asked.length === unconfirmed.length ? 'confirmed' : 'undecided';
   for (let at = 0; at < asked.length; at += AT_ONCE) {
     const answers = await Promise.all(asked.slice(at, at + AT_ONCE).map((suspect) => answerTo(client, resource, suspect, signal)));
-    if (answers.includes('refused')) absence = 'undecided';
+    if (answers.includes('forbidden')) absence = 'undecided';
     const there = asked[at + answers.indexOf('there')];
     if (answers.includes('there') && there !== undefined)
       throw listDoubted(resource, unconfirmed.length, `the server has ${keyOf(there)} by name`);
@@ -72,13 +72,13 @@ async function answerTo(
   resource: Resource,
   suspect: UnconfirmedObject,
   signal: AbortSignal | undefined,
-): Promise<'gone' | 'there' | 'refused'> {
+): Promise<'gone' | 'there' | 'forbidden'> {
   try {
     const { metadata } = await client.get(resource, suspect, signal);
     return suspect.uid === undefined || metadata.uid === suspect.uid ? 'there' : 'gone';
   } catch (error) {
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return 'gone';
-    if (isKubeError(error, 'KUBE_FORBIDDEN')) return 'refused';
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return 'forbidden';
     throw error;
   }
 }

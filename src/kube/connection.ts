@@ -143,7 +143,7 @@ function noClusterProblem(config: LibraryConfig): string {
 }
 
 async function open(source: string, path: string | undefined, load: () => Promise<LibraryConfig>): Promise<Connection> {
-  const refuse = (error: unknown): never => {
+  const fail = (error: unknown): never => {
     if (error instanceof KubeError) throw error;
     // A parser's message has a drawing of the position below its first line.
     const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
@@ -167,12 +167,12 @@ async function open(source: string, path: string | undefined, load: () => Promis
           }
           return await credentialsOf(config);
         } catch (error) {
-          return refuse(error);
+          return fail(error);
         }
       },
     };
   } catch (error) {
-    return refuse(error);
+    return fail(error);
   }
 }
 

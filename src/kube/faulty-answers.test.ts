@@ -261,7 +261,7 @@ describe('a list that lacks known objects', () => {
     await open(['a'], { resource: THINGS, optional: true, notServedGraceMs: 1_000, definitions });
     served = false;
     cache.relist();
-    await until('the refusal', () => cache.state === 'not-served');
+    await until('the 404', () => cache.state === 'not-served');
     for (let at = 0; at < 50; at++) {
       clock.advance(1_000);
       await new Promise(setImmediate);

@@ -139,15 +139,15 @@ describe('LeaderElection', () => {
   it('stops when renewals are rejected, and the other candidate waits for the whole duration', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
-    let refusing = false;
+    let rejecting = false;
     const b = candidate('b', { client: api.client({ userAgent: 'b' }) });
     await pass(4_000);
     server.fault = (exchange) => {
-      if (!refusing || exchange.headers['user-agent'] === 'b') return false;
+      if (!rejecting || exchange.headers['user-agent'] === 'b') return false;
       exchange.status(401, 'Unauthorized', 'Unauthorized');
       return true;
     };
-    refusing = true;
+    rejecting = true;
     let overlap = 0;
     let tookOver: number | undefined;
     const start = clock.now();

@@ -194,11 +194,11 @@ test('the session rejects a member that is behind what it read from another', as
   const { session, errors } = openSession(t, [ahead.endpoint, behind.unix]);
   await session.untilSynced();
   await until('the other one was rejected for that, and the session is back at the first', () => {
-    const isRefused = errors.some(({ code, endpoint }) => code === 'OVSDB_STALE_SERVER' && endpoint === behind.unix);
+    const isRejected = errors.some(({ code, endpoint }) => code === 'OVSDB_STALE_SERVER' && endpoint === behind.unix);
     const isBack = session.state === 'synced' && session.endpoint === ahead.endpoint;
     // Again, if the session rejected the other one because it had no contact with the cluster just then.
-    if (isBack && !isRefused) ahead.disconnectAll();
-    return isRefused && isBack;
+    if (isBack && !isRejected) ahead.disconnectAll();
+    return isRejected && isBack;
   });
   // On a loaded machine a member loses contact with the others for a moment.
   const others = errors.filter(({ code }) => code !== 'OVSDB_STALE_SERVER' && code !== 'OVSDB_CLUSTER_DISCONNECTED');

@@ -101,8 +101,8 @@ export class Link {
       );
   }
 
-  #closeOn(refusal: OvsdbError | undefined): void {
-    if (refusal !== undefined) this.rpc.close(refusal);
+  #closeOn(error: OvsdbError | undefined): void {
+    if (error !== undefined) this.rpc.close(error);
   }
 
   #notified(method: string, params: readonly unknown[]): void {

@@ -133,16 +133,16 @@ export class OvsdbSession {
   /** Resolves when the replica is complete; rejects with OVSDB_CLOSED, or with the signal's reason. */
   untilSynced(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settled = (state: SessionState): boolean => {
+      const finishedWith = (state: SessionState): boolean => {
         if (signal?.aborted === true) reject(signal.reason as Error);
         else if (state === 'synced') resolve();
         else if (state === 'closed') reject(new OvsdbError('OVSDB_CLOSED', 'the session was closed'));
         else return false;
         return true;
       };
-      if (settled(this.#state)) return;
+      if (finishedWith(this.#state)) return;
       const finish = (): void => {
-        if (!settled(this.#state)) return;
+        if (!finishedWith(this.#state)) return;
         stop();
         signal?.removeEventListener('abort', finish);
       };
@@ -226,10 +226,10 @@ export class OvsdbSession {
     return {
       serverStatus: (status, first) => {
         const { database, leaderOnly, clock } = this.#options;
-        const refusal = checkServer(status, database, leaderOnly, first ? this.#progress : undefined);
-        const elsewhere = refusal?.code === 'OVSDB_STALE_SERVER' || refusal?.code === 'OVSDB_OTHER_CLUSTER';
+        const problem = checkServer(status, database, leaderOnly, first ? this.#progress : undefined);
+        const elsewhere = problem?.code === 'OVSDB_STALE_SERVER' || problem?.code === 'OVSDB_OTHER_CLUSTER';
         const lost = elsewhere && this.#rollback.olderServerSeen(clock.now());
-        if (refusal !== undefined && !lost) return refusal;
+        if (problem !== undefined && !lost) return problem;
         // The replica may have transactions that this server lacks: everything is read again.
         if (lost) this.#lastTxnId = zeroUuid;
         this.#rollback.reset();

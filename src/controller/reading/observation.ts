@@ -127,8 +127,8 @@ export class Observation implements AsyncDisposable {
       this.#changed = () => {
         const failed = this.#failed;
         if (failed !== undefined) return end(() => fail(failed));
-        const settled = this.#session === undefined || this.northboundRead || this.#failures >= this.#endpoints;
-        if (!this.#caches.ready || !settled) return;
+        const answered = this.#session === undefined || this.northboundRead || this.#failures >= this.#endpoints;
+        if (!this.#caches.ready || !answered) return;
         this.#pass();
         end(done);
       };

@@ -67,12 +67,12 @@ export function checkSize(column: ColumnSchema, size: number): void {
 }
 
 export function checkAtom(column: ColumnSchema, type: BaseType, atom: Atom): void {
-  const refuse = (what: string): never => {
+  const fail = (what: string): never => {
     throw new OperationError('constraint violation', `${JSON.stringify(atom)} in column ${column.name} ${what}`);
   };
-  if (type.enum !== undefined && !type.enum.has(atom)) refuse('is not one of the allowed values');
-  if (typeof atom === 'number' && (atom < (type.minimum ?? -Infinity) || atom > (type.maximum ?? Infinity))) refuse('is out of range');
+  if (type.enum !== undefined && !type.enum.has(atom)) fail('is not one of the allowed values');
+  if (typeof atom === 'number' && (atom < (type.minimum ?? -Infinity) || atom > (type.maximum ?? Infinity))) fail('is out of range');
   if (typeof atom !== 'string' || (type.minLength === undefined && type.maxLength === undefined)) return;
   const length = Array.from(atom).length;
-  if (length < (type.minLength ?? 0) || length > (type.maxLength ?? Infinity)) refuse('has not the allowed length');
+  if (length < (type.minLength ?? 0) || length > (type.maxLength ?? Infinity)) fail('has not the allowed length');
 }

@@ -178,7 +178,7 @@ export class SimulatedDatabase {
   #withoutDangling(draft: Draft, table: string, uuid: Uuid, column: ColumnSchema, value: Value): Value | undefined {
     const dangles = (type: BaseType | undefined, atom: Atom): boolean =>
       type?.refTable !== undefined && type.refType === 'weak' && draft.get(type.refTable, atom as Uuid) === undefined;
-    const refuse = (): never => {
+    const fail = (): never => {
       throw new OperationError(
         'constraint violation',
         `Deletion of weak reference(s) to deleted (or never-existing) rows from column "${column.name}" in "${table}" row ${uuid} caused this column to become empty, but constraints on this column disallow an empty column.`,
@@ -187,7 +187,7 @@ export class SimulatedDatabase {
     if (value instanceof Set) {
       const kept = new Set([...(value as ReadonlySet<Atom>)].filter((atom) => !dangles(column.key, atom)));
       if (kept.size === value.size) return undefined;
-      return kept.size < column.min ? refuse() : kept;
+      return kept.size < column.min ? fail() : kept;
     }
     if (value instanceof Map) {
       const pairs = [...(value as ReadonlyMap<Atom, Atom>)];
@@ -195,7 +195,7 @@ export class SimulatedDatabase {
       return kept.size === value.size ? undefined : kept;
     }
     if (value === null || !dangles(column.key, value as Atom)) return undefined;
-    return column.min > 0 ? refuse() : null;
+    return column.min > 0 ? fail() : null;
   }
 
   #checkTables(draft: Draft): void {

@@ -191,8 +191,8 @@ export class SimulatedServer {
     const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
     if (fate === 'lose-request') return connection.wire.break();
     if (fate === 'refuse') {
-      const refusal = { error: 'resources exhausted', details: 'refused by the simulation' };
-      return reply(operations.map((_, at) => (at === operations.length - 1 ? refusal : {})));
+      const failure = { error: 'resources exhausted', details: 'failed by the simulation' };
+      return reply(operations.map((_, at) => (at === operations.length - 1 ? failure : {})));
     }
     const { results } = this.#carryOut(operations, connection.client, this.#unseen(received, connection.client));
     if (fate === 'lose-reply') connection.wire.break();

@@ -24,9 +24,9 @@ export interface Execution {
 export function execute(database: SimulatedDatabase, operations: readonly unknown[], newUuid: () => Uuid): Execution {
   const run = new Run(database, newUuid);
   const results: unknown[] = [];
-  const failed = (refusal: unknown): Execution => {
-    if (!(refusal instanceof OperationError)) throw refusal;
-    results.push(refusal.toJson());
+  const failed = (error: unknown): Execution => {
+    if (!(error instanceof OperationError)) throw error;
+    results.push(error.toJson());
     while (results.length < operations.length) results.push(null);
     return { results, differences: [], comments: [], ok: false };
   };
@@ -34,14 +34,14 @@ export function execute(database: SimulatedDatabase, operations: readonly unknow
   for (const operation of operations) {
     try {
       results.push(run.carryOut((named ? run.resolve(operation) : operation) as Json));
-    } catch (refusal) {
-      return failed(refusal);
+    } catch (error) {
+      return failed(error);
     }
   }
   try {
     return { results, differences: database.commit(run.draft), comments: run.comments, ok: true };
-  } catch (refusal) {
-    return failed(refusal);
+  } catch (error) {
+    return failed(error);
   }
 }
 

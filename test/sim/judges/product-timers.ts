@@ -13,11 +13,11 @@ interface TimerSite {
 const MOST_GATHERED_MS = 1_000;
 export const GATHER: readonly TimerSite[] = [
   // Between two transactions.
-  { file: 'src/commit/northbound-writer.ts', function: '#rest' },
+  { file: 'src/commit/send-pause.ts', function: '#pause' },
   // A row that another program changes as often as it is put right.
-  { file: 'src/commit/northbound-writer.ts', function: '#calm' },
+  { file: 'src/commit/row-retries.ts', function: '#rest' },
   // A term that another program writes over as often as it is put right.
-  { file: 'src/commit/northbound-writer.ts', function: '#restoreNoMore' },
+  { file: 'src/commit/term-repair.ts', function: '#rest' },
   // Counts of a Subnet that has just told some.
   { file: 'src/controller/controller.ts', function: '#publishUsage' },
   // Between two writes of a Subnet's status.

@@ -1,0 +1,179 @@
+/** Compares rows of the queue with the database until one transaction is full: what differs goes into it. */
+import type { MemberKey } from '../compile/desired.ts';
+import type { DiffContext } from '../diff/diff-context.ts';
+import type { Drift } from '../diff/drift.ts';
+import { describeDrift } from '../diff/drift.ts';
+import type { Verdict } from '../diff/edits.ts';
+import { diffMembers } from '../diff/member-diff.ts';
+import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { Uuid } from '../ovsdb/index.ts';
+import type { DriftWatch } from './drift-watch.ts';
+import type { NorthboundWriterOptions } from './northbound-writer-options.ts';
+import type { ProvenSeals } from './proven-seals.ts';
+import type { RowQueue } from './row-queue.ts';
+import type { RowReports } from './row-reports.ts';
+import type { RowRetries } from './row-retries.ts';
+import { shareOfRow } from './row-share.ts';
+import { requiredObjects } from './required-objects.ts';
+import type { Lane, TransactionLanes } from './transaction-lanes.ts';
+import type { Part } from './transaction.ts';
+
+/** Rows and members in one turn: a turn is to be short. */
+export const MOST_EXAMINED = 2_000;
+
+/** What goes into one transaction. */
+export interface Batch {
+  readonly lane: Lane;
+  readonly parts: readonly Part[];
+  /** The turn was over before all rows of the lane were compared. */
+  readonly more: boolean;
+}
+
+/** A batch that is being filled. */
+interface Filling {
+  readonly parts: Part[];
+  readonly planned: Map<RowId, Uuid>;
+  readonly context: DiffContext;
+  readonly drifts: Drift[];
+}
+
+export interface RowBatchOptions {
+  readonly writer: NorthboundWriterOptions;
+  readonly queue: RowQueue;
+  readonly lanes: TransactionLanes;
+  readonly retries: RowRetries;
+  readonly reports: RowReports;
+  readonly drift: DriftWatch;
+  readonly proven: ProvenSeals;
+  readonly contextOf: (planned: ReadonlyMap<RowId, Uuid>) => DiffContext;
+}
+
+export class RowBatches {
+  readonly #options: RowBatchOptions;
+  /** Rows that are not made while an object that they require is being released. */
+  readonly #withheld = new Set<RowId>();
+  /** Legacy rows were adopted since all rows were compared: as members of shared columns Kiln may remove them now. */
+  hasAdopted = false;
+
+  constructor(options: RowBatchOptions) {
+    this.#options = options;
+  }
+
+  /** Rows wait for the answer to a write that releases an object. */
+  get hasWithheld(): boolean {
+    return this.#withheld.size > 0;
+  }
+
+  /** Compares withheld rows again when the write has its answer. */
+  compareWithheld(): void {
+    for (const id of this.#withheld) {
+      if (this.#isWithheld(id)) continue;
+      this.#withheld.delete(id);
+      this.#options.queue.mark(id);
+    }
+  }
+
+  /** The batch of the first lane that has something to send. */
+  next(): Batch {
+    const { lanes, writer } = this.#options;
+    let more = false;
+    for (const lane of lanes.turns(writer.now())) {
+      const batch = this.#of(lane);
+      if (batch.parts.length > 0) return batch;
+      more ||= batch.more;
+    }
+    return { lane: '', parts: [], more };
+  }
+
+  #of(lane: Lane): Batch {
+    const { lanes, writer, queue, retries, drift, proven, contextOf } = this.#options;
+    const { pending } = queue;
+    const most = lanes.rows(lane);
+    const planned = new Map<RowId, Uuid>();
+    const context = contextOf(planned);
+    const filling: Filling = { parts: [], planned, context, drifts: [] };
+    const { parts, drifts } = filling;
+    let examined = 0;
+    for (const rows of pending.rows) {
+      for (const id of rows) {
+        if (!this.#goesInto(lane, id)) continue;
+        if (parts.length >= most || examined++ >= MOST_EXAMINED) break;
+        rows.delete(id);
+        // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
+        if (planned.has(id)) continue;
+        if (retries.rests(id)) continue;
+        proven.note(id, context);
+        const verdict = diffRow(id, context);
+        if (drift.rowCompared(id, verdict, (change) => differsFromItsSeal(id, change, context)))
+          this.#reportDrift(id, verdict, filling, 'row');
+        this.#conclude(id, verdict, filling);
+      }
+    }
+    queue.markReferrers([...planned.keys()].filter((id) => writer.world.rows.best(id) !== undefined));
+    for (const [id, keys] of pending.members) {
+      if (lane === '' && !this.#goesInto(lane, id)) continue;
+      if (parts.length >= most || examined >= MOST_EXAMINED) break;
+      examined += keys === 'all' ? (writer.desired.row(id)?.members.size ?? 1) : keys.size;
+      pending.members.delete(id);
+      if (retries.rests(id)) continue;
+      const verdict = diffMembers(id, keys, context);
+      if (drift.membersCompared(id, keys, verdict)) this.#reportDrift(id, verdict, filling, 'members');
+      this.#conclude(id, verdict, filling, keys);
+    }
+    // If another process leads by now, the transaction fails at the fence, and the differences are that process's work.
+    if (drifts.length > 0 && writer.fence.state().kind !== 'deposed') writer.onDrift(drifts, false);
+    return { lane, parts, more: examined >= MOST_EXAMINED };
+  }
+
+  #goesInto(lane: Lane, id: RowId): boolean {
+    const { lanes, writer } = this.#options;
+    return lanes.isOne || lanes.has(lane, shareOfRow(id, writer.desired, writer.world));
+  }
+
+  #reportDrift(id: RowId, verdict: Verdict, { context, drifts }: Filling, part: 'row' | 'members'): void {
+    if (verdict.kind !== 'change') return;
+    const drift = describeDrift(id, verdict, context);
+    if (this.#options.drift.report(`${part} ${id}`, drift)) drifts.push(drift);
+  }
+
+  #conclude(id: RowId, verdict: Verdict, { parts, planned }: Filling, members?: ReadonlySet<MemberKey> | 'all'): void {
+    const { queue, reports } = this.#options;
+    if (members === undefined) reports.compared(id, verdict);
+    queue.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
+    if (verdict.kind !== 'change' || (verdict.change === 'delete' && !this.#mayCollect(id))) return;
+    if (verdict.inserts !== undefined && this.#isWithheld(id)) {
+      this.#withheld.add(id);
+      return;
+    }
+    if (this.#options.writer.world.rows.best(id)?.ownership.kind === 'legacy') this.hasAdopted = true;
+    parts.push({
+      id,
+      edits: verdict.edits,
+      ...(members !== undefined && { members }),
+      ...(verdict.inserts !== undefined && { inserts: verdict.inserts }),
+    });
+    if (verdict.inserts !== undefined) {
+      planned.set(id, verdict.inserts);
+      queue.pending.members.set(id, 'all');
+      queue.awaken(id);
+    }
+  }
+
+  #mayCollect(id: RowId): boolean {
+    const { world, limit, undecided } = this.#options.writer;
+    const ownership = world.rows.best(id)?.ownership;
+    return limit.allows(id, ownership) && !(ownership?.kind === 'ours' && undecided(ownership.owner));
+  }
+
+  /**
+   * An object that the row requires is being released: the write removes Kiln's last finalizer and cannot be taken back. After its answer the
+   * rules know whether the object exists, and the row is compared again.
+   */
+  #isWithheld(id: RowId): boolean {
+    const { isBeingReleased, desired } = this.#options.writer;
+    if (isBeingReleased === undefined) return false;
+    const owners = (desired.row(id)?.rows ?? []).map(({ owner }) => owner);
+    return requiredObjects(id, owners).some(isBeingReleased);
+  }
+}

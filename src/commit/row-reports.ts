@@ -1,0 +1,64 @@
+/** Keeps what rules and users see of rows in step with what the diff found: conflicts, and how many rows differ. */
+import type { Desired } from '../compile/desired.ts';
+import { differenceOf } from '../diff/drift.ts';
+import type { Verdict } from '../diff/edits.ts';
+import { ownerText } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import type { OvsdbError } from '../ovsdb/index.ts';
+import { equal } from '../world/equal.ts';
+import type { World } from '../world/world.ts';
+import { foundConflict } from './found-conflict.ts';
+import { RowDifferences } from './row-differences.ts';
+import type { RowRetries } from './row-retries.ts';
+
+export class RowReports {
+  readonly differences = new RowDifferences();
+  readonly #world: World;
+  readonly #desired: Desired;
+  readonly #retries: RowRetries;
+
+  constructor(world: World, desired: Desired, retries: RowRetries) {
+    this.#world = world;
+    this.#desired = desired;
+    this.#retries = retries;
+  }
+
+  /** Something is reported of the row. */
+  has(id: RowId): boolean {
+    return this.hasConflict(id) || this.differences.has(id);
+  }
+
+  hasConflict(id: RowId): boolean {
+    return this.#world.rowConflicts.peek(id) !== undefined;
+  }
+
+  /** The diff looked at the row. */
+  compared(id: RowId, verdict: Verdict): void {
+    const { rowConflicts } = this.#world;
+    this.differences.note(id, differenceOf(verdict));
+    const conflict = foundConflict(id, verdict, this.#ownersOf(id));
+    // What is reported already wakes no rule: a row that is not to be written yet is looked at in every turn.
+    if (conflict !== undefined) {
+      if (!equal(conflict, rowConflicts.peek(id))) rowConflicts.set(id, conflict);
+    } else if (verdict.kind === 'converged' || verdict.kind === 'waiting') {
+      this.#retries.written(id);
+      rowConflicts.delete(id);
+      // What OVN refused stays a conflict while it is tried again.
+    } else if (this.#retries.failures(id) === 0) rowConflicts.delete(id);
+  }
+
+  /** The row is set aside. */
+  failed(id: RowId, error: OvsdbError): void {
+    const ownership = this.#world.rows.best(id)?.ownership;
+    const wanted = this.#ownersOf(id);
+    const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];
+    const what = error.code === 'OVSDB_BAD_VALUE' ? 'cannot be written' : 'was refused by OVN';
+    this.#world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} ${what}: ${error.message}` });
+  }
+
+  /** Of the objects that want the row, the one that is to have it first. */
+  #ownersOf(id: RowId): readonly string[] {
+    return (this.#desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
+  }
+}

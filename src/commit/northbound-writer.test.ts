@@ -199,7 +199,7 @@ test('a switch with a foreign port in it is not collected', async () => {
     assert.match(await nbctl('ls-list'), /s1/);
     // The command that it names does it.
     const [, command = ''] =
-      /guest in it is not Kiln's; .*: ovn-nbctl (remove .*)$/.exec(kiln.world.rowConflicts.peek(ls)?.message ?? '') ?? [];
+      /guest in it belongs to another program; .*: ovn-nbctl (remove .*)$/.exec(kiln.world.rowConflicts.peek(ls)?.message ?? '') ?? [];
     await nbctl(...command.split(' '));
     // The switch is looked at again when it changes.
     await until('the switch is gone', async () => {
@@ -228,7 +228,7 @@ for (const [what, add, remove] of [
       await kiln.seen();
       await kiln.want([]);
       assert.match(await nbctl('ls-list'), /s1/);
-      assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', new RegExp(`${what} .* in it is not Kiln's`));
+      assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', new RegExp(`${what} .* in it belongs to another program`));
       await nbctl(...remove);
       await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
     } finally {

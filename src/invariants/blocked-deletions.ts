@@ -46,7 +46,7 @@ const RESOURCE_OF_KIND = new Map(Object.keys(RESOURCES).map((name) => [traitsOf(
 const NAMED = new RegExp(`\\b(${[...RESOURCE_OF_KIND.keys()].join('|')}) ([\\w.:/-]*[\\w])`, 'g');
 
 /** A blocking row as a message names it. */
-const NAMED_ROW = /\bbut (\w+) (.+?) in it is not Kiln's/g;
+const NAMED_ROW = /\bbut (\w+) (.+?) in it belongs to another program/g;
 
 function wrongRow(world: World, id: RowId): string | undefined {
   const row = world.rows.rowsOf(id).find(({ ownership }) => ownership.kind === 'foreign');

@@ -177,6 +177,47 @@ test('imports between the sub-folders of a folder point one way', () => {
 /** The one way from the product into `lab`. */
 const WAY_TO_LAB = { file: 'src/cli/laboratory.ts', code: "const loaded = () => import('../../lab/index.ts');" };
 
+test('no circle of imports, by types neither', () => {
+  const next = new Map(
+    sources.map((source) => [
+      source.path,
+      imports(source).flatMap((name) => (name.startsWith('.') ? [normalize(join(dirname(source.path), name))] : [])),
+    ]),
+  );
+  assert.deepEqual(
+    circleOf(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c', 'd']],
+        ['c', []],
+        ['d', ['b']],
+      ]),
+    ),
+    ['b', 'd'],
+  );
+  none(circleOf(next), 'each of these imports the one after it, and the last one the first:');
+});
+
+/** The first circle that is found; empty where there is none. */
+function circleOf(next: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>();
+  const walk = (path: string, before: readonly string[]): readonly string[] => {
+    if (before.includes(path)) return before.slice(before.indexOf(path));
+    if (done.has(path)) return [];
+    for (const imported of next.get(path) ?? []) {
+      const circle = walk(imported, [...before, path]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(path);
+    return [];
+  };
+  for (const path of next.keys()) {
+    const circle = walk(path, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
 test('the product loads the laboratory at one place, when it is started', () => {
   const into = product
     .filter(({ layer }) => layer !== 'lab' && layer !== 'testing')

@@ -1,7 +1,6 @@
 /** The files that the Northbound database is reached with over TLS: what is wrong with them, in the words of the flags. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { OvnFlags } from './connect.ts';
 
 export interface OvnCertificateFiles {
   readonly ovnCa: string;
@@ -26,7 +25,12 @@ export function readOvnCertificates({ ovnCa, ovnCert, ovnKey }: OvnCertificateFi
 }
 
 /** One sentence; undefined where nothing is wrong. */
-export function certificateProblem({ ovnNb = '', ovnCa, ovnCert, ovnKey }: Partial<OvnFlags>): string | undefined {
+export function certificateProblem({
+  ovnNb = '',
+  ovnCa,
+  ovnCert,
+  ovnKey,
+}: Partial<OvnCertificateFiles> & { readonly ovnNb?: string }): string | undefined {
   const files = { '--ovn-ca': ovnCa, '--ovn-cert': ovnCert, '--ovn-key': ovnKey };
   const missing = Object.entries(files).flatMap(([flag, file]) => (file === undefined ? [flag] : []));
   const endpoint = ovnNb.split(',').find((one) => one.trim().startsWith('ssl:'));

@@ -7,7 +7,6 @@ import { splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { cascadeOf } from './cascade.ts';
 import type { TreeObject } from './dependents.ts';
-import type { Waiting } from './explanation.ts';
 import { typedName } from './kind-names.ts';
 import { commandAtEnd, commandText, inNamespace, nameArgument } from '../text/command-text.ts';
 
@@ -15,7 +14,7 @@ export interface Waiter {
   readonly resource: ResourceName;
   readonly key: string;
   readonly blockers: Blockers;
-  readonly waiting: Waiting;
+  readonly waiting: { readonly reason: string; readonly message: string };
   /** What it depends on. */
   readonly holds: readonly TreeObject[];
 }

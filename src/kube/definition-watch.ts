@@ -1,7 +1,7 @@
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { KubeClient } from './client.ts';
 import { ListWatchCache } from './list-watch-cache.ts';
-import type { CacheNotice } from './list-watch-options.ts';
+import type { CacheNotice, ServedDefinitions } from './list-watch-options.ts';
 import { type KubeObject, type Resource, resourceName } from './resource.ts';
 
 export const DEFINITIONS: Resource = {
@@ -34,7 +34,7 @@ const SELDOM_MS = 30 * 60_000;
  * Watches the CustomResourceDefinitions, so that caches need not poll whether a missing kind is served by now. Without the right to watch
  * them, a waiting cache is woken after its own delay.
  */
-export class DefinitionWatch {
+export class DefinitionWatch implements ServedDefinitions {
   readonly #clock: Clock;
   readonly #cache: ListWatchCache<Definition>;
   readonly #waiting = new Set<() => void>();

@@ -1,7 +1,6 @@
 /** Options, states and notices of a list-watch cache. */
 import type { KubeClient } from './client.ts';
 import type { Clock, Random } from './clock.ts';
-import type { DefinitionWatch } from './definition-watch.ts';
 import type { KubeError } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import type { Mutex } from './mutex.ts';
@@ -46,6 +45,14 @@ export type CacheNotice =
   | { readonly kind: 'undecodable'; readonly error: KubeError }
   /** A list lacks so many objects that a second list has to lack them too before they count as gone. */
   | { readonly kind: 'shrunk'; readonly absent: number; readonly had: number; readonly againInMs: number };
+
+/** What tells a cache that a kind is served: the watch of CustomResourceDefinitions. */
+export interface ServedDefinitions {
+  /** A definition declares the kind, in that version. */
+  isDeclared(resource: Resource): boolean;
+  /** Resolves when a kind that is not served may be served; after `otherwiseMs` where that is not known. Never rejects. */
+  untilServed(resource: Resource, otherwiseMs: number, signal: AbortSignal): Promise<void>;
+}
 
 export interface ListWatchOptions<T extends KubeObject> {
   readonly client: KubeClient;
@@ -94,7 +101,7 @@ export interface ListWatchOptions<T extends KubeObject> {
   /** Delay between attempts for a resource that is not served. Default 30 s. */
   readonly notServedRetryMs?: number;
   /** Wakes the cache when a missing resource may be served, instead of that delay alone. */
-  readonly definitions?: Pick<DefinitionWatch, 'untilServed' | 'isDeclared'>;
+  readonly definitions?: ServedDefinitions;
   /**
    * How long the server must not know a resource that it served before its objects count as gone: a starting API server does not know
    * custom resources for a while. Default 2 minutes for an optional resource; no end for any other, because a missing CRD does not mean

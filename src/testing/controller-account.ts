@@ -4,7 +4,15 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
-import type { ScenarioCluster } from './scenario-cluster.ts';
+
+/** Where the account is made, and how it is looked at. */
+export interface AccountCluster {
+  readonly api: { readonly kubeconfig: string };
+  applyAtOnce(yaml: string): Promise<void>;
+  kubectl(args: readonly string[], input?: string): Promise<string>;
+  kubectlFails(args: readonly string[], input?: string): Promise<string>;
+  eventually(what: string, look: () => Promise<boolean>): Promise<unknown>;
+}
 
 /** A manifest of `deploy`. */
 export function deployed(name: string): string {
@@ -26,7 +34,7 @@ export function withoutPolicies(): string | undefined {
 const USER = 'system:serviceaccount:kube-system:kiln-controller';
 
 /** The empty Secret of the webhook. */
-export async function applyWebhookSecret(cluster: Pick<ScenarioCluster, 'applyAtOnce'>): Promise<void> {
+export async function applyWebhookSecret(cluster: Pick<AccountCluster, 'applyAtOnce'>): Promise<void> {
   const documents = deployed('webhook.yaml').split(/^---\n/m);
   await cluster.applyAtOnce(documents.filter((document) => document.includes('kind: Secret\n')).join('---\n'));
 }
@@ -35,9 +43,7 @@ export async function applyWebhookSecret(cluster: Pick<ScenarioCluster, 'applyAt
  * Applies RBAC, policies and the empty Secret of `deploy`, without the Service and the webhook configuration, which have no target here.
  * @returns kubeconfig of the account
  */
-export async function controllerAccount(
-  cluster: Pick<ScenarioCluster, 'api' | 'applyAtOnce' | 'kubectl' | 'kubectlFails' | 'eventually'>,
-): Promise<string> {
+export async function controllerAccount(cluster: AccountCluster): Promise<string> {
   await cluster.applyAtOnce(deployed('rbac.yaml'));
   const [, ...documents] = deployed('webhook.yaml').split(/^---\n/m);
   await cluster.applyAtOnce(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));

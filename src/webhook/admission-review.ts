@@ -91,7 +91,7 @@ export function parseReview(body: Uint8Array, mostValues: number = MOST_VALUES.p
   if (words(resource['resource']) === '') return { ok: false, problem: 'request.resource.resource is missing' };
   const [object, oldObject] = [objectIn(request['object']), objectIn(request['oldObject'])];
   for (const [what, one] of Object.entries({ object, oldObject })) {
-    const problem = annotationsProblem(one);
+    const problem = annotationsProblem(one?.metadata.annotations);
     if (problem !== undefined) return { ok: false, problem: `request.${what}.${problem}` };
   }
   const options = fields(request['options']);

@@ -2,8 +2,6 @@
  * What of a review is looked at before its rules are asked. JSON that nests deeply or has very many values costs far more than its bytes;
  * the bytes are counted before anything is made of them. Pure.
  */
-import type { ReviewedObject } from './admission-review.ts';
-
 /** Levels of arrays and objects. The deepest object of an API server (a definition's schema aside) has about 20. */
 export const DEEPEST_REVIEW = 100;
 /** Members and elements: a judge may find one rule broken, or two, for each. */
@@ -38,10 +36,9 @@ export function bodyProblem(body: Uint8Array, mostValues: number): string | unde
 }
 
 /** Why the annotations of an object are not read; undefined where they may be. */
-export function annotationsProblem(object: ReviewedObject | undefined): string | undefined {
+export function annotationsProblem(annotations: Readonly<Record<string, unknown>> = {}): string | undefined {
   let length = 0;
-  for (const [key, value] of Object.entries((object?.metadata.annotations ?? {}) as Readonly<Record<string, unknown>>))
-    length += key.length + (typeof value === 'string' ? value.length : 0);
+  for (const [key, value] of Object.entries(annotations)) length += key.length + (typeof value === 'string' ? value.length : 0);
   return length > MOST_ANNOTATION_TEXT
     ? `metadata.annotations are longer than ${MOST_ANNOTATION_TEXT} characters, which no API server takes`
     : undefined;

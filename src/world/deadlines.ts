@@ -3,7 +3,7 @@
  * can read nothing else of time, so they stay pure. The controller advances the time, and sets a timer for `next`.
  */
 import type { Reactor } from './reactor.ts';
-import { Source } from './reactor.ts';
+import { Source } from './source.ts';
 
 const SECOND = 1000;
 

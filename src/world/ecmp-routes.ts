@@ -4,8 +4,8 @@
  */
 import type { RowId } from '../nb/row-id.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Reactor, Source } from './reactor.ts';
-import { KeyedSource } from './reactor.ts';
+import type { Reactor } from './reactor.ts';
+import { KeyedSource, type Source } from './source.ts';
 
 export class EcmpRoutes {
   readonly #reactor: Reactor;

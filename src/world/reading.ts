@@ -2,7 +2,7 @@
  * The sources that one run of a computation reads. Most runs read the same sources as the last one, in the same order: then the graph stays
  * as it is, and this object keeps no list of its own.
  */
-import type { Reader, Source } from './reactor.ts';
+import type { Reader, Source } from './source.ts';
 
 /** Up to this size a list takes less memory than a set, which costs 200 bytes and more. There are very many computations. */
 const FEW_SOURCES = 40;

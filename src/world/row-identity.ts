@@ -2,7 +2,7 @@
 import type { Ownership } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Row, Uuid } from '../ovsdb/index.ts';
-import { Source } from './reactor.ts';
+import { Source } from './source.ts';
 
 export interface ObservedRow {
   readonly id: RowId;

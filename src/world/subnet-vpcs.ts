@@ -8,10 +8,15 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { Domain } from './domain.ts';
 import { keysOf } from './domain.ts';
-import type { SubnetIntent } from './intent.ts';
 import type { ObservedRows } from './observed-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { Table } from './table.ts';
+
+/** Of a Subnet, what its Vpc follows from. */
+export interface VpcClaim {
+  readonly metadata: { readonly name: string };
+  readonly spec: Pick<Subnet['spec'], 'vpc'>;
+}
 
 interface Attachment {
   readonly vpc: string;
@@ -55,12 +60,12 @@ export class SubnetVpcs {
   }
 
   /** Tracked. */
-  of(subnet: SubnetIntent): string {
+  of(subnet: VpcClaim): string {
     return this.#table.get(subnet.metadata.name) ?? this.requested(subnet);
   }
 
   /** The Vpc in the spec; the default one if that names none. */
-  requested({ spec: { vpc } }: SubnetIntent): string {
+  requested({ spec: { vpc } }: VpcClaim): string {
     return vpc === undefined || vpc === '' ? this.#defaultVpc : vpc;
   }
 

@@ -8,7 +8,7 @@
  * and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it.
  */
 import type { Reactor } from './reactor.ts';
-import { KeyedSource, Source } from './reactor.ts';
+import { KeyedSource, Source } from './source.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 
 const NO_VALUES: readonly string[] = [];

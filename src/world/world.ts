@@ -23,7 +23,6 @@ import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { heldTexts } from './claimants.ts';
 import { Deadlines } from './deadlines.ts';
-import type { SubnetIntent } from './intent.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -32,7 +31,7 @@ import type { RejectedWrite } from './rejected-writes.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
-import { SubnetVpcs } from './subnet-vpcs.ts';
+import { SubnetVpcs, type VpcClaim } from './subnet-vpcs.ts';
 import { Table } from './table.ts';
 
 /**
@@ -299,7 +298,7 @@ export class World {
   }
 
   /** The Vpc of a Subnet: the one with its port in the router, else the one in its spec, else the default one. */
-  vpcOf(subnet: SubnetIntent): string {
+  vpcOf(subnet: VpcClaim): string {
     return this.subnetVpcs.of(subnet);
   }
 }

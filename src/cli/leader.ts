@@ -45,7 +45,7 @@ export interface Leader {
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
   /** Why the Northbound database carries out nothing of what it sends. */
-  readonly northboundRefusal: string | undefined;
+  readonly northboundFailure: string | undefined;
   /** Why it cannot follow the Northbound database. */
   readonly northboundLoss: string | undefined;
 }

@@ -56,13 +56,13 @@ class Bench {
     return this.sent.map(({ intent }) => intent.name);
   }
 
-  async answer(name: string, refused = false): Promise<void> {
+  async answer(name: string, rejected = false): Promise<void> {
     const at = this.sent.findIndex(({ intent }) => intent.name === name);
     const [one] = this.sent.splice(at, 1);
     assert.ok(one);
     assert.deepEqual([one.intent.operation, one.intent.uid], [{ kind: 'evict' }, `uid-${name}`]);
     one.answer(
-      refused ? { ok: false, error: intentError(one.intent, 'KUBE_DISRUPTION_BUDGET', 'not now') } : { ok: true, object: undefined },
+      rejected ? { ok: false, error: intentError(one.intent, 'KUBE_DISRUPTION_BUDGET', 'not now') } : { ok: true, object: undefined },
     );
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -40,12 +40,12 @@ test('on a full disk no row is set aside, transactions are tried now and then, a
 });
 
 test('a term that cannot be written is reported', async () => {
-  const refused: string[] = [];
-  const kiln = await new WriterProcess(server, (error) => refused.push(error.code)).start();
+  const errors: string[] = [];
+  const kiln = await new WriterProcess(server, (error) => errors.push(error.code)).start();
   try {
     await server.fillDisk();
     assert.equal(await kiln.fence.raise(0), false);
-    assert.deepEqual(refused, ['OVSDB_IO_ERROR']);
+    assert.deepEqual(errors, ['OVSDB_IO_ERROR']);
     await server.emptyDisk();
     assert.equal(await kiln.fence.raise(0), true);
   } finally {

@@ -77,8 +77,8 @@ class Bench {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  refuse(code: KubeErrorCode): Promise<void> {
-    return this.answer((intent) => ({ ok: false, error: intentError(intent, code, 'refused') }));
+  fail(code: KubeErrorCode): Promise<void> {
+    return this.answer((intent) => ({ ok: false, error: intentError(intent, code, 'no') }));
   }
 
   /** Ends the rest. @returns how long it was */
@@ -96,16 +96,16 @@ test('a 404 for an object in the cache is reported to its cache', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   bench.writer.flush();
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   bench.wait();
   bench.writer.flush();
   assert.deepEqual(bench.expected, []);
-  await bench.refuse('KUBE_NOT_FOUND');
+  await bench.fail('KUBE_NOT_FOUND');
   assert.deepEqual(bench.expected, ['namespaces']);
   bench.wait();
   bench.writer.flush();
   bench.observed = { metadata: { name: 'shop', uid: 'uid-2', resourceVersion: '9' } };
-  await bench.refuse('KUBE_NOT_FOUND');
+  await bench.fail('KUBE_NOT_FOUND');
   assert.deepEqual(bench.expected, ['namespaces'], 'another object has the name: the first one is known to be gone');
 });
 
@@ -115,7 +115,7 @@ test('a conflict is retried ever more rarely while the cache stands still; a cha
   const rests: number[] = [];
   for (let round = 0; round < 9; round++) {
     bench.writer.flush();
-    await bench.refuse('KUBE_CONFLICT');
+    await bench.fail('KUBE_CONFLICT');
     bench.writer.flush();
     assert.equal(bench.sent.length, 0, 'nothing is sent while it rests');
     assert.equal(bench.writer.quiet, false);
@@ -123,7 +123,7 @@ test('a conflict is retried ever more rarely while the cache stands still; a cha
   }
   assert.deepEqual(rests, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000]);
   bench.writer.flush();
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   bench.writer.mark(id);
   bench.writer.flush();
   assert.equal(bench.sent.length, 0, 'the observed version is as old as before');
@@ -147,10 +147,10 @@ test('after a conflict with a version that arrived while the write was under way
   bench.writer.mark(id);
   bench.writer.flush();
   assert.equal(bench.sent.length, 1, 'one at a time');
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   bench.writer.flush();
   assert.equal(bench.sent.length, 1);
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   bench.writer.flush();
   assert.equal(bench.sent.length, 0, 'nothing changed since: it rests');
   assert.equal(bench.wait(), 200);
@@ -269,7 +269,7 @@ test('after a status that met a newer version of its Subnet, the next one does n
   server.want(counted(9));
   bench.writer.flush();
   server.touch();
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   assert.deepEqual(await server.turns(), ['status 2']);
   server.want(counted(8));
   assert.deepEqual(await server.turns(), []);
@@ -356,14 +356,14 @@ test('an object is being released from the submission of the write until its ans
   bench.desired.replace([], [kept]);
   bench.writer.flush();
   assert.equal(bench.writer.releasesObject(id), false, 'a write without finalizers');
-  await bench.refuse('KUBE_CONFLICT');
+  await bench.fail('KUBE_CONFLICT');
   bench.wait();
 
   bench.desired.replace([kept], [left]);
   bench.writer.mark(id);
   bench.writer.flush();
   assert.equal(bench.writer.releasesObject(id), true);
-  await bench.refuse('KUBE_PRECONDITION');
+  await bench.fail('KUBE_PRECONDITION');
   assert.equal(bench.writer.releasesObject(id), false);
 
   bench.queues = true;
@@ -422,7 +422,7 @@ test('a rejected write is retried ever more rarely, whatever happens to the obje
   const rests: number[] = [];
   for (let round = 0; round < 5; round++) {
     bench.writer.flush();
-    await bench.refuse('KUBE_FORBIDDEN');
+    await bench.fail('KUBE_FORBIDDEN');
     bench.observed = { metadata: { ...bench.observed.metadata, resourceVersion: String(round + 2) } };
     bench.writer.mark(id);
     bench.writer.flush();
@@ -441,7 +441,7 @@ test('a rejected write is retried ever more rarely, whatever happens to the obje
     metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' },
   };
   bench.writer.flush();
-  await bench.refuse('KUBE_FORBIDDEN');
+  await bench.fail('KUBE_FORBIDDEN');
   bench.desired.replace([patch], [{ kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false }]);
   bench.writer.flush();
   assert.equal(bench.sent.length, 1, 'its finalizer is removed');

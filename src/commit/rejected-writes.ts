@@ -23,7 +23,7 @@ const MOST_TEXT = 500;
 /** Most writes of unknown outcome remembered, of one namespace and of all. */
 const MOST_DOUBTED = [1_000, 10_000] as const;
 
-const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+const REJECTIONS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_BAD_REQUEST',
   'KUBE_FORBIDDEN',
   'KUBE_DENIED',
@@ -88,7 +88,7 @@ export class RejectedWrites {
       table.delete(key);
       return false;
     }
-    if (!REFUSALS.has(error.code)) return false;
+    if (!REJECTIONS.has(error.code)) return false;
     if (error.outcomeUnknown && !doubted) {
       this.#doubted.set(share, doubt, true);
       return false;

@@ -186,7 +186,7 @@ export class Controller {
       outage,
       northboundFailures,
       readOnly: options.readOnly === true,
-      publishes: () => publication(options.settings, { northboundRefusal: northboundFailures.reason, northboundLoss: loss.reason }),
+      publishes: () => publication(options.settings, { northboundFailure: northboundFailures.reason, northboundLoss: loss.reason }),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,

@@ -154,9 +154,9 @@ describe('CacheContents', () => {
   });
 
   it('equals the server after any history, and so does a replay of the deltas', () => {
-    // A server's history; the cache hears its watch with lag, replies to any write early or late, and lists at will.
+    // A server's history; the watch is delivered with lag, replies to any write early or late, and lists at will.
     const step = fc.record({
-      kind: fc.constantFrom('write', 'write', 'delete', 'hear', 'hear', 'reply', 'begin', 'end'),
+      kind: fc.constantFrom('write', 'write', 'delete', 'deliver', 'deliver', 'reply', 'begin', 'end'),
       name: fc.constantFrom('a', 'b', 'c'),
     });
     fc.assert(
@@ -167,8 +167,8 @@ describe('CacheContents', () => {
         const replies: KubeObject[] = [];
         const replayed = new Map<string, string>();
         let version = 1;
-        let heard = 0;
-        let snapshot: { items: KubeObject[]; version: string; heard: number } | undefined;
+        let delivered = 0;
+        let snapshot: { items: KubeObject[]; version: string; delivered: number } | undefined;
         const apply = (deltas: readonly Delta<KubeObject>[]): void => {
           for (const delta of deltas) {
             const { name, uid, resourceVersion } = delta.object.metadata;
@@ -184,22 +184,22 @@ describe('CacheContents', () => {
             }
           }
         };
-        const hear = (): void => {
-          const next = log[heard++];
-          if (next === undefined) return void heard--;
+        const deliver = (): void => {
+          const next = log[delivered++];
+          if (next === undefined) return void delivered--;
           const deltas: Delta<KubeObject>[] = [];
           held.event(next.type, next.object, deltas);
           apply(deltas);
         };
         const begin = (): void => {
           held.beginList();
-          snapshot = { items: [...server.values()], version: String(version), heard: log.length };
+          snapshot = { items: [...server.values()], version: String(version), delivered: log.length };
         };
         const end = (): void => {
           if (snapshot === undefined) return;
           apply(held.page(snapshot.items, snapshot.version));
           apply(held.endList());
-          heard = snapshot.heard;
+          delivered = snapshot.delivered;
           snapshot = undefined;
         };
         begin();
@@ -216,7 +216,7 @@ describe('CacheContents', () => {
             version++;
             server.delete(name);
             log.push({ type: 'DELETED', object: { metadata: { ...live.metadata, resourceVersion: String(version) } } });
-          } else if (kind === 'hear' && snapshot === undefined) hear();
+          } else if (kind === 'deliver' && snapshot === undefined) deliver();
           else if (kind === 'reply') {
             // Any earlier reply, as late as can be.
             const reply = replies.splice(Math.floor(replies.length / 2), 1)[0];
@@ -225,7 +225,7 @@ describe('CacheContents', () => {
           else if (kind === 'end') end();
         }
         end();
-        while (heard < log.length) hear();
+        while (delivered < log.length) deliver();
         for (const reply of replies) apply(held.own(reply));
         const show = (items: Iterable<KubeObject>): string[] =>
           [...items].map((item) => `${item.metadata.uid}@${item.metadata.resourceVersion}`).sort();

@@ -82,7 +82,7 @@ interface Way {
   readonly disturb: (done: number, random: (below: number) => number) => Promise<void> | void;
   /** Called after the last: from then on everything works. */
   readonly calm: () => Promise<void> | void;
-  /** The server whose contents are right. */
+  /** The server with the right contents. */
   readonly server: () => Promise<OvsdbServerProcess> | OvsdbServerProcess;
 }
 
@@ -170,7 +170,7 @@ test('the same when all bytes come late, and both connections break in the middl
   assert.ok(errors.length > 0);
 });
 
-test('the same on a cluster whose members die and come back, and whose leader transfers its leadership', async (t) => {
+test('the same on a cluster with members that die and restart, and leaders that transfer their leadership', async (t) => {
   const cluster = await OvsdbCluster.start();
   t.after(() => cluster.stop());
   let down: OvsdbServerProcess | undefined;

@@ -52,7 +52,7 @@ export class MemoryNorthbound implements Replica {
   apply(edits: readonly Edit[]): RowChange[] {
     const { operations } = buildTransaction([{ id: '' as RowId, edits }], []);
     const execution = execute(this.#database, encodeOperations(schema, operations), chooseNone);
-    if (!execution.ok) throw new Error(`refused: ${JSON.stringify(execution.results)} for ${JSON.stringify(edits)}`);
+    if (!execution.ok) throw new Error(`the transaction failed: ${JSON.stringify(execution.results)} for ${JSON.stringify(edits)}`);
     const changes: RowChange[] = [];
     this.#replica.apply({ notation: 'v2', tables: updatesOf(monitored, execution.differences) }, changes);
     return changes;

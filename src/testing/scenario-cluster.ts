@@ -214,7 +214,7 @@ export class ScenarioCluster implements AsyncDisposable {
   async kubectlFails(args: readonly string[], input?: string): Promise<string> {
     try {
       const printed = await this.kubectl(args, input);
-      throw new Error(`kubectl ${args.join(' ')} was expected to be refused, and printed: ${printed}`);
+      throw new Error(`kubectl ${args.join(' ')} was expected to fail, and printed: ${printed}`);
     } catch (error) {
       if (error instanceof ProgramError) return error.stderr;
       throw error;
@@ -429,7 +429,7 @@ export class ScenarioCluster implements AsyncDisposable {
       log: await this.northboundLog(),
     });
     const fenced = (await Promise.all(this.#controllers.map((one) => one.linesWith(FENCED)))).flat();
-    if (fenced.length > 0) throw new Error(`the policies of deploy refused what the controller wrote:\n${fenced.slice(0, 5).join('\n')}`);
+    if (fenced.length > 0) throw new Error(`the policies of deploy denied writes of the controller:\n${fenced.slice(0, 5).join('\n')}`);
     if (violations.length > 0)
       throw new Error(
         `${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`,

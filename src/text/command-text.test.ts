@@ -21,16 +21,16 @@ test('a plain name is unquoted; anything else is one quoted argument, or is left
 test('the command at the end of a message is accepted only if a shell runs it and nothing else', () => {
   for (const [sentence, command] of [
     ['Vpc red is gone; kubectl get vpcs', 'kubectl get vpcs'],
-    ["Vip x is refused; kubectl get vip 'x; touch y'", "kubectl get vip 'x; touch y'"],
+    ["Vip x is invalid; kubectl get vip 'x; touch y'", "kubectl get vip 'x; touch y'"],
     ['spec.a "; kubectl delete namespace prod; x" is bad; rule; kubectl edit subnet red', 'kubectl edit subnet red'],
-    ['it is refused; kubectl get vip x; touch y', undefined],
-    ['it is refused; kubectl get vip $(touch y)', undefined],
-    ['it is refused; kubectl get vip x > y', undefined],
-    ['it is refused; kubectl get vip x\ntouch y', undefined],
-    ['it is refused; kubectl get pods --kubeconfig=/tmp/x', undefined],
-    ["it is refused; kubectl get pods '--server=http://example.com'", undefined],
-    ['it is refused; kubectl apply -f http://example.com/x.yaml', undefined],
-    ['it is refused; kubectl exec x', undefined],
+    ['it is invalid; kubectl get vip x; touch y', undefined],
+    ['it is invalid; kubectl get vip $(touch y)', undefined],
+    ['it is invalid; kubectl get vip x > y', undefined],
+    ['it is invalid; kubectl get vip x\ntouch y', undefined],
+    ['it is invalid; kubectl get pods --kubeconfig=/tmp/x', undefined],
+    ["it is invalid; kubectl get pods '--server=http://example.com'", undefined],
+    ['it is invalid; kubectl apply -f http://example.com/x.yaml', undefined],
+    ['it is invalid; kubectl exec x', undefined],
     ['row in it is not ours: ovn-nbctl remove Logical_Switch a ports b (and 2 more)', 'ovn-nbctl remove Logical_Switch a ports b'],
   ] as const)
     assert.equal(commandAtEnd(sentence), command, sentence);
@@ -50,7 +50,7 @@ test('a shell runs the command with each name as one argument, and nothing else'
     assert.deepEqual(ran[0], ['kubectl', 'get', 'vip', expected(name), '-n', expected(namespace)], offered[0]);
     assert.deepEqual(ran[1]?.slice(0, 3), ['kiln', 'explain', 'pod']);
     assert.equal(ran[2]?.[0], 'ovn-nbctl');
-    const found = [`${message}; kubectl edit vip ${name}`, `Vip "${message}" is refused; ${offered[0] ?? ''}`].flatMap(
+    const found = [`${message}; kubectl edit vip ${name}`, `Vip "${message}" is invalid; ${offered[0] ?? ''}`].flatMap(
       (sentence) => commandAtEnd(sentence) ?? [],
     );
     await shell.run(found);

@@ -124,7 +124,7 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
     read: northboundRead,
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
-    ...(leader?.live !== true || leader.northboundRefusal === undefined ? {} : { refusal: leader.northboundRefusal }),
+    ...(leader?.live !== true || leader.northboundFailure === undefined ? {} : { refusal: leader.northboundFailure }),
     ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
   };
   const output = outputOf(flags, status, leader, term, northbound, now);
@@ -151,10 +151,10 @@ function outputOf(
   const {
     settings = null,
     version = null,
-    northboundRefusal: _refusal,
+    northboundFailure: _refusal,
     northboundLoss: _loss,
     ...held
-  } = leader ?? { settings: undefined, version: undefined, northboundRefusal: undefined, northboundLoss: undefined };
+  } = leader ?? { settings: undefined, version: undefined, northboundFailure: undefined, northboundLoss: undefined };
   return structuredText(output, 'Status', {
     leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
     term: term === '' ? null : term,

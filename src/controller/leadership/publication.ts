@@ -9,19 +9,19 @@ export interface Published {
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
   /** Why every Northbound transaction fails; undefined: they succeed. */
-  readonly northboundRefusal: string | undefined;
+  readonly northboundFailure: string | undefined;
   /** Why the Northbound database cannot be read; undefined: it can. */
   readonly northboundLoss: string | undefined;
 }
 
 export function publication(
   settings: Settings,
-  { northboundRefusal, northboundLoss }: Pick<Published, 'northboundRefusal' | 'northboundLoss'>,
+  { northboundFailure, northboundLoss }: Pick<Published, 'northboundFailure' | 'northboundLoss'>,
 ): Readonly<Record<string, string | undefined>> {
   return {
     [kilnAnnotation.version]: VERSION,
     [kilnAnnotation.settings]: settingsText(settings),
-    [kilnAnnotation.northboundRefusal]: northboundRefusal,
+    [kilnAnnotation.northboundRefusal]: northboundFailure,
     [kilnAnnotation.northboundLoss]: northboundLoss,
   };
 }
@@ -33,7 +33,7 @@ export function publishedIn(lease: Lease | undefined): Published {
   return {
     version: annotations[kilnAnnotation.version],
     settings: text === undefined ? undefined : parseSettings(text),
-    northboundRefusal: annotations[kilnAnnotation.northboundRefusal],
+    northboundFailure: annotations[kilnAnnotation.northboundRefusal],
     northboundLoss: annotations[kilnAnnotation.northboundLoss],
   };
 }

@@ -31,7 +31,7 @@ test('the error of a failing list is known until the kind is listed', async () =
   try {
     assert.equal(code(), undefined, 'no request yet');
     caches.start();
-    await until('a refusal', () => slow !== undefined && caches.missing.length === 2 && code() !== undefined);
+    await until('the error', () => slow !== undefined && caches.missing.length === 2 && code() !== undefined);
     assert.deepEqual([caches.missing, code()], [['nodes', 'pods'], 'KUBE_FORBIDDEN']);
     mayReadPods = true;
     await until('the pods', () => {

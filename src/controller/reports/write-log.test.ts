@@ -11,9 +11,9 @@ test('a failed transaction and one with unknown outcome are different lines', ()
   const lines: string[] = [];
   const log: Log = { ...SILENT, warn: (message) => void lines.push(message) };
   const report = { ok: false, rows: 1, operations: 2, counts: {} } as const;
-  const refusal = new OvsdbError('OVSDB_CONSTRAINT_VIOLATION', 'Transaction causes multiple rows', { outcome: 'rejected' });
+  const failure = new OvsdbError('OVSDB_CONSTRAINT_VIOLATION', 'Transaction causes multiple rows', { outcome: 'rejected' });
   const northboundFailures = new NorthboundFailures(log, new ManualClock());
-  logTransaction(log, northboundFailures, { ...report, error: refusal });
+  logTransaction(log, northboundFailures, { ...report, error: failure });
   logTransaction(log, northboundFailures, {
     ...report,
     error: new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection', { outcome: 'unknown' }),

@@ -1,6 +1,6 @@
 /**
- * What Vips and EIPs share. The address is reserved, then written into the object together with the finalizer: from then on the object
- * holds it, until it is gone. What it has never changes; a spec that asks for something else later is told so.
+ * The common rule of Vips and EIPs. The address is reserved, then written into the object together with the finalizer: from then on the
+ * object holds it until the object is gone. The address never changes; a later spec that requests another one is reported.
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/validation/finding.ts';
@@ -33,28 +33,28 @@ import { commandText, nameArgument } from '../../text/command-text.ts';
 
 const ACCEPTED = 'Accepted';
 const CONFLICT = 'AddressConflict';
-/** What a kind calls what it asks for. */
+/** The fields of each kind for its request. */
 const FIELDS = {
   vips: { subnet: 'subnet', v4: 'v4ip', v6: 'v6ip' },
   'ovn-eips': { subnet: 'externalSubnet', v4: 'v4Ip', v6: 'v6Ip' },
   'iptables-eips': { subnet: 'externalSubnet', v4: 'v4ip', v6: 'v6ip' },
 } as const;
 
-/** What is particular to a kind. */
+/** The differences of a kind. */
 export interface AddressKind {
-  /** Rules that the spec breaks. */
+  /** Findings in the spec. */
   readonly findings: readonly Finding[];
-  /** Something uses the address, so that no lease runs. */
+  /** Whether the address is in use, so that no lease runs. */
   readonly used: boolean;
   readonly labels: (addresses: AddressTexts) => Readonly<Record<string, string | null>>;
-  /** Under the kind's own names. */
+  /** The spec fields with the addresses, in the kind's spelling. */
   readonly spec: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
-  /** What the spec asks in vain. */
+  /** Ineffective fields of the spec. */
   readonly ineffective?: readonly Finding[];
-  /** What of it is not implemented, and what follows from that, as one sentence. */
+  /** What is not implemented, and its consequence, as one sentence. */
   readonly notCarriedOut?: string;
-  /** Its rows once the object holds the addresses; also while it is kept from going. */
+  /** Its rows once the object holds the addresses; also while its deletion is blocked. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
 }
 
@@ -108,7 +108,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     annotations: { [kilnAnnotation.given]: givenText(object.uid, { ...addresses, subnet: object.subnet, type: typeOf(object) }) },
     ...(change === undefined && { spec: kind.spec(addresses) }),
   };
-  // A status of its own may be written where the object may not: it says nothing that the object does not hold.
+  // The status may be writable while the object is not: the status never has an address that the object does not hold.
   if (held === undefined && traitsOf(resource).statusSubresource) return [{ kind: 'address-request', request }, durable];
   const patch: PatchOutput = {
     ...durable,
@@ -117,18 +117,18 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
   };
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
-  // While somebody else goes first its ports stay as they are: there, or not.
+  // Without precedence in a conflict, its existing ports stay and no others are created.
   const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object, kind.rows(addresses));
   return [{ kind: 'address-request', request }, patch, ...rows, ...orphanedNetworkOfObject(world, object)];
 }
 
-/** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
+/** Existing ports stay and no others are created while no Subnet has the network that they are in. */
 function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
   const rows = kind.rows(held);
   return owningSubnet(world, object.subnet) === undefined ? keptPorts(world, object, rows) : rows;
 }
 
-/** As they are, and its own: one that was made again under its name has those of the one before. @param rows as they may have been written */
+/** Its existing ports; a recreated object has those of the object before. @param rows possible spellings */
 function keptPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
   const written = rows.filter((row) => row.kind === 'row');
@@ -140,7 +140,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Why an address cannot be asked for yet. */
+/** Why it cannot request an address yet. */
 function requestProblem(world: World, object: AddressObject, { findings }: AddressKind): Problem | undefined {
   const { resource, kind, name, uid, subnet } = object;
   const [finding] = findings;
@@ -158,13 +158,13 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
   return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
 }
 
-/** `sentence`, which is about its Subnet, as it is said to the object. */
+/** The message of the object for a sentence about its Subnet. */
 export function objectSubnetMessage({ resource, kind, name, requestedSubnet }: AddressObject, sentence: string): string {
   const field = requestedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${requestedSubnet}": `;
   return `${kind} ${name}: ${field}${sentence}`;
 }
 
-/** What keeps an object from the addresses that it asks for, as it is said to the object. */
+/** The message of the object for a sentence about its requested addresses. */
 export function objectAddressMessage(object: AddressObject, sentence: string): string {
   const { resource, kind, name, requested } = object;
   const { v4, v6 } = FIELDS[resource];
@@ -173,7 +173,7 @@ export function objectAddressMessage(object: AddressObject, sentence: string): s
   return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
-/** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */
+/** Requests exactly what it has, or what its spec names. A pod that uses a Vip's address shares it with the Vip. */
 export function addressRequestOf(object: AddressObject): AddressRequest {
   const { resource, kind, name, subnet, created, requested, held } = object;
   const { v4, v6, mac: macText } = held ?? requested;
@@ -204,7 +204,7 @@ function typeOf({ type, typeInEffect }: AddressObject): string {
   return typeInEffect ?? type;
 }
 
-/** What the spec asks for beside what the object has, as a sentence. */
+/** How the spec differs from what the object has, as a sentence. */
 export function changeProblem(object: AddressObject): string | undefined {
   const { kind, name, subnet, requestedSubnet, type, typeInEffect, requested, held } = object;
   if (held === undefined) return undefined;
@@ -226,7 +226,7 @@ function changeOf(object: AddressObject): ConditionOutput | undefined {
   return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
 }
 
-/** Its Subnet was torn out and made again with another network: what it has stays with it, and leads nowhere. */
+/** The condition if its Subnet was removed by force and recreated with another network: it keeps its address, which is unreachable. */
 function outsideOf(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
   const { kind, name, subnet } = object;
   const view = held === undefined ? undefined : world.ask(subnetView, subnet);
@@ -265,7 +265,7 @@ function refused(object: AddressObject, kind: AddressKind, { reason, message }: 
   return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
 }
 
-/** As kubectl takes it, whatever else has that short name. */
+/** The resource as an unambiguous kubectl argument. */
 function editable({ resource, name }: AddressObject): readonly string[] {
   const { group, plural } = traitsOf(resource);
   return [`${plural}.${group}`, nameArgument(name)];

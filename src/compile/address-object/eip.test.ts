@@ -75,7 +75,7 @@ for (const [field, value, rule] of [
   ['v4Ip', '10.0.0.1', /the address 10\.0\.0\.1 cannot be allocated in Subnet "ext"/],
   ['v4Ip', '172.20.0.1', /the gateway of Subnet "ext"/],
 ] as const) {
-  test(`an OvnEip with ${field} ${value} is told why, holds nothing, and is completed as soon as it is mended`, () => {
+  test(`an OvnEip with ${field} ${value} reports why, holds nothing, and is completed as soon as it is fixed`, () => {
     const made = scene();
     eip(made, 'e1', { [field]: value });
     const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
@@ -91,7 +91,7 @@ for (const [field, value, rule] of [
   });
 }
 
-test('a spec that changes later is told so and put in effect never; putting it back clears the word', () => {
+test('a later change of the spec is reported and never takes effect; undoing it clears the report', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.edit('ovn-eips', 'e1', { v4Ip: '172.20.0.5' });
@@ -161,7 +161,7 @@ function labelled({ metadata }: { readonly metadata: { readonly labels?: object;
   return { labels: metadata.labels, finalizers: metadata.finalizers };
 }
 
-test('an EIP that names another Subnet later is told so, stays where its address is from, and the other Subnet counts nothing', () => {
+test('an EIP edited to another Subnet reports it, stays in its Subnet, and the other Subnet counts nothing', () => {
   const made = scene();
   made.subnet('elsewhere', { cidrBlock: '172.21.0.0/24' });
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
@@ -177,7 +177,7 @@ test('an EIP that names another Subnet later is told so, stays where its address
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
 
-test('C18 an OvnEip whose finalizer was stripped frees its address and its port at once', () => {
+test('C18 an OvnEip that was removed by force frees its address and its port at once', () => {
   const made = scene();
   eip(made, 'node-out', { type: 'lsp' });
   assert.ok(made.bench.row('Logical_Switch_Port', 'node-out'));
@@ -202,7 +202,7 @@ test('C19 an IptablesEIP for a gateway that does not exist says so, and its dele
   assert.deepEqual(using(made), ['0', '']);
 });
 
-test('an IptablesEIP that names no gateway is told so, and not that one is set', () => {
+test('an IptablesEIP without a gateway reports that, and not that one is set', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: '' } });
   made.bench.settle();
@@ -241,7 +241,7 @@ test('an OvnEip waits for the rules that name it, each kind, and says which; its
   assert.deepEqual(using(made), ['0', '']);
 });
 
-test('an EIP that is being deleted takes no new rule: that is told so, gets no mark, and does not keep the EIP', () => {
+test('an EIP that is being deleted accepts no new rule: the rule reports it, gets no annotation, and does not block the EIP', () => {
   for (const [eips, spec, rules, field] of [
     ['ovn-eips', { externalSubnet: 'ext' }, 'ovn-fips', 'ovnEip'],
     ['iptables-eips', { externalSubnet: 'ext', natGwDp: 'gw' }, 'iptables-snat-rules', 'eip'],
@@ -291,7 +291,7 @@ for (const [eips, spec, rules, field] of [
     return made;
   };
 
-  test(`one of ${rules} that is edited to name an EIP that is being deleted is told so and does not keep it, after a restart too`, () => {
+  test(`one of ${rules} edited to name an EIP that is being deleted reports it and does not block it, after a restart too`, () => {
     const { bench } = going();
     for (const late of ['late', 'waits']) {
       bench.edit(rules, late, { [field]: 'e2' });
@@ -374,7 +374,7 @@ for (const [resource, kind, field, eips] of [
   ['ovn-fips', 'OvnFip', 'ovnEip', 'ovn-eips'],
   ['iptables-dnat-rules', 'IptablesDnatRule', 'eip', 'iptables-eips'],
 ] as const) {
-  test(`C66 a Subnet waits for an ${kind} whose EIP was torn out, by its name; its network stays even when it is torn out too`, () => {
+  test(`C66 a Subnet waits for an ${kind} whose EIP was removed by force; its network stays even when the Subnet is removed by force too`, () => {
     for (const torn of [false, true]) {
       const made = scene();
       made.bench.put(eips, {
@@ -402,7 +402,7 @@ for (const [resource, kind, field, eips] of [
   });
 }
 
-test('C66 a rule whose EIP was torn out tells that somebody else holds its address too, until one of them is gone', () => {
+test('C66 a rule whose EIP was removed by force reports a conflict of its address, until one of both is gone', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
@@ -492,7 +492,7 @@ test('an EIP that nothing used when its lease ends is deleted with an Event; one
   assert.deepEqual(using(made), ['1', '172.20.0.3']);
 });
 
-test('an IptablesEIP whose gateway or policy is no name has its address all the same, without a label that no API server takes', () => {
+test('an IptablesEIP with an invalid gateway or policy name has its address, without an invalid label', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'fe80::1', qosPolicy: ' ' } });
   made.bench.settle();

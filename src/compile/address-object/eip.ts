@@ -1,6 +1,6 @@
 /**
- * OvnEip and IptablesEIP: addresses of external networks. They are booked here; what translates by them is not implemented, nor is the
- * router port of an OvnEip of type `lrp`, and each object says so.
+ * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port of
+ * an OvnEip of type `lrp`, and each object reports that.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
 import { isLabelValue } from '../../api/values/label-value.ts';
@@ -30,7 +30,7 @@ export const ovnEip: Rule = {
     const nat = usesOf(world, object);
     return addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
-      // The port of a router or of a node is use enough.
+      // A router port or node port is a use.
       used: nat !== '' || type !== 'nat',
       labels: ({ v4, v6 }) => ({
         [labelKey.ovnEipType]: type,
@@ -38,7 +38,7 @@ export const ovnEip: Rule = {
         [labelKey.eipV6]: addressLabelValue(v6),
       }),
       spec: ({ v4, v6, mac }) => ({ externalSubnet: object.subnet, v4Ip: v4, v6Ip: v6, macAddress: mac, type }),
-      // Of type `lsp` the agent of the node says when it is ready, of type `lrp` there is no router port yet.
+      // For type `lsp` the node's agent reports readiness; type `lrp` has no router port yet.
       status: ({ v4, v6, mac }) => ({
         v4Ip: v4,
         v6Ip: v6,
@@ -70,7 +70,7 @@ export const iptablesEip: Rule = {
       findings: iptablesEipFindings(name, observed.spec),
       used: nat !== '',
       labels: ({ v4 }) => ({
-        // No object has a name that is none: with such a label the API server would refuse all else with it.
+        // An invalid label value would make the API server reject the whole patch.
         [labelKey.vpcNatGatewayName]: isLabelValue(natGwDp) ? natGwDp : null,
         [labelKey.eipV4]: v4,
         [labelKey.qos]: qosPolicy !== '' && isLabelValue(qosPolicy) ? qosPolicy : null,
@@ -91,12 +91,12 @@ export const iptablesEip: Rule = {
   },
 };
 
-/** What another controller said of it before stays true: its rows and its gateway are left as they are. */
+/** A readiness reported by another controller stays: its rows and its gateway are unchanged. */
 function notReadyYet(status: { readonly ready?: boolean } | undefined): { readonly ready?: boolean } {
   return status?.ready === undefined ? { ready: false } : {};
 }
 
-/** Which kinds of rules name it, in the order of `status.nat`. */
+/** The kinds of rules that name it, in the order of `status.nat`. */
 function usesOf(world: World, { resource, name }: AddressObject): string {
   const uses = natRulesOf(resource).flatMap((rules) => {
     const isUsed = [...world.natRules[rules].bucket('eip', name)].some((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`));
@@ -105,7 +105,7 @@ function usesOf(world: World, { resource, name }: AddressObject): string {
   return [...new Set(uses)].toSorted().join(',');
 }
 
-/** A port on the external switch for a node that is a gateway, named like the OvnEip; where its Subnet is not there, as it may have been. */
+/** A port on the external switch for a gateway node, named like the OvnEip; without its Subnet, a possible spelling. */
 function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
   const { name, subnet } = object;
   if (world.ask(subnetView, subnet)?.isOvn === false) return [];

@@ -1,8 +1,8 @@
 /**
- * Rules that translate by an EIP are marked with its address and Subnet, as Kube-OVN's are, though nothing else of them is carried out: while
- * one names the EIP its address is booked, even when the EIP itself was taken away by force. One that is made or edited to name an EIP that is
- * being deleted is told so and gets none. So that this can be told from one that named it before, also after a time without a controller, the
- * mark names the EIP that the rule names before there is such an EIP, and is empty while the rule is refused.
+ * Annotations of the NAT rules that name an EIP: its address and Subnet, as Kube-OVN writes them; nothing else of these rules is implemented.
+ * While a rule names an EIP the address stays booked, even if the EIP was removed by force. A rule that starts to name an EIP that is being
+ * deleted is not admitted and reports that. To tell it from a rule that named the EIP before, also after a time without a controller, the
+ * annotation names the EIP even before that EIP exists, and is empty while the rule is not admitted.
  */
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
@@ -28,7 +28,7 @@ interface Booked extends AddressTexts {
   readonly subnet: string;
 }
 
-/** What an EIP has; key `<resource>/<name>`. A value: other fields of the EIP run no rule's rule. */
+/** What an EIP has; key `<resource>/<name>`. A projection, so that other fields of the EIP run no rule. */
 const bookedBy: Query<Booked | undefined> = defineQuery('eip-booked', (world, key) => {
   const at = key.indexOf('/');
   const eip = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
@@ -67,7 +67,7 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
   },
 }));
 
-/** What a rule is told that names an EIP on its way out. */
+/** The message of a rule that names an EIP that is being deleted. */
 export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): SubnetProblem {
   const eips = traitsOf(eipResourceOf(resource));
   const value = eipOfRule(rule);
@@ -84,7 +84,7 @@ export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'm
   return { reason: 'EipTerminating', message };
 }
 
-/** While the EIP is there it says so itself. */
+/** A conflict of the booked address. An existing EIP reports it itself. */
 function conflictOf(
   world: World,
   resource: NatRuleResource,
@@ -101,7 +101,7 @@ function conflictOf(
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-/** The mark of a rule that uses no EIP that is there. Of another one that it named before no address stays with it. @param eip named by the mark */
+/** The annotations of a rule whose EIP does not exist. The address of an EIP that it named before is released. @param eip named by the annotation */
 function unbooked(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
   const annotations = { [annotationKey.vpcEip]: eip };
   if ((annotatedEip(rule) ?? eip) === eip) return { annotations };

@@ -1,4 +1,4 @@
-/** What the spec of a Vip asks in vain, for the time being or for good. */
+/** Ineffective fields of a Vip's spec, temporarily or permanently. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { labelFinding } from '../../api/validation/impossible-labels.ts';

@@ -1,6 +1,6 @@
 /**
- * The switch ports of a Vip, as Kube-OVN names and fills them: a virtual port that whichever of its parents announces the address binds to,
- * and for a typed Vip a port that has the address.
+ * The switch ports of a Vip with Kube-OVN's names and columns: a virtual port, which binds to the parent that announces the address, and for a
+ * Vip with a type a port that has the address.
  */
 import { portName, vipPortV6 } from '../../api/names.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
@@ -20,7 +20,7 @@ import { admitsPod, vipView } from './vip-view.ts';
 
 const RULE = 'vip';
 
-/** Of one whose Subnet is not there: what they may have been. */
+/** The ports of a Vip; without its Subnet, possible spellings. */
 export function vipPorts(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): readonly Output[] {
   const subnet = world.ask(subnetView, vip.subnet);
   if (subnet?.isOvn === false) return [];
@@ -50,7 +50,7 @@ function ownPort(object: AddressObject, vip: VipView, provider: string, addresse
   };
 }
 
-/** One for each address: `virtual-ip` of a Logical_Switch_Port takes one, and a port with two never binds. */
+/** One port for each address: `virtual-ip` of a Logical_Switch_Port has one address, and a port with two never binds. */
 function virtualPorts(world: World, object: AddressObject, vip: VipView, { v4, v6 }: AddressTexts): readonly RowOutput[] {
   const parents = vip.type === '' ? world.ask(vipParents, vip.name) : [];
   const virtual = (name: string, address: string): RowOutput => ({
@@ -72,7 +72,7 @@ function virtualPorts(world: World, object: AddressObject, vip: VipView, { v4, v
   return [virtual(vip.name, v4), virtual(vipPortV6(vip.name), v6)];
 }
 
-/** Ports of the pods that declare the Vip and that it admits, in its Subnet, by name; only those that are there. */
+/** The existing ports, by name, of pods in its Subnet that declare the Vip and that it selects. */
 const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, name) => {
   const vip = world.ask(vipView, name);
   if (vip === undefined) return [];
@@ -88,7 +88,7 @@ const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, 
   return [...new Set(ports)].toSorted();
 });
 
-/** A rule translates to the address of the Vip. */
+/** Whether a NAT rule translates to the address of the Vip. */
 export function isUsedByRule(world: World, name: string): boolean {
   return (['ovn-fips', 'ovn-dnat-rules', 'ovn-snat-rules'] as const).some((resource) =>
     world.natRules[resource].select('ip', name).some(({ spec }) => spec.ipType === 'vip'),

@@ -27,7 +27,7 @@ test('of two IP objects of one second that say the address of a Vip, every proce
   }
 });
 
-test('an older pod of another Namespace than the Vip is for does not keep the address from who may have it', () => {
+test('an older pod of another Namespace does not block the address for a pod that may use the Vip', () => {
   const world = new World(DEFAULT_SETTINGS);
   const meta = { resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   world.vips.set('v1', {

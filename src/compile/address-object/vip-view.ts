@@ -1,5 +1,5 @@
 /**
- * What of a Vip matters to pods and to its ports, and which pods use it.
+ * The fields of a Vip that pods and its ports depend on, and the pods that use it.
  */
 import { vipNames } from '../../api/pod/annotation-limits.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -18,14 +18,14 @@ import { subnetView } from '../subnet/judging/subnet-view.ts';
 export interface VipView {
   readonly name: string;
   readonly subnet: string;
-  /** As in effect. */
+  /** The type in effect. */
   readonly type: string;
-  /** Of the pods that may have it; empty for none. */
+  /** The namespace of the pods that may use it; empty if none may. */
   readonly namespace: string;
   /** Labels of these pods as key:value. */
   readonly selector: readonly string[];
   readonly terminating: boolean;
-  /** Undefined while it has none. */
+  /** Undefined until it has some. */
   readonly addresses: AddressTexts | undefined;
 }
 
@@ -41,7 +41,7 @@ export function admitsPod({ namespace, selector }: VipView, pod: { readonly name
   return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));
 }
 
-/** Whether a pod may be given its address as its own. */
+/** Whether a pod may use its address as its own. */
 export function isGivenToPodsOf({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
   return namespace === '' || namespace === pod.namespace;
 }
@@ -51,13 +51,14 @@ function matches(item: string, labels: Labels): boolean {
   return labels[item.slice(0, at).trim()] === item.slice(at + 1).trim();
 }
 
-/** Provider of the interfaces that have their addresses from the Subnet of a Vip. */
+/** Provider of the interfaces in the Vip's Subnet. */
 export function vipProvider(world: World, vip: VipView): string {
   return world.ask(subnetView, vip.subnet)?.provider ?? DEFAULT_PROVIDER;
 }
 
 /**
- * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks, may have it and has no other. Undefined while none does.
+ * The port that uses the address of a Vip as its own: the one whose IP object records it, else that of the oldest pod that requests and may
+ * use it and has no other address. Undefined if there is none.
  */
 export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world, name) => {
   const vip = world.ask(vipView, name);
@@ -75,7 +76,7 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   return first === undefined ? undefined : portOf(first, provider);
 });
 
-/** Whether an IP object has the address of a Vip as its own. One whose Vip was made again with another address keeps the one it was given, which is no Vip's. */
+/** Whether an IP object has the address of a Vip. After the Vip was recreated with another address, the IP object keeps the old one, which is no Vip's. */
 export function hasVipAddress(vip: VipView | undefined, name: string, ip: IP): boolean {
   return shareOfIp(ip) === vipShare(name) && !hasAnother(vip, ip);
 }
@@ -85,12 +86,12 @@ function hasAnother(vip: VipView | undefined, ip: IP | undefined): boolean {
   return of !== undefined && has !== undefined && (of.v4 !== has.v4 || of.v6 !== has.v6);
 }
 
-/** Of several that were made within one second the first by name: which one must not hang on which was seen first. */
+/** Age, then name: within one second the result must not depend on the order of observation. */
 function ageOf({ metadata }: IP): string {
   return `${metadata.creationTimestamp} ${metadata.name}`;
 }
 
-/** Names of the Vips whose addresses a pod may use beside its own. */
+/** Names of the Vips whose addresses a pod may also use. */
 export function allowedPairsOf(annotations: Labels): readonly string[] {
   return vipNames(annotations[annotationKey.allowedAddressPairs] ?? '');
 }

@@ -37,7 +37,7 @@ test('a Vip is completed: address, MAC, labels, finalizer, status; without a nam
   assert.equal(usingRange(made), '10.50.0.5');
 });
 
-test('all that is wrong with a Vip is told at once', () => {
+test('all faults of a Vip are reported at once', () => {
   const made = scene();
   vip(made, 'v1', { v4ip: '10.50.0.05', selector: ['app=web', 'app:web', ''] });
   assert.equal(
@@ -62,7 +62,7 @@ test('a Vip of both families has a virtual port for each, since a port with two 
   assert.equal(made.bench.row('Logical_Switch_Port', 'v1-ip6'), undefined);
 });
 
-test('a Vip for the pods of a namespace has a virtual port, whose parents are the ports of pods that declare it and that it chooses', () => {
+test('a Vip for the pods of a namespace has a virtual port, whose parents are the ports of pods that declare it and that it selects', () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop', selector: ['app:lb'] });
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2' });
@@ -141,7 +141,7 @@ test('a pod is given the address and the MAC of a Vip; the Vip names its port, c
   assert.equal(usingRange(made), '10.50.0.2');
 });
 
-test('of two pods that name one Vip the older has it; the younger waits, says for whom, and gets it when the other is gone', () => {
+test('of two pods that request one Vip the older gets it; the younger waits, reports the other, and gets it when that is gone', () => {
   const made = scene();
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
@@ -155,7 +155,7 @@ test('of two pods that name one Vip the older has it; the younger waits, says fo
   assert.equal(made.addressOf('shop/b'), '10.50.0.2');
 });
 
-test('the address stays with its pod when the Vip is taken away, and nobody else is given it', () => {
+test('the address stays with its pod when the Vip is removed by force, and no other object gets it', () => {
   const made = scene();
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
@@ -205,7 +205,7 @@ for (const [what, annotations, reason, message, mend] of [
     (made: PodScene) => made.bench.edit('vips', 'theirs', { namespace: 'shop' }),
   ],
 ] as const) {
-  test(`a pod that names ${what} waits with a message, has nothing, and binds as soon as that is mended`, () => {
+  test(`a pod that names ${what} waits with a message, has nothing, and binds as soon as that is fixed`, () => {
     const made = scene('10.50.0.0/28');
     vip(made, 'typed', { type: 'kube_host_vm_vip', namespace: 'shop' });
     vip(made, 'theirs', { namespace: 'elsewhere' });
@@ -238,7 +238,7 @@ for (const [spec, rule] of [
   [{ macAddress: '01:00:00:00:00:01' }, /spec\.macAddress "01:00:00:00:00:01" is a multicast MAC/],
   [{ selector: ['app'] }, /spec\.selector\[0\] "app" is no label; it is a label of the pods as key:value/],
 ] as const) {
-  test(`a Vip with ${JSON.stringify(spec)} is told why, holds nothing, and is completed as soon as it is mended`, () => {
+  test(`a Vip with ${JSON.stringify(spec)} reports why, holds nothing, and is completed as soon as it is fixed`, () => {
     const made = scene();
     vip(made, 'v1', spec);
     const said = made.bench.condition('vips', 'v1', 'Accepted');
@@ -265,7 +265,7 @@ test('a Subnet waits for its Vips and names them; a Vip that only asks is refuse
   assert.equal(made.bench.object('subnets', 'net'), undefined);
 });
 
-test('two Vips that say they have one address (restored from a backup) are both told; the older keeps its port', () => {
+test('two Vips with one address (restored from a backup) both report it; the older keeps its port', () => {
   const made = scene();
   for (const name of ['old', 'young'])
     made.bench.put('vips', {
@@ -379,7 +379,7 @@ test('a Vip that a pod with a long name has says in its label as much of the por
   assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'w'.repeat(62));
 });
 
-test('the port of a Vip that was made again as its Subnet was torn out is its own', () => {
+test('a Vip recreated while its Subnet was removed by force owns its port', () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop' });
   const before = made.bench.object('vips', 'v1') ?? assert.fail();
@@ -395,7 +395,7 @@ test('the port of a Vip that was made again as its Subnet was torn out is its ow
   assert.equal(fresh.writes, 0);
 });
 
-test('the port of a Vip whose Subnet was torn out is put back as it was written when somebody changes it', () => {
+test("edits of a Vip's port are undone when its Subnet was removed by force", () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop' });
   made.bench.vanish('subnets', 'net');
@@ -411,7 +411,7 @@ test('the port of a Vip whose Subnet was torn out is put back as it was written 
   assert.deepEqual(port(made, 'v1'), before);
 });
 
-test('a Vip that cannot be given what it asks for is told the field and the value, with the rule', () => {
+test('a Vip whose request fails reports field, value and rule', () => {
   const made = scene();
   const said = (name: string): string => made.bench.condition('vips', name, 'Accepted')?.message ?? '';
   vip(made, 'v1', { v4ip: '10.50.0.5' });
@@ -423,7 +423,7 @@ test('a Vip that cannot be given what it asks for is told the field and the valu
   assert.match(said('lost'), /^Vip lost: spec\.subnet "ghost": Subnet "ghost" does not exist/);
 });
 
-test('a Vip and an EIP whose Subnet was torn out and made again with another network say that their address is not in it; they keep it', () => {
+test('a Vip and an EIP whose Subnet was removed by force and recreated with another network report that their address is outside of it; they keep it', () => {
   const made = scene();
   vip(made, 'v1', { type: 'switch_lb_vip' });
   made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', type: 'lsp' } });

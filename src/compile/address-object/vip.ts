@@ -1,6 +1,6 @@
 /**
- * Vip: an address that no single pod owns. Depending on its type it has a port of its own, a port that moves between the pods which declare
- * it, or nothing in OVN; a pod may also be given its address as its own.
+ * Vip: an address without a single owning pod. Depending on its type it has a port of its own, a virtual port for the pods that declare it, or
+ * no rows; a pod may also use its address as its own.
  */
 import { vipFindings } from '../../api/validation/address-request-validation.ts';
 import { cutToLabel } from '../../api/values/label-value.ts';
@@ -26,7 +26,7 @@ export const vip: Rule = {
     if (observed === undefined || view === undefined) return [];
     const object = vipAddresses(observed);
     const { type } = view;
-    // Services are reached at it by the router's own port.
+    // The router's own port answers for it.
     const ofRouter = hasRouterMac(type);
     const user = world.ask(vipUser, name);
     return addressOutputs(world, object, {
@@ -47,7 +47,7 @@ export const vip: Rule = {
   },
 };
 
-/** The MAC of the Subnet's router port; empty while there is none. */
+/** The MAC of the Subnet's router port; empty if there is none. */
 function routerMac(world: World, subnet: string): string {
   const view = world.ask(subnetView, subnet);
   const mac = view === undefined ? undefined : world.rows.column(rowId('Logical_Router_Port', routerToSwitchPort(view.vpc, subnet)), 'mac');

@@ -1,5 +1,5 @@
 /**
- * For whom an IP object is there. One that is there for nobody is released.
+ * The user of an IP object: what its address is for. An IP object without a user is released.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Labels } from '../../api/kubernetes/meta.ts';
@@ -23,16 +23,16 @@ import { commandText } from '../../text/command-text.ts';
 import { infrastructureWithPort } from '../infrastructure-ports.ts';
 
 export type IpHolder =
-  /** A live pod whose interface it is. */
+  /** A live pod with this interface. */
   | { readonly kind: 'pod'; readonly pod: string }
   | { readonly kind: 'node'; readonly node: string }
-  /** No pod now, but a StatefulSet that will make one for this ordinal again. */
+  /** No pod now, but a StatefulSet that will create one for this ordinal. */
   | { readonly kind: 'statefulset'; readonly statefulSet: string }
-  /** No pod now, but a virtual machine that can be started again. */
+  /** No pod now, but a virtual machine that can start again. */
   | { readonly kind: 'machine'; readonly machine: string }
-  /** A user keeps it, or asks for it: with or without a pod. */
+  /** A user reserves it, or requests it, with or without a pod. */
   | { readonly kind: 'reservation' }
-  /** Its Subnet's own: it goes with that. */
+  /** The Subnet itself: it goes with the Subnet. */
   | { readonly kind: 'subnet' }
   | { readonly kind: 'nobody' };
 
@@ -41,18 +41,18 @@ const NOBODY: IpHolder = { kind: 'nobody' };
 export function holderOf(world: World, ip: IP): IpHolder {
   if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NOBODY;
   if (isOfNode(ip)) return holdingNode(world, ip);
-  // Pods make way for whom its name is of: it goes, and theirs comes.
+  // The name is that of a node's or router's port, which has precedence over pods.
   if (!isReserved(ip) && !isRequest(ip) && infrastructureWithPort(world, ip.metadata.name) !== undefined) return NOBODY;
   const users = usersOf(world, ip);
   const user = users.find(({ keeps }) => keeps);
   if (user !== undefined) return { kind: 'pod', pod: user.pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
-  // Its pod is there and needs another one of that name.
+  // Its pod exists and needs another IP object of this name.
   if (users.length > 0) return NOBODY;
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
-/** Value, not object: a status that comes back runs nobody's rule. */
+/** A boolean, so that a written status runs no rule. */
 const subnetExists: Query<boolean> = defineQuery('ip-subnet-exists', (world, name) => world.ask(subnetIntent, name) !== undefined);
 
 ipUser.define((world, name) => {
@@ -74,12 +74,12 @@ function holdingNode(world: World, ip: IP): IpHolder {
   return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
 }
 
-/** Live pods with an interface that it was made for; no others once the pod of its name keeps it. */
+/** Live pods with this interface; only the pod of its name if that keeps it. */
 function usersOf(world: World, ip: IP): readonly { readonly pod: string; readonly keeps: boolean }[] {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
   const own = pod?.alive === true ? useOf(world, ip, pod) : undefined;
-  // It is asked for each IP object, and nearly each is that of the pod of its name.
+  // This runs for each IP object, and nearly each belongs to the pod of its name.
   if (own?.keeps === true) return [own];
   const others = launchersOf(world, key).flatMap((one) => useOf(world, ip, one) ?? []);
   return own === undefined ? others : [own, ...others];
@@ -88,7 +88,7 @@ function usersOf(world: World, ip: IP): readonly { readonly pod: string; readonl
 function useOf(world: World, ip: IP, pod: PodView): { readonly pod: string; readonly keeps: boolean } | undefined {
   const nic = isIpOfPod(ip, pod) ? interfaceOfPort(world, pod, ip.metadata.name) : undefined;
   if (nic === undefined) return undefined;
-  // What is allocated is bound, whatever else is observed of it.
+  // An allocated interface is bound, whatever else is observed.
   return { pod: pod.key, keeps: isAllocated(nic) || keepsIp(world, nic, heldBy(world, nic)) };
 }
 
@@ -127,14 +127,14 @@ function retainingMachine(world: World, ip: IP): IpHolder {
 
 interface StatefulSetPlan {
   readonly uid: string;
-  /** Ordinals it wants: from `first` up to but without `end`. */
+  /** Desired ordinals: from `first` to before `end`. */
   readonly first: number;
   readonly end: number;
-  /** Of its pods, as the template has them. */
+  /** Annotations of the pod template. */
   readonly annotations: Labels;
 }
 
-/** Undefined where there is none, or it is being deleted. */
+/** Undefined if there is none, or it is being deleted. */
 const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefulset-plan', (world, key) => {
   const set = world.statefulSets.get(key);
   if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
@@ -147,7 +147,7 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
   };
 });
 
-/** For who needs an IP object of this name: the sentence that says whom it is there for. Undefined where that is nobody. */
+/** The message for an interface that needs an IP object of this name: what the object is for. Undefined if it has no user. */
 export function ipOfAnother(world: World, ip: IP): string | undefined {
   const { name } = ip.metadata;
   const user = userOf(ip, holderOf(world, ip));

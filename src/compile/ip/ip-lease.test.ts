@@ -98,7 +98,7 @@ test('without a lease a reserved address is kept for good, over restarts too', (
   assert.equal(fresh.condition('pods', 'shop/thief', 'kiln.io/NetworkBound')?.reason, 'AddressConflict');
 });
 
-test('what is no duration is told with the value and the rule, and takes nothing away', () => {
+test('an invalid duration is reported with value and rule, and releases nothing', () => {
   const scene = new PodScene();
   reserve(scene, 'a day');
   assert.match(said(scene.bench), /kiln\.io\/lease \\"a day\\" is not a duration such as 24h/);
@@ -124,7 +124,7 @@ test("a StatefulSet's kept address has a lease while its pod is away", () => {
   assert.deepEqual([scene.bench.object('ips', 'db-0.shop'), scene.stations('db-0.shop')], [undefined, undefined]);
 });
 
-test('a request that cannot be met ends with its lease too', () => {
+test('a failed request also ends with its lease', () => {
   const scene = new PodScene();
   scene.bench.put('ips', {
     metadata: { name: 'web.shop', annotations: { 'kiln.io/lease': '1h' } },
@@ -136,7 +136,7 @@ test('a request that cannot be met ends with its lease too', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
-test('a time that nobody can write down, which somebody put into the condition, is put right: the lease begins then, and ends', () => {
+test('an impossible time edited into the condition is corrected: the lease starts then, and ends', () => {
   const scene = new PodScene();
   reserve(scene, '1h');
   const { bench } = scene;

@@ -1,5 +1,5 @@
 /**
- * The lease of an IP object: a pod or a node uses its address; a user's reservation and a StatefulSet only keep one.
+ * The lease of an IP object. It runs while no pod or node uses the address: while only a user or a StatefulSet reserves it.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import { conditionsOf } from '../../world/conditions.ts';

@@ -53,7 +53,7 @@ test('an IP object edited by hand says again what its pod has', () => {
 });
 
 for (const deleted of [false, true]) {
-  test(`an IP object edited ${deleted ? 'while it is deleted ' : ''}so that it is nobody's goes, and its pod or node gets one of its own with the same address`, () => {
+  test(`an IP object edited ${deleted ? 'while it is deleted ' : ''}so that it has no user is deleted, and its pod or node gets one of its own with the same address`, () => {
     for (const [owner, ip] of [
       ['pods/shop/web', 'web.shop'],
       ['pods/shop/db-0', 'db-0.shop'],
@@ -84,7 +84,7 @@ for (const deleted of [false, true]) {
   });
 }
 
-test('an IP object of nobody is deleted: one a crash left, or of a pod that was gone before the start', () => {
+test('an IP object without a user is deleted: left by a crash, or of a pod that was gone before the start', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();
@@ -94,7 +94,7 @@ test('an IP object of nobody is deleted: one a crash left, or of a pod that was 
   assert.deepEqual([fresh.object('ips', 'web.shop'), fresh.row('Logical_Switch_Port', 'web.shop')], [undefined, undefined]);
 });
 
-test('what Kube-OVN left is adopted: its IP object, without a word of Kiln, stays with its pod', () => {
+test('a legacy IP object, without annotations of Kiln, is adopted and stays with its pod', () => {
   const scene = new PodScene();
   const spec = {
     podName: 'web',
@@ -222,7 +222,7 @@ function ofSubnet(scene: PodScene, name: string): void {
   scene.bench.settle();
 }
 
-test("what is a Subnet's own keeps no Subnet, goes after it, and before it for who deletes it", () => {
+test("a Subnet's own IP object does not block the Subnet, goes after it, and before it if a user deletes it", () => {
   for (const name of ['u2o-interconnection.ovn-cluster.net', 'mcast-querier.net']) {
     const scene = new PodScene();
     const { bench } = scene;
@@ -248,7 +248,7 @@ test("what is a Subnet's own keeps no Subnet, goes after it, and before it for w
   }
 });
 
-test('a pod whose name begins like that has its IP object like all others', () => {
+test('a pod with a similar name has its IP object like all others', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
@@ -262,7 +262,7 @@ test('a pod whose name begins like that has its IP object like all others', () =
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'mcast-querier.shop')], [undefined, undefined]);
 });
 
-test('the IP object of a pod that somebody made the Subnet own goes with the pod, deleted with the Subnet or not', () => {
+test("a pod's IP object edited to be the Subnet's own goes with the pod, deleted with the Subnet or not", () => {
   const scene = new PodScene();
   const { bench } = scene;
   const { metadata } = scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
@@ -282,7 +282,7 @@ test('the IP object of a pod that somebody made the Subnet own goes with the pod
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
 });
 
-test('an IP object whose pod has another address, which somebody else has too, is put right and says that this one is held twice', () => {
+test('an IP object whose pod has another address, in a conflict, is corrected and reports the conflict', () => {
   const next = '; delete the one that should not have it; kubectl describe ips.kubeovn.io back.shop';
   for (const [brought, sentence] of [
     ['10.9.0.2', 'IP back.shop: address 10.9.0.2 of Subnet s5 is also held by OvnEip e1 (10.9.0.2 of Subnet s5)'],

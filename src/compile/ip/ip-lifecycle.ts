@@ -1,6 +1,6 @@
 /**
- * How long an IP object stays. It is held by whom it is there for; when that is nobody, it is deleted, its port goes, then its
- * finalizer, and the address is free. One that somebody deletes under a running pod waits for the pod, and says so.
+ * The lifecycle of an IP object. It stays while it has a user; then it is deleted, its port goes, then its finalizer, and the address is free.
+ * An IP object that is deleted while its pod runs waits for the pod, and reports that.
  */
 import type { ConditionType } from '../../api/condition-types.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -46,12 +46,12 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'reported' ? [lease.condition] : [];
-  // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
+  // A request has no finalizer until it has an address; this distinguishes it from an object that lost its user.
   if (holder.kind === 'reservation' && onlyRequests(ip))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
   const conflict = conflictOf(world, ip);
   const conditions = said.length === 0 && conflict === undefined ? NO_CONDITIONS : [...said, ...(conflict === undefined ? [] : [conflict])];
-  // One that says its address (restored from a backup) holds it, and is no less in conflict while it is not complete.
+  // An IP object with an address (restored from a backup) holds it, and is in conflict even before it is complete.
   if (holder.kind === 'reservation' && (!isReserved(ip) || world.ask(isTooLateForSubnet, name)))
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
@@ -67,7 +67,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
 }
 
 const CONFLICT = 'AddressConflict';
-/** One list for all: there are as many IP objects as interfaces. */
+/** One shared list, since there are as many IP objects as interfaces. */
 const WITHOUT_OF_RESERVED: readonly ConditionType[] = [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS];
 const WITHOUT: readonly ConditionType[] = [...WITHOUT_OF_RESERVED, 'Accepted'];
 const NO_CONDITIONS: readonly ConditionOutput[] = [];
@@ -78,7 +78,7 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const { ipAddress = '', macAddress = '', subnet = '' } = ip.spec;
   const own = [...splitList(ipAddress).map((text) => canonicalAddress(text) ?? text), macAddress.toLowerCase()];
   const isOwn = own.some((text) => text !== '' && others.some((other) => other.includes(`(${text} of `)));
-  // A pod from a backup may bring another one than the IP object that is there for it.
+  // A pod from a backup may have another address than its IP object.
   const what = isOwn
     ? `${sharedSubject(ipAddress, macAddress, others)} of Subnet ${subnet}`
     : `its pod has another address than ${ipAddress} of Subnet ${subnet}, which`;
@@ -90,7 +90,7 @@ function leaving(world: World, ip: IP): readonly Output[] {
   const { name } = ip.metadata;
   const blockers = blockersOf(world, 'ips', name);
   if (blockers.count > 0) {
-    // Its address is in use meanwhile, and may be another's as well.
+    // Its address is still in use, and may be another's as well.
     const conflict = conflictOf(world, ip);
     const conditions = [deletionBlocked(world, 'ips', name, blockers), ...(conflict === undefined ? [] : [conflict])];
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT] }];
@@ -100,7 +100,7 @@ function leaving(world: World, ip: IP): readonly Output[] {
   return [{ ...patchOf(ip), ...unblocked('ips', name), ...(!hasPort(world, ip) && { finalizer: false }) }];
 }
 
-/** Its port as Kube-OVN left it, taken over so that it goes with the object: a row that is not Kiln's is never collected. */
+/** Adopts its legacy port, so that it is collected with the object: rows that are not ours are never collected. */
 function portOfOlder(world: World, ip: IP): Output | undefined {
   const { name, uid, creationTimestamp } = ip.metadata;
   const id = portId(name);
@@ -110,7 +110,7 @@ function portOfOlder(world: World, ip: IP): Output | undefined {
   return adoptedRow(world, id, { kind: 'ip', namespace: '', name, uid, created: creationTimestamp }, RULE);
 }
 
-/** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */
+/** Whether its port still exists. A port of a later pod of the same name is not its port. */
 function hasPort(world: World, ip: IP): boolean {
   const ownership = world.rows.state(portId(ip.metadata.name))?.ownership;
   if (ownership?.kind !== 'ours' || isInUseOfAnother(world, ip, ownership)) return false;
@@ -119,8 +119,8 @@ function hasPort(world: World, ip: IP): boolean {
 }
 
 /**
- * The port is that of a live pod or node which this object is not for, since somebody edited it: to wait for the port would be to wait for
- * the pod. It gets an object of its own when this one is gone, and holds the address meanwhile.
+ * Whether its port belongs to a live pod or node that this object is not for, since it was edited. It must not wait for that port. The pod
+ * holds the address and gets an IP object of its own when this one is gone.
  */
 function isInUseOfAnother(world: World, ip: IP, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {
   const [kind = '', namespace = '', name = ''] = owner.split('/');

@@ -1,5 +1,5 @@
 /**
- * IP objects as they are made and kept: Kube-OVN's fields, labels and finalizer, for a pod's interface, a node, a reservation.
+ * IP objects with Kube-OVN's fields, labels and finalizer, for the interface of a pod, a node or a reservation.
  */
 import { API_VERSION } from '../../api/schema/kind.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -9,7 +9,7 @@ import { joinDual } from '../../net/dual.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { CreateOutput, Json, PatchOutput } from '../output.ts';
 
-/** Addresses of one interface in one Subnet, as text; empty where there is none. */
+/** Addresses of one interface in one Subnet, as text; empty if absent. */
 export interface Addresses {
   readonly subnet: string;
   readonly v4: string;
@@ -23,11 +23,11 @@ export interface IpIdentity {
   /** Empty for a node. */
   readonly namespace: string;
   readonly podType: '' | 'StatefulSet' | 'VirtualMachine';
-  /** Empty for a pod that is not scheduled. */
+  /** Empty until the pod is scheduled. */
   readonly node: string;
   /** Kiln's annotations. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Only of a node. */
+  /** For a node only. */
   readonly ownerReferences?: readonly { readonly [key: string]: Json }[];
 }
 
@@ -84,7 +84,7 @@ export function createIp(identity: IpIdentity, addresses: Addresses): CreateOutp
   };
 }
 
-/** What an IP object that is there should say; the label that reserves it is its user's. */
+/** The patch for an existing IP object. The label that reserves it is the user's. */
 export function keepIp(ip: IP, identity: IpIdentity, addresses: Addresses): PatchOutput {
   const { node, podType, annotations } = identity;
   return {
@@ -104,8 +104,8 @@ export function ipSpec(addresses: Addresses): Readonly<Record<string, string>> {
 }
 
 /**
- * Kube-OVN finds the IP objects of a Subnet by a label of the Subnet's own name, too. A node that no label can name has none: the name
- * of a node may have 253 characters, and what a pod's `spec.nodeName` says is checked by no API server.
+ * Kube-OVN also finds the IP objects of a Subnet by a label with the Subnet's name. A node name that is no valid label value gets no label:
+ * names of nodes may have 253 characters, and the API server does not validate `spec.nodeName` of a pod.
  */
 export function ipLabels(subnet: string, node: string): Readonly<Record<string, string>> {
   return { [labelKey.subnet]: subnet, ...(isLabelValue(node) && { [labelKey.nodeName]: node }), [subnet]: '' };

@@ -1,6 +1,6 @@
 /**
- * What is wrong with an IPPool, by itself and beside the others of its Subnet. Of two that overlap, the older is right; of two that were made
- * within one second, the first by name. One that is refused is in nobody's way.
+ * Findings in an IPPool, alone and against the others of its Subnet. Of two pools that overlap the older is valid; within one second the first
+ * by name. An invalid pool blocks no other.
  */
 import { isTerminating } from '../../api/kubernetes/meta.ts';
 import type { Finding } from '../../api/validation/finding.ts';
@@ -37,13 +37,13 @@ export function poolFindings(world: World, { name, spec }: PoolView): readonly F
   return own.length === 0 ? overlaps : own;
 }
 
-/** The pools of a Subnet that are in order, the oldest first. */
+/** The valid pools of a Subnet, oldest first. */
 export function validPools(world: World, subnet: string): readonly string[] {
   const overlaps = world.ask(poolOverlaps, subnet);
   return world.ask(poolsByAge, subnet).filter((name) => !overlaps.has(name) && world.ask(ownFindings, name).length === 0);
 }
 
-/** Names. Their usage changes with every pod, and their age never. */
+/** Names only: usage changes with every pod, age never. */
 export const poolsByAge: Query<readonly string[]> = defineQuery('ip-pools-by-age', (world, subnet) =>
   [...world.ipPools.bucket('subnet', subnet)]
     .flatMap((name) => world.ask(poolView, name) ?? [])
@@ -58,7 +58,7 @@ const ownFindings: Query<readonly Finding[]> = defineQuery('ip-pool-own-findings
   return ipPoolFindings({ name, spec }, poolSubnet(world, spec.subnet));
 });
 
-/** By pool of the Subnet: what it shares with older ones. One pass for all of them, so that many pools cost no square. */
+/** By pool: its overlap with older ones. One pass for all pools, so that the cost is not quadratic. */
 const poolOverlaps: Query<ReadonlyMap<string, readonly Finding[]>> = defineQuery('ip-pool-overlaps', (world, subnet) => {
   const taken = new PoolRanges();
   const found = new Map<string, readonly Finding[]>();
@@ -73,8 +73,8 @@ const poolOverlaps: Query<ReadonlyMap<string, readonly Finding[]>> = defineQuery
 });
 
 /**
- * What the pools of a Subnet are held against. Where a network runs and the spec cannot be carried out, they are of that one. Of a CIDR
- * that waits for addresses in use nobody is given what it leaves out, so there the spec counts, and the pool says what is in effect.
+ * The CIDRs against which pools are validated: of a frozen Subnet those in effect, else those of the spec. While a new CIDR waits for
+ * addresses in use, nothing outside of it is allocated: the spec counts, and the pool reports what is in effect.
  */
 export function poolSubnet(world: World, name: string): PoolSubnet | undefined {
   const spec = world.ask(subnetSpec, name);
@@ -84,7 +84,7 @@ export function poolSubnet(world: World, name: string): PoolSubnet | undefined {
   return { name, spec: cidrBlock === undefined ? spec : { ...spec, cidrBlock }, ...(awaits !== '' && { awaits }) };
 }
 
-/** A query of its own: who has addresses outside changes with every one of them that goes. */
+/** A query of its own, since the addresses outside change with every release. */
 const cidrsThatStay: Query<string> = defineQuery('subnet-cidrs-that-stay', (world, name) =>
   cidrsOf(world.ask(subnetNetworks, name).cidrStays),
 );

@@ -5,7 +5,7 @@ import { formatRange } from '../../net/range.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
-/** The Subnet that an IPPool is of; empty where there is no such pool. */
+/** The Subnet of an IPPool; empty if there is no such pool. */
 export const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');
 
 export const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates', (world, name) => {
@@ -18,7 +18,7 @@ export const ipPoolAddresses: Query<PoolAddresses> = defineQuery('ippool-address
   poolAddresses(world.ipPools.get(name)?.spec.ips ?? []),
 );
 
-/** The same in order, as its status writes them: `a` or `a-b`. */
+/** The same in order, in the format of its status: `a` or `a-b`. */
 export const ipPoolRanges: Query<readonly string[]> = defineQuery('ippool-ranges', (world, name) => {
   const addresses = world.ask(ipPoolAddresses, name);
   return ([4, 6] as const).flatMap((family) => addresses[family].intervals.map((interval) => formatRange({ family, ...interval })));

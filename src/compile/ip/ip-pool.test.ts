@@ -71,7 +71,7 @@ test('a Subnet that is edited into nonsense and keeps its network leaves its poo
   assert.match(bench.condition('ippools', 'my-pool', 'Error')?.message ?? '', /"10\.9\.0\.1" is outside of Subnet red \(10\.0\.0\.0\/24\)/);
 });
 
-test('a pool outside of a CIDR that waits for addresses in use is told which CIDR is meant and which is in effect', () => {
+test('a pool outside of a CIDR that waits for addresses in use reports the desired CIDR and the one in effect', () => {
   const bench = setUp();
   const said = (): string => bench.condition('ippools', 'my-pool', 'Ready')?.message ?? '';
   bench.put('ips', { metadata: { name: 'p.shop' }, spec: { subnet: 'red', v4IpAddress: '10.0.0.200', ipAddress: '10.0.0.200' } });
@@ -92,7 +92,7 @@ test('a pool outside of a CIDR that waits for addresses in use is told which CID
   assert.equal(said(), '');
 });
 
-test('a pool that is edited into nonsense keeps its address set as it was until it is mended, deleted or wants none', () => {
+test('an invalid pool keeps its address set until it is fixed, deleted or requests none', () => {
   const bench = setUp();
   const set = bench.list('Address_Set', 'my.pool', 'addresses');
   bench.edit('ippools', 'my-pool', { ips: ['nonsense'] });
@@ -117,7 +117,7 @@ test('a pool that is edited into nonsense keeps its address set as it was until 
   assert.deepEqual(bench.rowIds('Address_Set'), []);
 });
 
-test('all that is wrong with the items of a pool is told at once', () => {
+test('all invalid items of a pool are reported at once', () => {
   const bench = setUp();
   bench.edit('ippools', 'my-pool', { ips: ['10.0.0.60-10.0.0.90', '10.0.0.9', '10.0.0.5..10.0.0.2'] });
   bench.settle();
@@ -181,7 +181,7 @@ test('a pool that is refused makes no other one refused, and takes no address fr
   assert.equal(scene.addressOf('shop/web'), '10.16.0.30');
 });
 
-test('a pool of a Subnet that is refused waits for it, with what is wrong there and the command for it, and is ready once that is mended', () => {
+test('a pool of an invalid Subnet waits, reports the fault with the command, and is ready once that is fixed', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.1.0.0/24', gateway: '10.9.0.1' } });
   bench.put('ippools', { metadata: { name: 'of-odd' }, spec: { subnet: 'odd', ips: ['10.1.0.9'] } });
@@ -199,7 +199,7 @@ test('a pool of a Subnet that is refused waits for it, with what is wrong there 
   assert.equal(bench.condition('ippools', 'of-odd', 'Ready')?.status, 'True');
 });
 
-test('usage of the pool is told in its status', () => {
+test('the status of the pool has its usage', () => {
   const bench = setUp();
   const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
   bench.world.poolUsage.set('my-pool', {
@@ -226,7 +226,7 @@ test('a pool that asks outside of its Subnet is refused, and holds up no other',
 });
 
 for (const ips of [['0.0.0.0/0'], ['10.16.0.0/8'], ['nonsense', '10.15.0.0..10.17.0.0']]) {
-  test(`nor does it take ${ips.join(', ')} from those that are right: their counts are told, and pods are given addresses of them`, () => {
+  test(`nor does it take ${ips.join(', ')} from valid ones: their counts are reported, and pods get their addresses`, () => {
     const scene = new PodScene();
     const pool = (name: string, items: readonly string[], creationTimestamp?: string): void =>
       void scene.bench.put('ippools', {
@@ -244,7 +244,7 @@ for (const ips of [['0.0.0.0/0'], ['10.16.0.0/8'], ['nonsense', '10.15.0.0..10.1
   });
 }
 
-test('a pool of addresses that are given to nobody says so, until it has one that is', () => {
+test('a pool without an allocatable address reports it, until it has one', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'none' }, spec: { subnet: 'red', ips: ['10.0.0.0', '10.0.0.1', '10.0.0.255'] } });
   bench.settle();

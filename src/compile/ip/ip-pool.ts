@@ -1,6 +1,5 @@
 /**
- * IPPool: its usage and conditions, the address set it may keep, and how it goes. Its addresses are told to the allocator with
- * those of its Subnet.
+ * IPPool: usage, conditions, optional address set, and deletion. The Subnet's rule passes its addresses to the allocator.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
@@ -72,14 +71,14 @@ export const ipPool: Rule = {
   },
 };
 
-/** A Subnet that is being deleted takes no new pool; those that were there before go on until it is gone. */
+/** A Subnet that is being deleted accepts no new pool; existing ones stay until it is gone. */
 function createdTooLate(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
   if (since === undefined || created < since || !world.ask(isClosed, spec.subnet)) return undefined;
   return { message: poolTooLate(name, spec.subnet) };
 }
 
-/** What a pool is told that comes to a Subnet which is being deleted. */
+/** The message of a new pool in a Subnet that is being deleted. */
 export function poolTooLate(name: string, subnet: string): string {
   return `IPPool ${name}: spec.subnet "${subnet}" takes no new pool: Subnet ${subnet} is being deleted; ${commandText`kubectl describe subnet ${subnet}`}`;
 }
@@ -98,7 +97,7 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
   ];
 }
 
-/** Of a pool in a network that runs: nobody has an address of it, and none is left, so there is none. */
+/** The finding if no address of a valid pool is in use or can be allocated. */
 function withoutAddresses(world: World, { name, spec }: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
   if (usage === undefined || !world.ask(subnetReady, spec.subnet).ready) return [];
   if ([usage.v4, usage.v6].some(({ available, using }) => available > 0n || using > 0n)) return [];
@@ -118,7 +117,7 @@ function withoutAddresses(world: World, { name, spec }: PoolView, usage: SubnetU
 
 type NamedSet = readonly [name: string, addresses: readonly string[]];
 
-/** The sets of a pool by name: one, or of a pool of both families one for each, since OVN rejects a match that names a set of both. */
+/** The address sets of a pool: one per family, since OVN rejects a match with a set of both families. */
 function addressSetsOf(pool: string, addresses: PoolAddresses): readonly NamedSet[] {
   const [v4, v6] = [textsOf(addresses, 4), textsOf(addresses, 6)];
   const name = ipPoolAddressSet(pool);
@@ -129,7 +128,7 @@ function addressSetsOf(pool: string, addresses: PoolAddresses): readonly NamedSe
   ];
 }
 
-/** Single addresses and networks that cover a family of the pool exactly, as OVN takes them. */
+/** Addresses and networks, in OVN's syntax, that cover a family of the pool exactly. */
 function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
   return addresses[family].intervals
     .flatMap((interval) => cidrCover({ family, ...interval }))
@@ -137,7 +136,7 @@ function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
     .toSorted();
 }
 
-/** A set that a match names stays as it was while the spec is wrong: without it OVN would drop the match in silence. */
+/** The sets of an invalid pool stay: without the set OVN would ignore a match that names it. */
 function frozenSets(world: World, pool: string, owner: RowOwner): readonly NamedSet[] {
   return [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].flatMap((set): readonly NamedSet[] => {
     const id = rowId('Address_Set', set);
@@ -146,7 +145,7 @@ function frozenSets(world: World, pool: string, owner: RowOwner): readonly Named
   });
 }
 
-/** Of a pool in order whose Subnet is refused and runs no network: nobody is given anything. */
+/** The reason why a valid pool waits: its Subnet is invalid and has no network, so nothing is allocated. */
 function waitsFor(world: World, { name, spec }: PoolView): string | undefined {
   const acceptance = world.ask(subnetAcceptance, spec.subnet);
   if (acceptance.kind !== 'invalid') return undefined;
@@ -157,8 +156,8 @@ function waitsFor(world: World, { name, spec }: PoolView): string | undefined {
 }
 
 /**
- * @param conflict why it cannot have its address set; its addresses are given all the same
- * @param waits why its Subnet gives nothing
+ * @param conflict why it cannot have its address set; its addresses are allocated anyway
+ * @param waits why its Subnet allocates nothing
  */
 function conditionsOf(
   name: string,

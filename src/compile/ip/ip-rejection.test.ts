@@ -22,7 +22,7 @@ function counts(scene: PodScene): readonly unknown[] {
   return [Number(status?.['v4usingIPs']), Number(status?.['v4availableIPs'])];
 }
 
-test('an address whose IP object is refused is given back and told; another pod has it; when the policy is lifted the pod is bound', () => {
+test('the address of a rejected IP object is released and reported; another pod gets it; the pod binds when the policy is gone', () => {
   const scene = small();
   scene.bench.rejectsIp = (name) => (name === 'web.shop' ? DENIED : undefined);
   scene.pod('web');
@@ -49,7 +49,7 @@ test('an address whose IP object is refused is given back and told; another pod 
   assert.equal(scene.bench.world.rejectedWrites.size, 0);
 });
 
-test('rights that are missing are told with the command that asks for them', () => {
+test('missing rights are reported with the command that checks them', () => {
   const scene = small();
   const user = 'system:serviceaccount:kube-system:kiln-controller';
   scene.bench.rejectsIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
@@ -77,7 +77,7 @@ test('a fresh controller finds nothing reserved, tries once, and tells the same 
   assert.equal(Number(fresh.object('subnets', 's1')?.status?.['v4usingIPs']), 0);
 });
 
-test('a policy that goes on refusing is asked a few times a minute, and what the pod is told does not change', () => {
+test("a policy that keeps denying is tried a few times a minute, and the pod's message does not change", () => {
   const scene = small();
   const asked: number[] = [];
   let now = 0;
@@ -112,7 +112,7 @@ test('a pod of the same name with another uid is tried at once, as is the next p
   assert.equal(scene.addressOf('shop/db-0'), '10.90.0.3', 'what was given back comes last');
 });
 
-test('while the IP object of one interface is refused, the pod is told nothing of the other, and both come together', () => {
+test('while the IP object of one interface is rejected, no annotation of the other is written, and both come together', () => {
   const scene = small();
   scene.subnet('net1', { cidrBlock: '10.91.0.0/24', provider: 'net1.shop.ovn' });
   scene.attachment('shop/net1', 'kube-ovn');
@@ -128,7 +128,7 @@ test('while the IP object of one interface is refused, the pod is told nothing o
   assert.equal(scene.annotations('shop/web')['net1.shop.ovn.kubernetes.io/ip_address'], '10.91.0.3');
 });
 
-test('a virtual machine whose IP object is refused is bound when that is lifted', () => {
+test('a virtual machine with a rejected IP object binds when the policy is gone', () => {
   const scene = small();
   scene.machine('vm');
   scene.bench.rejectsIp = () => DENIED;
@@ -141,7 +141,7 @@ test('a virtual machine whose IP object is refused is bound when that is lifted'
   assert.equal(scene.addressOf('shop/virt-launcher-vm-1'), '10.90.0.3');
 });
 
-test('a pod that runs keeps its address and its port when its IP object was taken away by force and is refused; it is told', () => {
+test('a running pod keeps address and port when its IP object was removed by force and is rejected; it reports that', () => {
   const scene = small();
   scene.pod('web');
   scene.bench.settle();
@@ -158,7 +158,7 @@ test('a pod that runs keeps its address and its port when its IP object was take
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
 });
 
-test('a node whose IP object is refused is told, holds nothing, and joins when that is lifted', () => {
+test('a node with a rejected IP object reports it, holds nothing, and joins when the policy is gone', () => {
   const scene = new PodScene();
   scene.bench.rejectsIp = () => DENIED;
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { addresses: [] } });
@@ -173,7 +173,7 @@ test('a node whose IP object is refused is told, holds nothing, and joins when t
   assert.equal(using(), 2);
 });
 
-test("a user's IP object that a policy does not let be completed: the pod is told, its address is free meanwhile; both are had when it is lifted", () => {
+test("a user's IP object that a policy does not let Kiln complete: the pod reports it, the address is free; both bind when the policy is gone", () => {
   const scene = small();
   scene.bench.rejects = ({ verb, resource, name }) => (verb === 'patch' && resource === 'ips' && name === 'web.shop' ? DENIED : undefined);
   scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 's1', podName: 'web', namespace: 'shop' } });
@@ -199,7 +199,7 @@ test("a user's IP object that a policy does not let be completed: the pod is tol
   assert.match(told(scene), /^True Bound/);
 });
 
-test('a pod whose annotations are refused is told so in its status, without an answer of True between two tries', () => {
+test('a pod with rejected annotations has a condition, which is not True between two attempts', () => {
   const scene = small();
   let asked = 0;
   scene.bench.rejects = ({ verb, resource, ...write }) => {

@@ -1,6 +1,6 @@
 /**
- * An IP object that the API server refused to make, or to complete. Its address is nobody's until it is tried again: a reservation is for
- * the time between an answer and the IP object that follows from it, and none follows.
+ * The API server rejected the create or patch of an IP object. Its address is free until the next attempt: a reservation bridges the time until
+ * the IP object exists, and this one does not come to exist.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { World } from '../../world/world.ts';
@@ -8,20 +8,20 @@ import { writeRejection } from '../write-rejection.ts';
 
 export interface IpRejection {
   readonly message: string;
-  /** It is not tried now. */
+  /** Whether the next attempt is not due yet. */
   readonly rests: boolean;
 }
 
 /**
- * @param uid of the pod or node that it is made for
- * @param who that is, as it is told
- * @param kept whether its address is its own all the same
+ * @param uid of the pod or node that it is for
+ * @param who kind and name of that object for the message
+ * @param kept whether it keeps its address anyway
  */
 export function ipRejection(world: World, name: string, uid: string, who: string, kept: boolean): IpRejection | undefined {
   return told(writeRejection(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be made`, kept);
 }
 
-/** Of one that is there, and does not say yet what it should. */
+/** For an existing IP object that needs a patch. */
 export function ipPatchRejection(world: World, { metadata }: IP, who: string, kept: boolean): IpRejection | undefined {
   const { name, uid } = metadata;
   return told(writeRejection(world, 'ips', name, 'object', uid), `${who}: IP ${name} cannot be written`, kept);

@@ -1,5 +1,5 @@
 /**
- * What an IP object that a user made asks for, and what is wrong with it whoever else there is.
+ * The request of a user's IP object, and what is wrong with it independently of other objects.
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/kinds/ip.ts';
@@ -21,15 +21,15 @@ import { commandText } from '../../text/command-text.ts';
 
 export interface RequestProblem {
   readonly reason: Reason;
-  /** Path of the field; empty where it is none of its own. */
+  /** Path of the field; empty if it is no field of the object. */
   readonly field: string;
-  /** Without what to do next. */
+  /** Without the next command. */
   readonly message: string;
-  /** A command for an object that is there. */
+  /** The next command for an existing object. */
   readonly next: string;
 }
 
-/** Why it cannot be given an address, whoever else there is. */
+/** Why it cannot get an address, independently of other objects. */
 export function requestProblem(world: World, ip: IP): RequestProblem | undefined {
   const { name } = ip.metadata;
   const { subnet = '', podName = '', namespace = '' } = ip.spec;
@@ -63,7 +63,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   if (exclusion !== undefined) return problem(exclusion.reason, 'spec.subnet', `spec.subnet "${subnet}": ${exclusion.message}`, edit);
   if (isReserved(ip) && holds) return undefined;
   const readiness = world.ask(subnetReady, subnet);
-  // One that was there before the deletion of its Subnet began has what it says, and is among those that hold it.
+  // An IP object with an address from before the Subnet's deletion keeps it and blocks the deletion.
   if (readiness.ready || (holds && readiness.reason === 'SubnetTerminating')) return undefined;
   return {
     reason: reasonToWait(readiness),
@@ -73,19 +73,19 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   };
 }
 
-/** `sentence`, which is about its Subnet, as it is said to the object. */
+/** The message of the object for a sentence about its Subnet. */
 export function ipSubnetMessage({ metadata: { name }, spec: { subnet = '' } }: IP, sentence: string): string {
   return `IP ${name}: spec.subnet "${subnet}": ${sentence}`;
 }
 
-/** What keeps it from the addresses that it asks for, as it is said to the object. */
+/** The message of the object for a sentence about its requested addresses. */
 export function ipAddressMessage({ metadata: { name }, spec }: IP, sentence: string): string {
   const addresses = (spec.ipAddress ?? '') === '' ? (['v4IpAddress', 'v6IpAddress'] as const) : (['ipAddress'] as const);
   const fields = [...addresses, 'macAddress' as const].flatMap((field) => (spec[field] ? [`spec.${field} "${spec[field]}"`] : []));
   return [`IP ${name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')]), sentence].join(': ');
 }
 
-/** The address that it asks for. */
+/** Its address request. */
 export function ipAddressRequest(world: World, ip: IP): AddressRequest {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
   const asked = parseDualAddress([...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','));

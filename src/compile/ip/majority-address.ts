@@ -1,7 +1,7 @@
 /**
- * Addresses that several places say: an IP object, annotations, a port row. They agree, but for the moment after somebody changed one of
- * them by hand; then what two of them say is right, and the third is written again. Where no two agree (one was changed, another taken
- * away), the first that a Subnet has is right.
+ * The addresses of an interface have several records: IP object, annotations, port row. They agree, except shortly after one was edited by
+ * hand: then the two that agree are right, and Kiln corrects the third. If no two agree (one was edited, another removed), the first that its
+ * Subnet has is right.
  */
 import type { RowId } from '../../nb/row-id.ts';
 import { parseAddress } from '../../net/address.ts';
@@ -12,14 +12,14 @@ import type { Addresses } from './ip-object.ts';
 import { sameAddresses } from './ip-object.ts';
 
 /**
- * @param said the most durable place first
- * @param told what a place says that proves nothing by itself: it decides between the others where they differ
+ * @param records the most durable first
+ * @param tieBreaker a record that proves nothing by itself: it decides between the others if they differ
  */
-export function majorityAddress(world: World, said: readonly Addresses[], told?: Addresses): Addresses | undefined {
+export function majorityAddress(world: World, records: readonly Addresses[], tieBreaker?: Addresses): Addresses | undefined {
   return (
-    said.find((one, i) => sameAddresses(one, told) || said.some((other, j) => i !== j && sameAddresses(one, other))) ??
-    said.find((one) => said.length < 2 || isOfItsSubnet(world, one)) ??
-    said[0]
+    records.find((one, i) => sameAddresses(one, tieBreaker) || records.some((other, j) => i !== j && sameAddresses(one, other))) ??
+    records.find((one) => records.length < 2 || isOfItsSubnet(world, one)) ??
+    records[0]
   );
 }
 
@@ -32,7 +32,7 @@ function isOfItsSubnet(world: World, { subnet, v4, v6 }: Addresses): boolean {
   return has(v4, view?.v4?.cidr) && has(v6, view?.v6?.cidr);
 }
 
-/** What a port row carries, in the Subnet that it is marked with. */
+/** The addresses of a port row, in the Subnet of its `external_ids`. */
 export function addressesInRow(world: World, id: RowId): Addresses | undefined {
   const stations = world.rows.column(id, 'addresses');
   const externalIds = world.rows.column(id, 'external_ids');
@@ -43,7 +43,7 @@ export function addressesInRow(world: World, id: RowId): Addresses | undefined {
   return addressesIn(subnet, mac, addresses);
 }
 
-/** Undefined where none of the texts is an address. */
+/** Undefined if none of the texts is an address. */
 export function addressesIn(subnet: string, mac: string, texts: readonly string[]): Addresses | undefined {
   const ofFamily = (family: 4 | 6): string => texts.find((text) => parseAddress(text)?.family === family) ?? '';
   const [v4, v6] = [ofFamily(4), ofFamily(6)];

@@ -54,7 +54,7 @@ test('what asks for an address is completed while a pod of its name waits, and s
   assert.deepEqual([ip?.spec['v4IpAddress'], ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']], ['10.16.0.2', 'true']);
 });
 
-test('a running pod whose IP object is labelled as reserved leaves it behind', () => {
+test('an IP object labelled as reserved under a running pod stays after the pod', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();
@@ -110,7 +110,7 @@ test('a refusal names the object, the field, its value and the rule', () => {
   );
 });
 
-test('who asks for an address in use is refused and no second holder; who says all of it is one, and both are told', () => {
+test('a request for an address in use fails and is no second holder; a complete IP object is one, and both report it', () => {
   const scene = new PodScene();
   reserve(scene, { ipAddress: '10.16.8.8' });
   const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
@@ -160,7 +160,7 @@ test('two that were restored with one address say so while their Subnet is not r
   assert.doesNotMatch(said('a.shop'), /AddressConflict/);
 });
 
-test('one whose texts nobody can read, or contradict each other, is told with field, value and rule; it is given nothing else instead', () => {
+test('an IP object with unreadable or contradictory fields reports field, value and rule; it gets no other address', () => {
   const scene = new PodScene();
   const cases: readonly (readonly [spec: object, reason: string, says: RegExp])[] = [
     [
@@ -194,7 +194,7 @@ test('one whose texts nobody can read, or contradict each other, is told with fi
   }
 });
 
-test('a pod that is refused the address of the IP object which is there for it is told of that one, not of what its annotation names', () => {
+test('a pod that cannot have the address of its reserved IP object reports that object, not its annotation', () => {
   const scene = new PodScene();
   scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.8.8' } });
   scene.bench.settle();
@@ -244,7 +244,7 @@ for (const [what, metadata, spec] of [
     { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' },
   ],
 ] as const) {
-  test(`an IP object that ${what} and comes when its Subnet is being deleted is told so, is not completed and does not hold it`, () => {
+  test(`an IP object that ${what} and is created while its Subnet is being deleted reports it, is not completed and does not block it`, () => {
     const { bench } = going();
     bench.put('ips', {
       metadata: { name: 'web.shop', ...metadata },
@@ -264,7 +264,7 @@ for (const [what, metadata, spec] of [
   });
 }
 
-test('an IP object that says an address and was there before its Subnet was deleted holds it and is completed, though nobody led meanwhile', () => {
+test("an IP object with an address from before its Subnet's deletion blocks it and is completed, also after a time without a leader", () => {
   for (const more of [{}, RESERVED]) {
     const { bench } = going();
     bench.put('ips', {

@@ -1,6 +1,6 @@
 /**
- * An IP object that a user makes to have an address kept: it is completed with an address of its Subnet, the one it names or any, and
- * from then on it holds it, until the user deletes it. A pod of its name gets the address.
+ * An IP object that a user creates to reserve an address. Kiln completes it with the requested address of its Subnet, or any; then it holds the
+ * address until the user deletes it. A pod with its name gets the address.
  */
 import type { IP } from '../../api/kinds/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
@@ -13,7 +13,7 @@ import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
-import { writeRejection } from '../write-rejection.ts';
+import { writeRejection } from '../write-refusal.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export const reservedIp: Rule = {
@@ -24,11 +24,11 @@ export const reservedIp: Rule = {
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
     if (problem !== undefined) return [saying(ip, refused(problem, problem.next))];
-    // An address that its object cannot say is nobody's.
+    // An address that cannot be written into its object is free.
     if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
     const reservation = world.reservations.get(request.request.claimant);
-    // Of two that hold one address each is told by the rule that watches what is held.
+    // A conflict of two holders is reported by the rule of held addresses.
     if (reservation?.kind === 'failed' && reservation.code === 'AddressConflict' && !onlyRequests(ip))
       return [request, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'failed')

@@ -45,7 +45,7 @@ function rowsWith(scene: PodScene, address: string): readonly string[] {
   return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.stations(name)).includes(address));
 }
 
-test('an IP object written by hand over a bound pod: both are told, the pod keeps its port, the other never gets one', () => {
+test("an IP object created by hand with a bound pod's address: both report it, the pod keeps its port, the other never gets one", () => {
   const scene = new PodScene();
   static7(scene, 'first');
   const station = scene.stations('first.shop');
@@ -68,7 +68,7 @@ test('an IP object written by hand over a bound pod: both are told, the pod keep
   assert.equal(scene.addressOf('shop/second'), undefined);
 });
 
-test("when the first one goes, the other is nobody's rival any more and its pod gets the port", () => {
+test('when the first claimant goes, the conflict of the other ends and its pod gets the port', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   restored(scene, 'second');
@@ -105,7 +105,7 @@ test('of two IP objects from a backup whose pods have no port, the first by crea
   }
 });
 
-test('a younger one that is bound keeps its port when an older IP object appears: nobody who is bound is moved', () => {
+test('a bound younger claimant keeps its port when an older IP object appears', () => {
   const scene = new PodScene();
   restored(scene, 'old');
   scene.bench.vanish('ips', 'old.shop');
@@ -127,7 +127,7 @@ test('a younger one that is bound keeps its port when an older IP object appears
   assert.deepEqual([fresh.writes, fresh.row('Logical_Switch_Port', 'young.shop')?.['addresses']], [0, station]);
 });
 
-test('two that are both bound stay both, and are told', () => {
+test('two bound claimants both stay, and report the conflict', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   scene.pod('second');
@@ -190,7 +190,7 @@ test('one of them that has its port keeps it, though it is the later one; the ot
   assert.match(scene.addressOf('shop/late') ?? '', /^10\.16\./);
 });
 
-test('one whose pod names the address waits for it: nothing else will do', () => {
+test('a claimant whose pod requests the address waits for it', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   const { uid } = scene.pod('second', { annotations: { 'ovn.kubernetes.io/ip_address': ADDRESS } }).metadata;
@@ -214,7 +214,7 @@ test('two of one MAC: the later one without a port is given another MAC, and kee
   assert.doesNotMatch(String(scene.stations('young.shop')), /0a:00:00:00:00:77/);
 });
 
-test('a pod whose Subnet is refused is told of its rival too', () => {
+test('a pod with an invalid Subnet also reports its conflict', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.300.0.0/24' });
   const keys = { allocated: 'true', logical_switch: 'side', ip_address: '10.1.0.4', mac_address: '0a:00:00:00:00:04' };

@@ -49,7 +49,7 @@ function scene(tenancy: 'open' | 'namespaced'): PodScene {
 
 for (const tenancy of ['open', 'namespaced'] as const)
   for (const [key, most, over, told] of LIMITS) {
-    test(`${tenancy}: ${key} ${told.source.slice(0, 30)}: as many as the limit are taken, one more is refused, and edited in later it changes no row`, () => {
+    test(`${tenancy}: ${key} ${told.source.slice(0, 30)}: values up to the limit are accepted, one more is invalid, and added later it changes no row`, () => {
       const made = scene(tenancy);
       made.pod('full', { annotations: { [key]: most } });
       made.pod('over', { annotations: { [key]: over } });

@@ -45,7 +45,7 @@ for (const [key, value, right] of [
   [VIP, 'no-such', undefined],
   [FAMILY, 'ipv6', 'ipv4'],
 ] as const) {
-  test(`a pod that has its address and is then annotated with ${key} ${value} is told that it keeps what it has, until it says otherwise`, () => {
+  test(`a pod that has its address and is then annotated with ${key} ${value} reports that it keeps what it has, until the annotation changes`, () => {
     const made = scene();
     const { bench } = made;
     assert.equal(made.addressOf('shop/web'), '10.1.0.2');
@@ -67,7 +67,7 @@ for (const [key, value, right] of [
   });
 }
 
-test('a pod that was given what its annotations ask for is told nothing', () => {
+test('a pod with the requested addresses reports nothing', () => {
   for (const annotations of [
     { [POOL]: 'few' },
     { [POOL]: '10.1.0.50,10.1.0.51' },
@@ -81,7 +81,7 @@ test('a pod that was given what its annotations ask for is told nothing', () => 
   }
 });
 
-test('a Vip that is made again with another address is given to who asks next: the pod before keeps what it was given, and is told', () => {
+test('the next pod gets the address of a recreated Vip; the pod before keeps its address and reports it', () => {
   const made = scene({ [VIP]: 'shared' });
   const { bench } = made;
   assert.equal(made.addressOf('shop/web'), '10.1.0.40');
@@ -109,7 +109,7 @@ test('a pod that has its address and is then annotated with a Vip does not keep 
   assert.equal(made.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressKept');
 });
 
-test('a pod that asks for an address by name beside a pool without it is told which the pool has, and that the name comes first', () => {
+test("a pod that requests an address and a pool without it reports the pool's addresses and the precedence of the address", () => {
   const made = scene({ 'ovn.kubernetes.io/ip_address': '10.1.0.99', [POOL]: 'few' });
   assert.equal(made.addressOf('shop/web'), '10.1.0.99');
   const { reason, message } = made.bench.condition('pods', 'shop/web', BOUND) ?? {};
@@ -148,7 +148,7 @@ for (const [suffix, value, right] of [
   ['logical_switch', 'ovn-default', 'net'],
   ['mac_address', '0a:00:00:00:00:01', undefined],
 ] as const) {
-  test(`${suffix} of a pod that has its address is put right, and the pod is told once what it was`, () => {
+  test(`${suffix} of a bound pod is corrected, and one Event has the edited value`, () => {
     const made = scene();
     const key = `ovn.kubernetes.io/${suffix}`;
     const before = made.annotations('shop/web')[key] ?? '';
@@ -167,7 +167,7 @@ for (const [suffix, value, right] of [
   });
 }
 
-test('an annotation that was taken away, or is written in another way, is put right without a word', () => {
+test('a removed or differently spelled annotation is corrected without an Event', () => {
   const made = scene();
   annotate(made, { 'ovn.kubernetes.io/ip_address': undefined });
   assert.equal(made.addressOf('shop/web'), '10.1.0.2');

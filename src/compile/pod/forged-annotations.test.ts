@@ -63,7 +63,7 @@ test("a pod that says it was given another tenant's address, or its MAC, has no 
   assert.deepEqual(fresh.row('Logical_Switch_Port', 'victim.shop')?.['addresses'], before);
 });
 
-test('a pod that says it was given what is free asks for it, by all rules of who asks', () => {
+test('an unproven claim of a free address is a request, with all rules of requests', () => {
   const scene = tenants();
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'green', ip: '10.2.0.9' }) });
   scene.pod('greedy', { namespace: 'mallory', annotations: lies({ subnet: 'green', ip: '10.2.0.1' }) });
@@ -126,7 +126,7 @@ test("a port that a pod has in the join Subnet goes: what was taken before the r
   );
 });
 
-test('a pod that has an address and says another one keeps its own, and holds up nobody who asks for the other', () => {
+test('a bound pod that claims another address keeps its own, and does not block requests for the other', () => {
   const scene = tenants();
   scene.pod('liar', { namespace: 'mallory', annotations: {} });
   scene.bench.settle();
@@ -156,7 +156,7 @@ test('of a pod that is bound, its IP object and its port row each prove it alone
   }
 });
 
-test('who says its address without a proof is refused when another one has it by now', () => {
+test('an unproven claim fails if another claimant has the address', () => {
   const scene = tenants();
   const annotations = scene.annotations('shop/victim');
   scene.bench.vanish('pods', 'shop/victim');

@@ -13,7 +13,7 @@ function made(scene: PodScene, name: string, spec: object, metadata: object = {}
   scene.bench.put('ips', { metadata: { name, ...metadata }, spec: { podName: 'web', namespace: 'shop', podType: '', ...spec } });
 }
 
-test('an IP object of a name that its Subnet does not go with keeps its pod from binding, which is told what to do; nothing is counted', () => {
+test('an IP object whose name does not fit its Subnet keeps its pod from binding; the pod reports what to do; nothing is counted', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/28', provider: 'net0.shop.ovn' });
   made(scene, 'web.shop', { subnet: 'side', podType: 'StatefulSet' });
@@ -101,7 +101,7 @@ test("a user's IP object of the name of its port, for another pod, is named", ()
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
 });
 
-test('a pod made by hand under the name of one that a StatefulSet will make is told so', () => {
+test("a pod created by hand with the name of a StatefulSet's future pod reports it", () => {
   const scene = new PodScene();
   scene.statefulSet('web', 1);
   scene.pod('web-0', { statefulSet: 'web' });
@@ -129,7 +129,7 @@ test('an IP object that lost its address keeps nothing for a StatefulSet, and it
   assert.equal(scene.bench.object('ips', 'web-0.shop')?.spec['v4IpAddress'], '10.16.0.2');
 });
 
-test('an IP object whose pod was declared elsewhere by other words than its StatefulSet is released, and the pod binds there', () => {
+test('an IP object is released if its pod requests another Subnet than its StatefulSet did, and the pod binds there', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/28' });
   scene.statefulSet('web', 1);
@@ -143,7 +143,7 @@ test('an IP object whose pod was declared elsewhere by other words than its Stat
   assert.equal(using(scene, 'ovn-default'), 0);
 });
 
-test('an earlier IP object of the name that another program keeps is waited for, told, with nothing taken', () => {
+test("a pod waits for an earlier IP object that another program's finalizer keeps, reports it, and gets no address", () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();

@@ -55,7 +55,7 @@ test('without the setting a launcher is a pod like others', () => {
   assert.equal(using(made), 0n);
 });
 
-test('a stopped machine keeps address, MAC and port: nobody else gets them, over a restart of the controller, after a failure', () => {
+test('a stopped machine retains address, MAC and port, over a restart of the controller and after a failure', () => {
   for (const end of ['gone', 'Failed', 'Succeeded'] as const) {
     const made = scene();
     const before = facts(made);
@@ -101,7 +101,7 @@ test('with the machine go address and port, in whatever order machine, instance 
   }
 });
 
-test('somebody who deletes the IP object of a stopped machine frees the address, and the machine gets another one', () => {
+test("deletion of a stopped machine's IP object frees the address, and the machine gets another one", () => {
   const made = scene();
   made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
   made.bench.settle();
@@ -267,7 +267,7 @@ test('an interface that only the target of a migration has is made before the mi
   assert.equal(made.annotations('shop/virt-launcher-vm-a')['fast.shop.ovn.kubernetes.io/allocated'], undefined);
 });
 
-test('the target of a migration is told what the source waits for', () => {
+test('the target of a migration reports what the source waits for', () => {
   const made = scene({}, { [NETWORKS]: 'shop/nowhere' });
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
   made.bench.settle();

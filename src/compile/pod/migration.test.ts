@@ -95,7 +95,7 @@ test('it succeeds: both chassis until then, then the target leads, while the sou
   assert.deepEqual(made.bench.row('Port_Group', 'node.n2')?.['ports'], [`Logical_Switch_Port/${PORT}`]);
 });
 
-test('it fails or is aborted: the address stays with the source, which OVN is told until the target is gone', () => {
+test('failed or aborted: the address stays with the source, whose chassis the port has until the target is gone', () => {
   for (const end of ['alive', 'Failed', 'Succeeded'] as const) {
     const made = scene();
     const address = made.addressOf('shop/a');

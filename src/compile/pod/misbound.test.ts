@@ -39,7 +39,7 @@ function eventsOf(scene: PodScene, reason: string): readonly string[] {
   return scene.bench.events.filter((event) => event.reason === reason).map(({ object }) => object);
 }
 
-test('a Subnet that claims a namespace later makes its pods misbound: told in condition and Event, and nobody is moved', () => {
+test('a Subnet that claims a namespace later makes its pods misbound: condition and Event report it, and no pod is moved', () => {
   const scene = late({ web: {}, db: {} });
   assert.deepEqual(bound(scene, 'web'), ['True', 'Misbound']);
   assert.match(
@@ -106,13 +106,13 @@ test('rebind: a running pod stays, the next one of its name is bound where the n
   assert.deepEqual(bound(scene, 'db-0'), [undefined, undefined]);
 });
 
-test('rebind: a pod that nothing makes again is not told of an owner', () => {
+test('rebind: the message of a pod without a controller names no owner', () => {
   const scene = late({ bare: {}, owned: { replicaSet: 'web' } }, 'rebind');
   assert.match(message(scene, 'bare'), /; a new pod is bound there: delete this one/);
   assert.match(message(scene, 'owned'), /; the next pod of its owner is bound there/);
 });
 
-test('evict: pods that something makes again leave as their budgets allow; others are told why not', () => {
+test('evict: pods of a controller are evicted as their budgets allow; others report why not', () => {
   const scene = new PodScene();
   say(scene, 'evict');
   for (const name of ['a', 'b']) scene.pod(name, { replicaSet: 'web' });
@@ -136,7 +136,7 @@ test('evict: pods that something makes again leave as their budgets allow; other
   assert.equal(scene.addressOf('shop/c'), '10.40.0.2');
 });
 
-test('evict: nobody is evicted for a Subnet that cannot take the new pod yet', () => {
+test('evict: no pod is evicted while the Subnet cannot accept the new pod', () => {
   const scene = new PodScene();
   say(scene, 'evict');
   scene.pod('web', { replicaSet: 'web' });
@@ -147,7 +147,7 @@ test('evict: nobody is evicted for a Subnet that cannot take the new pod yet', (
   assert.match(message(scene, 'web'), /evicted when that is ready: .*nowhere/);
 });
 
-test('the policy of the cluster holds where the namespace says none, and a word that is none is told', () => {
+test("the cluster's policy is in effect if the namespace has none, and an invalid one is reported", () => {
   const scene = late({ web: { replicaSet: 'web' } }, 'move');
   assert.notEqual(scene.bench.object('pods', 'shop/web'), undefined);
   const [event] = scene.bench.events.filter(({ object }) => object === 'namespaces/shop');

@@ -67,7 +67,7 @@ test('a list gives a StatefulSet pod the address of its ordinal', () => {
   );
 });
 
-test('a bad annotation is named with its key, value and rule, and mended', () => {
+test('an invalid annotation is reported with key, value and rule, until it is fixed', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.0.300' } });
   scene.bench.settle();

@@ -109,7 +109,7 @@ test('pods that come and go do not use up a Subnet for addresses only', () => {
   assert.equal(made.bench.allocation.ledger.usage('wide')?.v4?.using, 0n);
 });
 
-test('a completed pod gives up the addresses of all its interfaces', () => {
+test('a completed pod releases the addresses of all its interfaces', () => {
   const made = scene();
   made.bench.put('pods', {
     metadata: { name: 'web', namespace: 'shop' },

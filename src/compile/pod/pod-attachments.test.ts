@@ -156,7 +156,7 @@ test('a default network of the pod takes the place of its own interface', () => 
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn', 'web.shop.wide.infra']);
 });
 
-test('nothing is told before each interface has what it asks for, and then all in one patch', () => {
+test('no annotation is written before each interface has its addresses, and then all in one patch', () => {
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast,infra/slow,infra/late' } });
   made.attachment('infra/slow', 'kube-ovn');
@@ -296,7 +296,7 @@ test('an address that a user reserves for an attached interface is the one that 
   assert.deepEqual(named(made, 'ports', 'web'), []);
 });
 
-test('a pod of which one interface cannot be had has none of the others begun: no IP object, no port; it binds when it can', () => {
+test('while one interface of a pod waits, the others have no IP object and no port; then all bind', () => {
   for (const scarce of ['net1', 'net2']) {
     const scene = new PodScene();
     for (const [i, name] of ['net1', 'net2'].entries()) {
@@ -332,7 +332,7 @@ test('a pod of which one interface cannot be had has none of the others begun: n
   }
 });
 
-test('pods that want the last addresses of the same networks do not hold each other up: one has all, then the next', () => {
+test('pods that need the last addresses of the same networks do not block each other: one gets all, then the next', () => {
   const scene = new PodScene();
   for (const [i, name] of ['net1', 'net2'].entries()) {
     scene.bench.put('network-attachment-definitions', {
@@ -357,7 +357,7 @@ test('pods that want the last addresses of the same networks do not hold each ot
   }
 });
 
-test('two pods that were each given the address that the other one lacks do not take turns for ever', () => {
+test('two pods that each have the address that the other needs do not alternate', () => {
   const scene = new PodScene();
   for (const [i, name] of ['net1', 'net2'].entries()) {
     scene.bench.put('network-attachment-definitions', {
@@ -390,7 +390,7 @@ test('two pods that were each given the address that the other one lacks do not 
   }
 });
 
-test('a pod of which one interface is asked for wrongly holds no address of the others', () => {
+test('a pod with an invalid request for one interface holds no address of the others', () => {
   const scene = new PodScene();
   scene.bench.put('network-attachment-definitions', {
     metadata: { name: 'net1', namespace: 'shop' },

@@ -50,7 +50,7 @@ const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: s
 ];
 
 for (const [key, bad, rule, good] of CASES) {
-  test(`a pod with ${key} ${bad} is told object, key, value and rule, has nothing, and binds as soon as it says ${good || 'nothing'}`, () => {
+  test(`a pod with ${key} ${bad} reports object, key, value and rule, has nothing, and binds as soon as it has ${good || 'nothing'}`, () => {
     const scene = new PodScene();
     scene.pod('a', { annotations: { [key]: bad } });
     scene.bench.settle();
@@ -69,7 +69,7 @@ for (const [key, bad, rule, good] of CASES) {
   });
 }
 
-test('what a running pod lists that can be nothing is told, and is neither among the keys of its port nor among its addresses', () => {
+test('invalid list items of a running pod are reported, and are neither in the keys of its port nor in its addresses', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/port_security': 'true' } });
   scene.bench.settle();
@@ -87,7 +87,7 @@ test('what a running pod lists that can be nothing is told, and is neither among
   assert.deepEqual(scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security'), [`${station} 10.16.0.50`]);
 });
 
-test("what only the Subnet of an attached network knows is told of that network's annotation; of its own, that it asked for nothing", () => {
+test("a fault that only the Subnet of an attached network shows is reported on that network's annotation; on the pod's own, only that nothing was requested", () => {
   const scene = new PodScene();
   scene.bench.put('network-attachment-definitions', {
     metadata: { name: 'net1', namespace: 'shop' },
@@ -126,7 +126,7 @@ test('options of DHCP for one port: a row of its own, the defaults with its opti
   assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], null);
 });
 
-test('a pod that runs and is edited to what nobody can read keeps its network, says so, and no longer once it is mended', () => {
+test('a running pod edited to an unreadable value keeps its network and reports it until it is fixed', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();
@@ -148,7 +148,7 @@ test('a pod that runs and is edited to what nobody can read keeps its network, s
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'Bound');
 });
 
-test('a pod that asks for what is not implemented has a condition while it does', () => {
+test('a pod that requests something not implemented has a condition while it does', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
   scene.bench.settle();

@@ -153,7 +153,7 @@ function objectOf(scene: PodScene, name: string): { readonly metadata: { readonl
   return output.object as unknown as { readonly metadata: { readonly name: string } };
 }
 
-test('what somebody changes by hand under a running pod is put back: annotation, IP object or row', () => {
+test('edits by hand under a running pod are undone: annotation, IP object or row', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
   scene.pod('web');
@@ -182,7 +182,7 @@ test('what somebody changes by hand under a running pod is put back: annotation,
   same();
 });
 
-test('a pod that goes before it had an address asks for none', () => {
+test('a pod that terminates before it had an address requests none', () => {
   const scene = new PodScene();
   const pod = scene.pod('web');
   const { world } = scene.bench;
@@ -196,7 +196,7 @@ test('a pod that goes before it had an address asks for none', () => {
 });
 
 for (const subnet of ['no-such', 'other'])
-  test(`a pod whose port is taken away while its IP object is edited to name Subnet ${subnet} keeps the address that its Subnet has`, () => {
+  test(`a pod whose port is deleted while its IP object is edited to name Subnet ${subnet} keeps the address that its Subnet has`, () => {
     const scene = new PodScene();
     scene.subnet('other', { cidrBlock: '10.77.0.0/24' });
     scene.pod('web');

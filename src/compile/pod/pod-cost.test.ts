@@ -66,7 +66,7 @@ test('at a start the rules of a pod and of its IP object run once each', () => {
   assert.equal(runs(110) - runs(10), 100 * 3);
 });
 
-test('of pods whose Subnet was torn out one that loses its IP object runs the rules of no other', () => {
+test('after a Subnet was removed by force, a lost IP object runs the rules of its own pod only', () => {
   const cost = (pods: number): number => {
     const scene = new PodScene();
     scene.subnet('side', { cidrBlock: '10.1.0.0/24' });

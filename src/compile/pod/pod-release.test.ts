@@ -19,7 +19,7 @@ test('with the pod go its port, its memberships and its IP object, and the addre
   assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 0n);
 });
 
-test('a pod made again under its name gets an IP object and a row of its own', () => {
+test('a recreated pod gets an IP object and a row of its own', () => {
   const scene = new PodScene();
   const first = scene.pod('web');
   scene.bench.settle();
@@ -39,7 +39,7 @@ for (const [title, restartPolicy, status, released] of [
   ['evicted', 'Always', { phase: 'Failed', reason: 'Evicted' }, true],
   ['failed and to be started again', 'OnFailure', { phase: 'Failed' }, false],
 ] as const) {
-  test(`a pod that is ${title} ${released ? 'gives its address back' : 'keeps its address'}`, () => {
+  test(`a pod that is ${title} ${released ? 'releases its address' : 'keeps its address'}`, () => {
     const scene = new PodScene();
     const pod = scene.pod('job', { spec: { restartPolicy } });
     scene.bench.settle();
@@ -50,7 +50,7 @@ for (const [title, restartPolicy, status, released] of [
   });
 }
 
-test('a pod that terminates on a lost node is released when its grace is over twice, whatever the kubelet says', () => {
+test('a pod that terminates on a dead node is released after twice its grace period', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();
@@ -75,7 +75,7 @@ test('a pod that terminates on a lost node is released when its grace is over tw
   assert.equal(world.deadlines.next, undefined);
 });
 
-test('a pod that goes while its address is being allocated leaves nothing', () => {
+test('a pod deleted during its allocation leaves nothing', () => {
   const scene = new PodScene();
   for (const rounds of [0, 1, 2]) {
     scene.pod('web');
@@ -87,7 +87,7 @@ test('a pod that goes while its address is being allocated leaves nothing', () =
   }
 });
 
-test('pod and Subnet deleted together, at any moment of the binding, leave nothing', () => {
+test('pod and Subnet deleted together, at any time during the binding, leave nothing', () => {
   for (const rounds of [0, 1, 2, 3, 4]) {
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
@@ -106,7 +106,7 @@ test('pod and Subnet deleted together, at any moment of the binding, leave nothi
   }
 });
 
-test('deleted in the worst order (Vpc, Subnet, pod), all goes in the end, and nothing before its users', () => {
+test('deleted in the worst order (Vpc, Subnet, pod), everything goes, and nothing before its users', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
   scene.subnet('blue-a', { vpc: 'blue', cidrBlock: '10.51.0.0/24', namespaces: ['shop'] });

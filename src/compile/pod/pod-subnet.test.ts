@@ -28,7 +28,7 @@ test('a pod that names a Subnet waits until there is one', () => {
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
 });
 
-test('a pod whose namespace the join Subnet claims is sent there, one that names it is sent to itself', () => {
+test('if the join Subnet claims a namespace its pods report the Subnet; a pod that requests it reports its annotation', () => {
   const scene = new PodScene();
   const told = (pod: string): readonly unknown[] => {
     const { reason, message } = scene.bench.condition('pods', `shop/${pod}`, BOUND) ?? {};
@@ -58,7 +58,7 @@ test('a pod whose namespace the join Subnet claims is sent there, one that names
   assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');
 });
 
-test('without any word a pod is in the default Subnet', () => {
+test('without a request a pod is in the default Subnet', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.settle();
@@ -116,7 +116,7 @@ test('several Subnets: the default one of the Vpc, then those that list the name
   assert.equal(subnetOf(scene, 'teams/web'), 'zero');
 });
 
-test('an annotation that was lost on the Namespace is put back and never decided anything', () => {
+test('a lost annotation of the Namespace is written again and never decides anything', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.bench.settle();
@@ -127,7 +127,7 @@ test('an annotation that was lost on the Namespace is put back and never decided
   assert.equal(scene.bench.object('namespaces', 'shop')?.metadata.annotations?.[SUBNET], 'red');
 });
 
-test('a full Subnet is passed over for the next of the namespace, never when the pod names it', () => {
+test('a full Subnet is skipped for the next of the namespace, but not if the pod requests it', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.71.0.0/30', namespaces: ['shop'] });
   scene.subnet('s2', { cidrBlock: '10.72.0.0/24', namespaces: ['shop'] });
@@ -141,7 +141,7 @@ test('a full Subnet is passed over for the next of the namespace, never when the
   assert.deepEqual([scene.addressOf('shop/c'), scene.bench.condition('pods', 'shop/c', BOUND)?.reason], [undefined, 'NoAvailableAddress']);
 });
 
-test('where a full Subnet is passed over, the join Subnet is too, whatever it lists', () => {
+test('with a full Subnet, the join Subnet is skipped too, whatever it lists', () => {
   const scene = new PodScene();
   scene.subnet('a-full', { cidrBlock: '10.1.0.0/30', namespaces: ['shop'] });
   scene.bench.settle();
@@ -154,7 +154,7 @@ test('where a full Subnet is passed over, the join Subnet is too, whatever it li
   assert.equal(scene.bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.reason, 'NoAvailableAddress');
 });
 
-test('when a Subnet takes or gives up a namespace, running pods stay where they are and new ones follow', () => {
+test('when a Subnet adds or removes a namespace, running pods stay and new ones follow', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.pod('old');
@@ -167,7 +167,7 @@ test('when a Subnet takes or gives up a namespace, running pods stay where they 
   assert.deepEqual([scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid], before);
 });
 
-test('a Subnet that is going away takes no new pod, and keeps those it has', () => {
+test('a Subnet that is being deleted accepts no new pod and keeps its pods', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.pod('old');
@@ -184,7 +184,7 @@ test('a Subnet that is going away takes no new pod, and keeps those it has', () 
   assert.equal(subnetOf(scene, 'shop/new'), 'ovn-default');
 });
 
-test('a namespace that awaits a Subnet never falls back', () => {
+test('a namespace that waits for a Subnet never falls back', () => {
   const scene = new PodScene();
   scene.namespace('chart', { annotations: { 'kiln.io/await-subnet': 'true' } });
   scene.pod('web', { namespace: 'chart' });

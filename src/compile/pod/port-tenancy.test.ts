@@ -91,7 +91,7 @@ const REFUSED = [
 ] as const;
 
 for (const [suffix, value, sentence] of REFUSED) {
-  test(`namespaced: a pod that says ${suffix} ${value} is refused, and nothing is begun; open: it has its way`, () => {
+  test(`namespaced: a pod that says ${suffix} ${value} is not allowed, and gets nothing; open: it is`, () => {
     for (const tenancy of ['namespaced', 'open'] as const) {
       const scene = net(tenancy);
       scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });
@@ -132,7 +132,7 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
   assert.ok([column(scene, 'web.shop', 'addresses')].flat().includes('unknown'));
 });
 
-test('an address that an administrator set aside is shared as a Vip for the namespace, and is its own who was given it', () => {
+test('a reserved address is shared as a Vip for the namespace, and belongs to the pod that got it', () => {
   const scene = net();
   scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.201', namespace: 'shop' } });
   scene.pod('own', { annotations: { [`${KEY}/ip_address`]: '10.20.0.202' } });
@@ -144,7 +144,7 @@ test('an address that an administrator set aside is shared as a Vip for the name
   assert.notEqual(conditionOf(scene, 'shop/own')[1], 'PortNotAllowed');
 });
 
-test('an address that a port may send from is taken away from it when somebody is given it', () => {
+test('a port loses an address that it may send from when another object gets it', () => {
   const scene = net();
   scene.pod('web', { annotations: { [`${KEY}/port_vips`]: '10.20.0.50' } });
   scene.bench.settle();
@@ -162,7 +162,7 @@ test('an address that a port may send from is taken away from it when somebody i
   assert.ok(security(scene, 'web.shop').includes('10.20.0.50'));
 });
 
-test('annotations of a pod that runs, edited to what is refused, change nothing of its port and are told', () => {
+test("forbidden edits of a running pod's annotations change nothing of its port and are reported", () => {
   for (const [suffix, value] of REFUSED) {
     const scene = net();
     scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });
@@ -183,7 +183,7 @@ test('annotations of a pod that runs, edited to what is refused, change nothing 
   }
 });
 
-test('a pod that had more before the setting keeps it while it runs, and is told; of addresses of others it keeps none; the next one is refused', () => {
+test('a pod that had more before the setting keeps it while it runs and reports it, except addresses of others; the next pod may not have it', () => {
   const before = net('open');
   before.pod('victim', { namespace: 'others' });
   before.bench.settle();

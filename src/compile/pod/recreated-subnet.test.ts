@@ -11,7 +11,7 @@ function told(scene: PodScene, suffix: string): string | undefined {
   return scene.annotations('shop/web')[`ovn.kubernetes.io/${suffix}`];
 }
 
-test('a pod whose address is not of the network that its Subnet was made again with is told so, and its cidr and gateway stay', () => {
+test('a pod whose Subnet was recreated with another network reports it, and its cidr and gateway stay', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
@@ -29,7 +29,7 @@ test('a pod whose address is not of the network that its Subnet was made again w
   assert.equal(fresh.writes, 0);
 });
 
-test('a pod that was over, and is said to run again when its Subnet has another network, asks for the address that it had, and is refused', () => {
+test('a finished pod whose status is edited to running after its Subnet got another network requests its old address, which fails', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   const annotations = { 'ovn.kubernetes.io/logical_switch': 'side' };
@@ -53,7 +53,7 @@ test('a pod that was over, and is said to run again when its Subnet has another 
   assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop'), undefined);
 });
 
-test('what a pod runs with is told before a network that somebody attaches it to and that does not exist', () => {
+test('an obstacle of a running interface is reported before an attached network that does not exist', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
@@ -70,7 +70,7 @@ test('what a pod runs with is told before a network that somebody attaches it to
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'WaitingForNetwork', 'and then that');
 });
 
-test('who is left out by a narrowed CIDR has nothing to mend: the network stays in effect and the Subnet says so', () => {
+test('a pod outside of a narrowed CIDR has no fault: the network stays in effect and the Subnet reports it', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side', 'ovn.kubernetes.io/ip_address': '10.1.0.99' } });
@@ -85,7 +85,7 @@ test('who is left out by a narrowed CIDR has nothing to mend: the network stays 
   assert.equal(fresh.writes, 0);
 });
 
-test('who has both families has nothing to mend when its Subnet is to lose one: both stay in effect and the Subnet says so', () => {
+test('a dual-stack pod has no fault when its Subnet loses a family: both stay in effect and the Subnet reports it', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24,fd00:1::/112' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
@@ -110,7 +110,7 @@ test('cidr and gateway follow a network that still has the address', () => {
   assert.deepEqual([told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.0/16', '10.1.255.254']);
 });
 
-test('an address that a user reserved is refused in the words of now when its Subnet changes family, as a fresh process would say', () => {
+test("a user's reservation fails with the present reason when its Subnet changes family, as in a new process", () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'side' } });
@@ -130,7 +130,7 @@ test('an address that a user reserved is refused in the words of now when its Su
   }
 });
 
-test('who is in a Subnet whose Vpc and router were torn out keeps its address and is counted', () => {
+test('a pod whose Vpc and router were removed by force keeps its address and is counted', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
@@ -156,7 +156,7 @@ test('who is in a Subnet whose Vpc and router were torn out keeps its address an
   assert.equal(fresh.writes, 0);
 });
 
-test('a Subnet whose spec is refused and lacks the gateway of a family, and whose router port is gone, keeps who is in it', () => {
+test('an invalid Subnet without the gateway of a family, and without a router port, keeps its pods', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: 'fd00:16::/112' });
   scene.pod('web');
@@ -187,7 +187,7 @@ test('a Subnet that is deleted before its defaults were written, with a pod in i
   assert.deepEqual([side?.spec['gateway'], side?.status?.['v4availableIPrange']], ['10.1.1.1', '10.1.1.3-10.1.1.254']);
 });
 
-test('a pod with a restored address, whose Subnet finds another program with its switch, is told so', () => {
+test("a pod with a restored address reports that another program has its Subnet's switch", () => {
   const scene = new PodScene();
   scene.bench.foreignRow('Logical_Switch', '00000000-0000-4000-8000-0000000000aa', { name: 'side' });
   scene.subnet('side', { cidrBlock: '10.1.1.0/24' });
@@ -213,7 +213,7 @@ test('a pod with a restored address, whose Subnet finds another program with its
   assert.match(condition?.message ?? '', /Subnet side: Logical_Switch side .*belongs to another program/);
 });
 
-test('a port does not wait for DHCP options that its Subnet was asked for when it could not be carried out any more', () => {
+test('a port does not wait for DHCP options that were requested of its Subnet after that became invalid', () => {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
@@ -248,7 +248,7 @@ test('a port does not wait for DHCP options that its Subnet was asked for when i
   assert.equal(typeof options(), 'string');
 });
 
-test('an IP object that is edited by hand while its Subnet is gone, or has another network, says again what its pod has', () => {
+test("an IP object edited by hand while its Subnet is gone, or has another network, is corrected to its pod's address", () => {
   for (const again of [undefined, '10.7.0.0/24']) {
     const scene = new PodScene();
     scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
@@ -275,7 +275,7 @@ test('an IP object that is edited by hand while its Subnet is gone, or has anoth
   }
 });
 
-test('an address that somebody takes off a pod while its Subnet is gone is there again', () => {
+test('an address annotation removed while the Subnet is gone is written again', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
@@ -290,7 +290,7 @@ test('an address that somebody takes off a pod while its Subnet is gone is there
   assert.deepEqual(scene.annotations('shop/web'), before);
 });
 
-test('a pod whose IP object has its uid keeps that when somebody takes its Subnet off it, also where that never was', () => {
+test('a pod keeps an IP object with its uid if its Subnet is removed from the object, also if that Subnet never existed', () => {
   const scene = new PodScene();
   const said = {
     'ovn.kubernetes.io/allocated': 'true',
@@ -313,7 +313,7 @@ test('a pod whose IP object has its uid keeps that when somebody takes its Subne
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason, 'NoSubnet');
 });
 
-test('a pod whose Subnet was torn out, or has another network, keeps its port when its IP object is torn out as well', () => {
+test('a pod whose Subnet was removed by force, or has another network, keeps its port when its IP object is also removed', () => {
   for (const again of [undefined, '10.7.0.0/24', 'fd00:7::/112']) {
     const scene = new PodScene();
     scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
@@ -345,7 +345,7 @@ test('a pod whose Subnet was torn out, or has another network, keeps its port wh
   }
 });
 
-test('what somebody writes into the port of a pod whose Subnet is gone is put back, and its DHCP options stay', () => {
+test('edits of a port whose Subnet is gone are undone, and its DHCP options stay', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24', enableDHCP: true });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
@@ -369,7 +369,7 @@ test('what somebody writes into the port of a pod whose Subnet is gone is put ba
   assert.equal(fresh.writes, 0);
 });
 
-test("what an older Subnet left with another program in it does not become the new one's when that is refused", () => {
+test("rows of an older Subnet that contain another program's rows do not become the new Subnet's if that is invalid", () => {
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'blue' } });

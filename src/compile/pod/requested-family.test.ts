@@ -34,7 +34,7 @@ function has(made: PodScene, pod = 'web'): readonly unknown[] {
   ];
 }
 
-test('a pod is given the family that it asks for of an IP object that has both, and the other half is free', () => {
+test('a pod gets the requested family of a dual-stack IP object, and the other half is free', () => {
   for (const [family, address, v4, v6] of [
     ['ipv4', BOTH.v4IpAddress, BOTH.v4IpAddress, ''],
     ['ipv6', BOTH.v6IpAddress, '', BOTH.v6IpAddress],
@@ -52,7 +52,7 @@ test('a pod is given the family that it asks for of an IP object that has both, 
   }
 });
 
-test('an IP object of the other family alone is not what the pod needs: it gets one of its own', () => {
+test('with an IP object of only the other family a pod gets one of its own', () => {
   const made = scene();
   madeAgain(made, { ...BOTH, v4IpAddress: '' });
   made.pod('web', { annotations: { [FAMILY]: 'ipv4' } });
@@ -60,7 +60,7 @@ test('an IP object of the other family alone is not what the pod needs: it gets 
   assert.deepEqual(has(made), ['10.95.0.2', '10.95.0.2', '10.95.0.2', '10.95.0.2', '']);
 });
 
-test('what is kept for a StatefulSet: the next pod has the half that its template asks for now, or another address', () => {
+test('the next pod of a StatefulSet gets the half that its template requests now, or another address', () => {
   const made = scene();
   made.statefulSet('db', 1);
   const next = (annotations: Readonly<Record<string, string>>): string | undefined => {
@@ -78,7 +78,7 @@ test('what is kept for a StatefulSet: the next pod has the half that its templat
   assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPrange'], '');
 });
 
-test('what a user reserves stays whole, and the pod is told; so does what a pod has when it asks for less', () => {
+test("a user's reservation stays complete, and the pod reports it; so do a pod's addresses when it requests less", () => {
   const made = scene();
   madeAgain(made, BOTH, true);
   made.pod('web', { annotations: { [FAMILY]: 'ipv4' } });

@@ -18,7 +18,7 @@ function bound(replicas = 2): PodScene {
   return scene;
 }
 
-test('while the pod is away its address, IP object and port are kept, out of all port groups', () => {
+test('without a pod the address, IP object and port are retained, in no port group', () => {
   const scene = bound();
   const [address, row] = [scene.addressOf('shop/db-0'), uidOfRow(scene, 'db-0.shop')];
   assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['podType'], 'StatefulSet');
@@ -51,7 +51,7 @@ test('an address outlives a restart of the controller with no pod there', () => 
   assert.equal(fresh.object('ips', 'db-0.shop')?.spec['v4IpAddress'], address);
 });
 
-test('scaling down releases the ordinals that are not wanted any more, and only those', () => {
+test('scaling down releases the removed ordinals, and only those', () => {
   const scene = bound(3);
   scene.bench.edit('statefulsets', 'shop/db', { replicas: 1 });
   scene.bench.settle();
@@ -68,7 +68,7 @@ test('scaling down releases the ordinals that are not wanted any more, and only 
   );
 });
 
-test('with its StatefulSet go the addresses of pods that are away', () => {
+test('retained addresses go with their StatefulSet', () => {
   const scene = bound();
   scene.bench.vanish('pods', 'shop/db-0');
   scene.bench.settle();
@@ -85,7 +85,7 @@ test('with its StatefulSet go the addresses of pods that are away', () => {
   );
 });
 
-test('a StatefulSet made again under its name while nobody looked leaves no zombie port', () => {
+test('a StatefulSet recreated while no controller ran leaves no orphan port', () => {
   const scene = bound(1);
   scene.bench.vanish('pods', 'shop/db-0');
   scene.bench.vanish('statefulsets', 'shop/db');
@@ -101,7 +101,7 @@ test('a StatefulSet made again under its name while nobody looked leaves no zomb
   assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
 });
 
-test('a kept address is given up when the namespace has moved to another Subnet and it is policy to follow', () => {
+test('a retained address is released when the namespace moved to another Subnet and the policy is to follow', () => {
   const scene = bound(1);
   scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'rebind' } });
   scene.bench.vanish('pods', 'shop/db-0');
@@ -145,7 +145,7 @@ for (const [how, cidrBlock, before] of [
   });
 }
 
-test('a template that names another address, MAC or pool than is kept: the old one is free, while the pod is away and when the next one comes', () => {
+test('a template with another address, MAC or pool releases the retained one, without a pod and with the next one', () => {
   const scene = bound(1);
   const kept = scene.addressOf('shop/db-0');
   const annotations = { 'ovn.kubernetes.io/ip_address': '10.16.0.99' };
@@ -179,7 +179,7 @@ test('a template that names another address, MAC or pool than is kept: the old o
   assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.77$/);
 });
 
-test('where the router of the Vpc is not ours, so that no port of it says what the Subnet had, an address that the spec leaves out is not kept, and the pod is told', () => {
+test("with a foreign Vpc router no port records the Subnet's network: an address outside of the spec is not retained, and the pod reports it", () => {
   const scene = new PodScene();
   const { bench } = scene;
   const theirs = '00000000-0000-4000-8000-000000000009';

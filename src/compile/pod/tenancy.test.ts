@@ -115,7 +115,7 @@ for (const [way, input] of Object.entries(WAYS)) {
   });
 }
 
-test('a pod of the namespace that a Subnet lists, selects, names or has by its Vpc is admitted; and everybody by a Subnet that lists none', () => {
+test('a Subnet admits pods of namespaces that it lists, selects, names or has by its Vpc; all namespaces if it lists none', () => {
   const scene = twoTenants();
   scene.namespace('labelled', { labels: { team: 'red' } });
   scene.subnet('listing', { cidrBlock: '10.11.0.0/24', namespaceSelectors: [{ matchLabels: { team: 'red' } }] });
@@ -166,7 +166,7 @@ test('the default Subnet of a Vpc admits the namespaces of the Vpc, also where i
   for (const pod of ['a/web', 'b/web']) assert.match(scene.addressOf(pod) ?? '', /^10\.10\.1\./);
 });
 
-test('words on a Namespace and labels on a pod open nothing', () => {
+test('annotations of a Namespace and labels of a pod admit nothing', () => {
   const scene = twoTenants();
   const words = {
     'ovn.kubernetes.io/logical_switch': 'red-web',
@@ -218,7 +218,7 @@ test('an IPPool that lists namespaces gives its addresses to these alone, by its
   assert.deepEqual([scene.addressOf('shop/fine'), scene.addressOf('red-web/own')], ['10.16.0.70', '10.16.0.50']);
 });
 
-test('an IP object for a pod whose namespace the Subnet does not admit is refused, and none that is there leads a pod into it', () => {
+test('an IP object does not admit a pod to a Subnet that does not admit its namespace', () => {
   const scene = twoTenants();
   scene.bench.put('ips', {
     metadata: { name: 'web.shop' },
@@ -248,7 +248,7 @@ function turnedOn(scene: PodScene): PodScene {
   return after;
 }
 
-test('who was bound before the setting keeps its port and is told; the pod after it, also of a StatefulSet, is refused', () => {
+test('a pod bound before the setting keeps its port and reports it; the next pod, also of a StatefulSet, is not admitted', () => {
   const before = twoTenants('open');
   before.statefulSet('db', 1);
   before.bench.settle();
@@ -287,7 +287,7 @@ test('who was bound before the setting keeps its port and is told; the pod after
   }
 });
 
-test('a StatefulSet whose namespace was taken out of the Subnet leaves it with the next pod, whatever the policy for misbound pods', () => {
+test('a StatefulSet whose namespace was removed from the Subnet leaves it with the next pod, whatever the policy for misbound pods', () => {
   const scene = twoTenants();
   scene.bench.edit('vpcs', 'red', { namespaces: ['red-web', 'shop'] });
   scene.bench.edit('subnets', 'red-web', { namespaces: ['red-web', 'shop'] });
@@ -307,7 +307,7 @@ test('a StatefulSet whose namespace was taken out of the Subnet leaves it with t
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.16\./);
 });
 
-test('a virtual machine that runs in such a Subnet may move; when it is stopped and started it is refused', () => {
+test('a virtual machine that runs in such a Subnet may migrate; after a stop and start it is not admitted', () => {
   const before = twoTenants('open');
   before.machine('vm');
   before.bench.settle();
@@ -326,7 +326,7 @@ test('a virtual machine that runs in such a Subnet may move; when it is stopped 
   assert.deepEqual(conditionOf(scene, 'shop/launcher-c').slice(0, 2), ['False', 'NamespaceNotAdmitted']);
 });
 
-test('what the annotations of a Subnet about tenants say in vain is told on it', () => {
+test('ineffective tenancy annotations of a Subnet are reported on it', () => {
   const scene = new PodScene({ tenancy: 'namespaced' });
   const annotations = {
     'kiln.io/admit-namespaces': 'shop, nobody, a b',

@@ -28,7 +28,7 @@ function owners(scene: PodScene, address: string): readonly string[] {
   return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.stations(name)).endsWith(` ${address}`));
 }
 
-test('keys of an attached network: an address of it that another pod has is refused, and an interface that nobody attached is none', () => {
+test("keys of an attached network: another pod's address fails, and an interface that is not attached does not exist", () => {
   const scene = tenants();
   scene.attachment('shop/fast', 'kube-ovn');
   scene.subnet('fast', { cidrBlock: '10.3.0.0/24', provider: 'fast.shop.ovn' });
@@ -82,7 +82,7 @@ test('annotations and labels of IP objects and Vips on a pod, and the name of a 
   assert.deepEqual(owners(scene, '10.1.0.2'), ['victim.shop']);
 });
 
-test('owner references to a StatefulSet and to a virtual machine of another namespace: what those keep is not given', () => {
+test('owner references to a StatefulSet or virtual machine of another namespace give no retained address', () => {
   const scene = tenants();
   scene.statefulSet('db', 1);
   scene.pod('db-0', { statefulSet: 'db' });
@@ -118,7 +118,7 @@ test('annotations of a Namespace choose no Subnet, and its policy for misbound p
   assert.match(String(scene.stations('victim.shop')), / 10\.16\./);
 });
 
-test('what a NetworkAttachmentDefinition says in its config reaches no Subnet but that of its own name and namespace', () => {
+test('the config of a NetworkAttachmentDefinition affects only Subnets with its provider', () => {
   const scene = tenants();
   scene.attachment('shop/fast', 'kube-ovn');
   scene.subnet('fast', { cidrBlock: '10.3.0.0/24', provider: 'fast.shop.ovn' });

@@ -106,7 +106,7 @@ export const REASONS = {
     next: 'delete the pod, or choose policy rebind or evict',
   },
   AddressKept: {
-    means: 'an annotation of a pod that has its address asks for another; it keeps that one as long as it runs',
+    means: 'an annotation of a bound pod requests another address; a running pod keeps its address',
     next: 'delete the pod, so that the one after it is given the other, or take the annotation back',
   },
 

@@ -63,7 +63,7 @@ test('what it has does not change; everything else does', () => {
     ovnEipChanged(has, { ...has, spec: { ...has.spec, ...spec } }, observed(scene))
       .objections.map(({ message }) => message)
       .join('\n');
-  assert.match(changed({ v4Ip: '10.70.0.8' }), /OvnEip v: spec asks for "10\.70\.0\.8" \(it has 10\.70\.0\.9\)/);
+  assert.match(changed({ v4Ip: '10.70.0.8' }), /OvnEip v: spec requests "10\.70\.0\.8" \(it has 10\.70\.0\.9\)/);
   assert.match(changed({ type: 'lsp' }), /"lsp" \(it has nat\)/);
   assert.equal(changed({ v4Ip: '' }), '');
   const home = vip({ subnet: 'net' });
@@ -73,7 +73,7 @@ test('what it has does not change; everything else does', () => {
     status: { v4ip: '10.70.0.9' },
   };
   const moved = vipChanged(given, { ...given, spec: { ...given.spec, subnet: 'other' } }, observed(scene)).objections;
-  assert.match(moved.map(({ message }) => message).join(), /^Vip v: spec asks for "other" \(it has net\)/);
+  assert.match(moved.map(({ message }) => message).join(), /^Vip v: spec requests "other" \(it has net\)/);
   assert.deepEqual(vipChanged(vip({ subnet: 'net' }), vip({ subnet: 'net', namespace: 'shop' }), observed(scene)).objections, []);
   assert.equal(ovnEipCreated(eip({ v6Ip: 'FD00::1' }), observed(scene)).objections[0]?.code, 'OvnEipAddressInvalid');
 });

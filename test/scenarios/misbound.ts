@@ -48,7 +48,7 @@ spec:
       await gone(cluster, 'ip', 'made.tardy');
       assert.match(
         (await condition(cluster, 'pod', 'bare', 'kiln.io/NetworkBound', 'True', 'tardy')).message,
-        /nothing would make it again/,
+        /no controller would create it again/,
       );
       assert.match(await addressOf(cluster, 'tardy', 'bare'), /^10\.16\./);
       await cluster.apply(podYaml('tardy', 'made'));

@@ -66,7 +66,7 @@ export const refusedIps: readonly Scenario[] = [
         await refusalReported(
           cluster,
           'web',
-          /IP web\.friday cannot be made.*no IP objects on Fridays.*it has no address.*kubectl get validating/,
+          /IP web\.friday cannot be created.*no IP objects on Fridays.*it has no address.*kubectl get validating/,
         );
         await cluster.eventually('an Event says so', async () =>
           (await cluster.events('Pod', 'web', 'friday')).some(({ reason }) => reason === 'IPRefused'),

@@ -155,7 +155,7 @@ function requestProblem(world: World, object: AddressObject, { findings }: Addre
     };
   const refusal = writeRejection(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
-  return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
+  return { reason: 'WriteRefused', message: `${kind} ${name} cannot get its address, ${refusal.said}; ${refusal.next}` };
 }
 
 /** The message of the object for a sentence about its Subnet. */
@@ -218,7 +218,7 @@ export function changeProblem(object: AddressObject): string | undefined {
   ];
   if (found.length === 0) return undefined;
   const what = found.map(([asks, has]) => `"${asks}" (it has ${has === '' ? 'none' : has})`).join(', ');
-  return `${kind} ${name}: spec asks for ${what}, and Subnet, addresses, MAC and type do not change once they are given; put back what it has, or make another ${kind}`;
+  return `${kind} ${name}: spec requests ${what}, and Subnet, addresses, MAC and type do not change once they are allocated; restore what it has, or create another ${kind}`;
 }
 
 function changeOf(object: AddressObject): ConditionOutput | undefined {
@@ -232,7 +232,7 @@ function outsideOf(world: World, object: AddressObject, held: AddressTexts | und
   const view = held === undefined ? undefined : world.ask(subnetView, subnet);
   if (held === undefined || view === undefined || view.cidr === '' || isWithin(view, held)) return undefined;
   const message =
-    `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps what it was given as long as ` +
+    `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps it as long as ` +
     `it is there: make another ${kind}, and ${commandText`kubectl delete ${editable(object)}`}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }

@@ -135,7 +135,7 @@ for (const [resource, spec, address, shown] of [
     // Spec and status together, as `kubectl edit` of a Vip lets one do.
     made.bench.put(resource, { ...given, spec: { ...given.spec, [address]: '172.20.0.5' }, status: elsewhere });
     made.bench.settle();
-    assert.match(made.bench.condition(resource, 'e1', 'Accepted')?.message ?? '', /spec asks for "172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
+    assert.match(made.bench.condition(resource, 'e1', 'Accepted')?.message ?? '', /spec requests "172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
     assert.deepEqual([status(), using(made)], [before, ['1', '172.20.0.4']]);
     const fresh = made.bench.restarted();
     fresh.settle();
@@ -169,7 +169,7 @@ test('an EIP edited to another Subnet reports it, stays in its Subnet, and the o
   made.bench.settle();
   const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
   assert.deepEqual([said?.status, said?.reason], ['False', 'Immutable']);
-  assert.match(said?.message ?? '', /asks for "elsewhere" \(it has \S+\), and Subnet, addresses, MAC and type do not change/);
+  assert.match(said?.message ?? '', /requests "elsewhere" \(it has \S+\), and Subnet, addresses, MAC and type do not change/);
   assert.deepEqual(using(made), ['1', '172.20.0.4']);
   assert.equal(made.bench.object('subnets', 'elsewhere')?.status?.['v4usingIPs'], 0n);
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: '' });

@@ -78,7 +78,7 @@ export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'm
       field: resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip',
       value,
       problem: `names an ${eips.kind} that is being deleted`,
-      rule: `such an ${eips.kind} takes no new rule; ${commandText`kubectl describe ${eips.plural}.${eips.group} ${value}`}`,
+      rule: `such an ${eips.kind} accepts no new rule; ${commandText`kubectl describe ${eips.plural}.${eips.group} ${value}`}`,
     },
   );
   return { reason: 'EipTerminating', message };

@@ -354,7 +354,7 @@ test('a Vip that a policy does not let be completed says so in its status, holds
   };
   vip(made, 'v1', { v4ip: '10.50.0.5' });
   const told =
-    /^False WriteRefused Vip v1 cannot be given its address, the API server says: admission .* no Vips on Fridays; .*; kubectl get valid/;
+    /^False WriteRefused Vip v1 cannot get its address, the API server says: admission .* no Vips on Fridays; .*; kubectl get valid/;
   for (now = 1_000; now <= 120_000; now += 1_000) {
     assert.match(accepted(), told);
     assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], undefined);
@@ -436,7 +436,7 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
   made.subnet('net', { cidrBlock: 'fd50::/64', namespaces: ['shop'] });
   made.bench.settle();
   const message = (object: string, address: string, kind: string, next: string): string =>
-    `${object}: its address ${address} is not in fd50::/64, the network of Subnet net now; it keeps what it was given as long as it is there: ` +
+    `${object}: its address ${address} is not in fd50::/64, the network of Subnet net now; it keeps it as long as it is there: ` +
     `make another ${kind}, and kubectl delete ${next}`;
   assert.deepEqual(said('vips', 'v1'), ['False', 'AddressOutOfRange', message('Vip v1', '10.50.0.2', 'Vip', 'vips.kubeovn.io v1')]);
   assert.deepEqual(said('ovn-eips', 'e1'), [

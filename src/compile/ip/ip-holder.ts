@@ -34,21 +34,21 @@ export type IpHolder =
   | { readonly kind: 'reservation' }
   /** The Subnet itself: it goes with the Subnet. */
   | { readonly kind: 'subnet' }
-  | { readonly kind: 'nobody' };
+  | { readonly kind: 'none' };
 
-const NOBODY: IpHolder = { kind: 'nobody' };
+const NO_USER: IpHolder = { kind: 'none' };
 
 export function holderOf(world: World, ip: IP): IpHolder {
-  if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NOBODY;
+  if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NO_USER;
   if (isOfNode(ip)) return holdingNode(world, ip);
   // The name is that of a node's or router's port, which has precedence over pods.
-  if (!isReserved(ip) && !isRequest(ip) && infrastructureWithPort(world, ip.metadata.name) !== undefined) return NOBODY;
+  if (!isReserved(ip) && !isRequest(ip) && infrastructureWithPort(world, ip.metadata.name) !== undefined) return NO_USER;
   const users = usersOf(world, ip);
   const user = users.find(({ keeps }) => keeps);
   if (user !== undefined) return { kind: 'pod', pod: user.pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
   // Its pod exists and needs another IP object of this name.
-  if (users.length > 0) return NOBODY;
+  if (users.length > 0) return NO_USER;
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
@@ -57,7 +57,7 @@ const subnetExists: Query<boolean> = defineQuery('ip-subnet-exists', (world, nam
 
 ipUser.define((world, name) => {
   const ip = world.ips.get(name);
-  const holder = ip === undefined ? NOBODY : holderOf(world, ip);
+  const holder = ip === undefined ? NO_USER : holderOf(world, ip);
   if (holder.kind === 'pod') return { resource: 'pods', key: holder.pod };
   return holder.kind === 'node' ? { resource: 'nodes', key: holder.node } : undefined;
 });
@@ -71,7 +71,7 @@ function isOfNode(ip: IP): boolean {
 
 function holdingNode(world: World, ip: IP): IpHolder {
   const node = world.ask(nodeView, ip.spec.podName ?? '');
-  return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
+  return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NO_USER;
 }
 
 /** Live pods with this interface; only the pod of its name if that keeps it. */
@@ -93,15 +93,15 @@ function useOf(world: World, ip: IP, pod: PodView): { readonly pod: string; read
 }
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {
-  if (ip.spec.podType !== 'StatefulSet') return NOBODY;
+  if (ip.spec.podType !== 'StatefulSet') return NO_USER;
   const { podName = '', namespace = '' } = ip.spec;
   const ordinal = ordinalIn(podName);
-  if (ordinal === undefined) return NOBODY;
+  if (ordinal === undefined) return NO_USER;
   const name = podName.slice(0, podName.lastIndexOf('-'));
   const key = `${namespace}/${name}`;
   const plan = world.ask(statefulSetPlan, key);
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
-  if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
+  if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NO_USER;
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
   const next = {
     key: `${namespace}/${podName}`,
@@ -109,20 +109,20 @@ function retainingStatefulSet(world: World, ip: IP): IpHolder {
     annotations: plan.annotations,
     networks: selected.ok ? selected.selections : [],
   };
-  return isStillUseful(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+  return isStillUseful(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NO_USER;
 }
 
 function retainingMachine(world: World, ip: IP): IpHolder {
   const { podName = '', namespace = '' } = ip.spec;
   const key = `${namespace}/${podName}`;
   const plan = world.settings.keepVmIp ? world.ask(machinePlan, key) : undefined;
-  if (plan === undefined) return NOBODY;
+  if (plan === undefined) return NO_USER;
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
-  if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NOBODY;
+  if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NO_USER;
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
   const networks = [...plan.networks, ...(selected.ok ? selected.selections : [])];
   const next = { key, statefulSet: undefined, annotations: plan.annotations, networks };
-  return isStillUseful(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
+  return isStillUseful(world, ip, next) ? { kind: 'machine', machine: key } : NO_USER;
 }
 
 interface StatefulSetPlan {
@@ -153,7 +153,7 @@ export function ipOfAnother(world: World, ip: IP): string | undefined {
   const user = userOf(ip, holderOf(world, ip));
   return user === undefined
     ? undefined
-    : `IP ${name}, which has the name of its port, is there for ${user}; ${commandText`kubectl describe ip ${name}`}`;
+    : `IP ${name}, which has the name of its port, is for ${user}; ${commandText`kubectl describe ip ${name}`}`;
 }
 
 function userOf({ spec }: IP, holder: IpHolder): string | undefined {
@@ -170,7 +170,7 @@ function userOf({ spec }: IP, holder: IpHolder): string | undefined {
       return `Pod ${spec.namespace}/${spec.podName}, by its spec.namespace and spec.podName`;
     case 'subnet':
       return `Subnet ${spec.subnet}`;
-    case 'nobody':
+    case 'none':
       return undefined;
   }
 }

@@ -42,7 +42,7 @@ export const ipLifecycle: Rule = {
 
 function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
-  if (holder.kind === 'nobody') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
+  if (holder.kind === 'none') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
   const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'reported' ? [lease.condition] : [];

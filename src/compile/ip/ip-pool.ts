@@ -80,7 +80,7 @@ function createdTooLate(world: World, { name, created, spec }: PoolView): Pick<F
 
 /** The message of a new pool in a Subnet that is being deleted. */
 export function poolTooLate(name: string, subnet: string): string {
-  return `IPPool ${name}: spec.subnet "${subnet}" takes no new pool: Subnet ${subnet} is being deleted; ${commandText`kubectl describe subnet ${subnet}`}`;
+  return `IPPool ${name}: spec.subnet "${subnet}" accepts no new pool: Subnet ${subnet} is being deleted; ${commandText`kubectl describe subnet ${subnet}`}`;
 }
 
 const subnetDeletion: Query<string | undefined> = defineQuery(
@@ -109,7 +109,7 @@ function withoutAddresses(world: World, { name, spec }: PoolView, usage: SubnetU
         field: 'spec.ips',
         value: spec.ips.join(','),
         problem: `has no address that Subnet ${spec.subnet} gives`,
-        rule: 'the gateway, what spec.excludeIps keeps back, what ports of other programs have, and the first and the last address of a network are given to nobody',
+        rule: 'the gateway, the addresses in spec.excludeIps, those of ports of other programs, and the first and the last address of a network are not allocated',
       },
     ),
   ];

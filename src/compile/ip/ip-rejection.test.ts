@@ -27,7 +27,10 @@ test('the address of a rejected IP object is released and reported; another pod 
   scene.bench.rejectsIp = (name) => (name === 'web.shop' ? DENIED : undefined);
   scene.pod('web');
   scene.bench.settle();
-  assert.match(told(scene), /^False IPRefused Pod shop\/web: IP web\.shop cannot be made, the API server says: admission webhook "policy/);
+  assert.match(
+    told(scene),
+    /^False IPRefused Pod shop\/web: IP web\.shop cannot be created, the API server says: admission webhook "policy/,
+  );
   assert.match(told(scene), /; it has no address, and .*; kubectl get validatingwebhookconfigurations/);
   assert.deepEqual(counts(scene), [0, 2]);
   assert.equal(scene.stations('web.shop'), undefined);
@@ -119,7 +122,7 @@ test('while the IP object of one interface is rejected, no annotation of the oth
   scene.bench.rejectsIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1' } });
   scene.bench.settle();
-  assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be made/);
+  assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be created/);
   assert.equal(scene.addressOf('shop/web'), undefined);
   assert.equal(Number(scene.bench.object('subnets', 'net1')?.status?.['v4usingIPs']), 0);
   scene.bench.rejectsIp = () => undefined;
@@ -134,7 +137,7 @@ test('a virtual machine with a rejected IP object binds when the policy is gone'
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('virt-launcher-vm-1', { machine: 'vm' });
   scene.bench.settle();
-  assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be made/);
+  assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be created/);
   assert.deepEqual(counts(scene), [0, 2]);
   scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
@@ -152,7 +155,7 @@ test('a running pod keeps address and port when its IP object was removed by for
   assert.deepEqual(scene.stations('web.shop'), stations);
   assert.deepEqual(counts(scene), [1, 1]);
   const [event] = scene.bench.events.filter(({ reason }) => reason === 'IPRefused');
-  assert.match(event?.message ?? '', /Pod shop\/web: IP web\.shop cannot be made.*it keeps its address/);
+  assert.match(event?.message ?? '', /Pod shop\/web: IP web\.shop cannot be created.*it keeps its address/);
   scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
@@ -166,7 +169,7 @@ test('a node with a rejected IP object reports it, holds nothing, and joins when
   const using = (): number => Number(scene.bench.object('subnets', 'join')?.status?.['v4usingIPs']);
   assert.equal(using(), 1);
   const [event] = scene.bench.events.filter(({ object }) => object === 'nodes/n2');
-  assert.match(event?.message ?? '', /^Node n2: IP node-n2 cannot be made, the API server says: admission webhook/);
+  assert.match(event?.message ?? '', /^Node n2: IP node-n2 cannot be created, the API server says: admission webhook/);
   scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
   assert.equal(scene.bench.object('nodes', 'n2')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
@@ -211,7 +214,7 @@ test('a pod with rejected annotations has a condition, which is not True between
   scene.bench.settle();
   assert.match(
     told(scene),
-    /^False WriteRefused Pod shop\/web cannot be told its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,
+    /^False WriteRefused Pod shop\/web cannot get its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,
   );
   for (let now = 1_000; now <= 120_000; now += 1_000) {
     scene.bench.passTo(now);

@@ -18,7 +18,7 @@ export interface IpRejection {
  * @param kept whether it keeps its address anyway
  */
 export function ipRejection(world: World, name: string, uid: string, who: string, kept: boolean): IpRejection | undefined {
-  return told(writeRejection(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be made`, kept);
+  return told(writeRejection(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be created`, kept);
 }
 
 /** For an existing IP object that needs a patch. */

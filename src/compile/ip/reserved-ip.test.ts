@@ -205,7 +205,7 @@ test('a pod that cannot have the address of its reserved IP object reports that 
   assert.deepEqual([said?.status, said?.reason], ['False', 'AddressConflict']);
   assert.match(
     said?.message ?? '',
-    /^Pod shop\/web: IP web\.shop, which is there for this pod .*10\.16\.8\.8.*held by other\.shop.*; mend it, or kubectl delete ip web\.shop$/,
+    /^Pod shop\/web: IP web\.shop, which is reserved for this pod .*10\.16\.8\.8.*held by other\.shop.*; fix it, or kubectl delete ip web\.shop$/,
   );
   scene.bench.vanish('ips', 'web.shop');
   scene.bench.settle();

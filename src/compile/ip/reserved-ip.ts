@@ -13,7 +13,7 @@ import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
-import { writeRejection } from '../write-refusal.ts';
+import { writeRejection } from '../write-rejection.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export const reservedIp: Rule = {

@@ -27,11 +27,8 @@ function annotate({ bench }: PodScene, annotations: Readonly<Record<string, stri
   bench.settle();
 }
 
-const [KEPT, NEXT] = [
-  'a pod keeps the address it was given as long as it runs, and this counts for the pod after it',
-  'kubectl delete pod -n shop web',
-];
-const UNLESS = ', unless that asks for an address by annotation ovn.kubernetes.io/ip_address, which comes before the pool';
+const [KEPT, NEXT] = ['a running pod keeps its address, and this counts for the next pod', 'kubectl delete pod -n shop web'];
+const UNLESS = ', unless that requests an address by annotation ovn.kubernetes.io/ip_address, which has precedence over the pool';
 const OF_POOL: Readonly<Record<string, string>> = {
   few: ', and IPPool few has 10.1.0.20-10.1.0.30',
   'no-such': ', and there is no IPPool no-such',
@@ -139,7 +136,7 @@ test('the pod of an ordinal is judged by its own place in the list; what comes a
   made.bench.settle();
   assert.match(
     made.bench.condition('pods', 'shop/db-1', BOUND)?.message ?? '',
-    /it has 10\.1\.0\.61 of Subnet net; .* and so does the pod after it unless its template names others; kiln explain pod db-1 -n shop$/,
+    /it has 10\.1\.0\.61 of Subnet net; .* and so does the next pod unless its template requests others; kiln explain pod db-1 -n shop$/,
   );
 });
 
@@ -160,7 +157,7 @@ for (const [suffix, value, right] of [
         [
           'pods/shop/web',
           `Pod shop/web: metadata.annotations[${key}] "${value}" is not what the pod has; ` +
-            `a pod keeps the address it was given as long as it runs, so Kiln sets it to "${before}"; kiln explain pod web -n shop`,
+            `a running pod keeps its address, so Kiln sets it to "${before}"; kiln explain pod web -n shop`,
         ],
       ],
     );

@@ -97,16 +97,16 @@ function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
 function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: RequestedValue): Finding {
   const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
   const one = podAnnotation(nic.provider, 'ip_address');
-  const unless = pool === '' ? '' : `, unless that asks for an address by annotation ${one}, which comes before the pool`;
+  const unless = pool === '' ? '' : `, unless that requests an address by annotation ${one}, which has precedence over the pool`;
   const after = isKept(nic.pod)
-    ? 'and so does the pod after it unless its template names others'
-    : `and this counts for the pod after it${unless}`;
+    ? 'and so does the next pod unless its template requests others'
+    : `and this counts for the next pod${unless}`;
   return findingOf(subjectOf(nic), {
     code: 'AddressKept',
     field: `metadata.annotations[${key}]`,
     value,
     problem: `is not in effect: it has ${ipText(addresses)} of Subnet ${addresses.subnet}${pool === '' ? '' : poolText(world, pool)}`,
-    rule: `a pod keeps the address it was given as long as it runs, ${after}`,
+    rule: `a running pod keeps its address, ${after}`,
   });
 }
 
@@ -132,7 +132,7 @@ export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[
         field: `metadata.annotations[${podAnnotation(nic.provider, suffix)}]`,
         value,
         problem: 'is not what the pod has',
-        rule: `a pod keeps the address it was given as long as it runs, so Kiln sets it to "${right[suffix]}"`,
+        rule: `a running pod keeps its address, so Kiln sets it to "${right[suffix]}"`,
       }),
     ];
   });

@@ -91,10 +91,7 @@ test("a user's IP object of the name of its port, for another pod, is named", ()
   scene.bench.settle();
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.equal(waits?.reason, 'ReservedElsewhere');
-  assert.match(
-    waits?.message ?? '',
-    /IP web\.shop, which has the name of its port, is there for Pod shop\/other.*kubectl describe ip web\.shop/,
-  );
+  assert.match(waits?.message ?? '', /IP web\.shop, which has the name of its port, is for Pod shop\/other.*kubectl describe ip web\.shop/);
   assert.equal(using(scene, 'ovn-default'), 0);
   scene.bench.vanish('ips', 'web.shop');
   scene.bench.settle();
@@ -110,7 +107,7 @@ test("a pod created by hand with the name of a StatefulSet's future pod reports 
   scene.pod('web-0');
   scene.bench.settle();
   const waits = scene.bench.condition('pods', 'shop/web-0', BOUND);
-  assert.match(waits?.message ?? '', /IP web-0\.shop, which has the name of its port, is there for StatefulSet shop\/web/);
+  assert.match(waits?.message ?? '', /IP web-0\.shop, which has the name of its port, is for StatefulSet shop\/web/);
   assert.equal(using(scene, 'ovn-default'), 1, 'the one that the StatefulSet keeps');
 });
 
@@ -154,7 +151,7 @@ test("a pod waits for an earlier IP object that another program's finalizer keep
   scene.pod('web');
   scene.bench.settle();
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
-  assert.match(waits?.message ?? '', /IP web\.shop, .* kept by finalizer example\.com\/keeps/);
+  assert.match(waits?.message ?? '', /IP web\.shop, .* blocked by finalizer example\.com\/keeps/);
   scene.bench.vanish('ips', 'web.shop');
   scene.bench.settle();
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');

@@ -34,7 +34,7 @@ export function ipNameConflict(world: World, nic: PodInterface, held: Held, subn
   if (isTerminating(ip)) {
     const others = finalizers.filter((one) => one !== FINALIZER);
     if (others.length === 0) return PENDING;
-    return waiting(`IP ${name}, which has the name of its port, is being deleted and kept by finalizer ${others.join(', ')}; ${look}`);
+    return waiting(`IP ${name}, which has the name of its port, is being deleted and blocked by finalizer ${others.join(', ')}; ${look}`);
   }
   const elsewhere = ipOfAnother(world, ip);
   return elsewhere === undefined ? PENDING : waiting(elsewhere);
@@ -46,7 +46,7 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
   const { subnet = '' } = ip.spec;
   if (!subnets.includes(subnet))
     return waiting(
-      `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; ${commandText`kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`}`,
+      `IP ${name} is reserved for this pod in Subnet ${subnet}, but the pod belongs to ${subnets.join(', ')}; ${commandText`kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`}`,
     );
   const problem = requestProblem(world, ip);
   const refusal = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
@@ -58,7 +58,7 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
   return {
     kind: 'waiting',
     reason: refused.reason,
-    message: `${said}; it is kept for this pod: mend it, or ${commandText`kubectl delete ip ${name}`}`,
+    message: `${said}; it is reserved for this pod: fix it, or ${commandText`kubectl delete ip ${name}`}`,
   };
 }
 

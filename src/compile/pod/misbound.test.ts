@@ -126,7 +126,7 @@ test('evict: pods of a controller are evicted as their budgets allow; others rep
   );
   assert.deepEqual(eventsOf(scene, 'MisboundEvicted'), ['pods/shop/a']);
   assert.match(message(scene, 'b'), /evicted as soon as its disruption budgets allow/);
-  assert.match(message(scene, 'bare'), /not evicted, since nothing would make it again/);
+  assert.match(message(scene, 'bare'), /not evicted, since no controller would create it again/);
   scene.bench.mayEvict = () => true;
   scene.bench.settle();
   assert.equal(scene.bench.object('pods', 'shop/b'), undefined);
@@ -153,7 +153,7 @@ test("the cluster's policy is in effect if the namespace has none, and an invali
   const [event] = scene.bench.events.filter(({ object }) => object === 'namespaces/shop');
   assert.match(
     event?.message ?? '',
-    /Namespace shop: annotation kiln\.io\/misbound "move" is none of report, rebind, evict; report is in force/,
+    /Namespace shop: annotation kiln\.io\/misbound "move" is none of report, rebind, evict; report is in effect/,
   );
   scene.bench.vanish('pods', 'shop/web');
   const eager = new PodScene({ misbound: 'evict' });

@@ -55,7 +55,7 @@ export const misboundPolicyCheck: Rule = {
         uid: said.uid,
         type: 'Warning',
         reason: 'InvalidAnnotation',
-        message: `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${said.text}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in force`,
+        message: `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${said.text}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`,
       },
     ];
   },
@@ -138,7 +138,7 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
     ];
   if (policy === 'rebind')
     return [condition(pod.managed ? 'the next pod of its owner is bound there: delete this one to have it moved' : byHand)];
-  if (!pod.managed) return [condition('it is not evicted, since nothing would make it again')];
+  if (!pod.managed) return [condition('it is not evicted, since no controller would create it again')];
   const [first] = wanted;
   const readiness = first === undefined ? undefined : world.ask(subnetReady, first);
   if (readiness?.ready !== true) return [condition(`it is evicted when that is ready: ${readiness?.message ?? ''}`)];
@@ -150,7 +150,7 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
       resource: 'pods',
       key: pod.key,
       uid: pod.uid,
-      event: { type: 'Normal', reason: 'MisboundEvicted', message: `${where}; it was evicted so that its owner makes one there` },
+      event: { type: 'Normal', reason: 'MisboundEvicted', message: `${where}; it was evicted so that its owner creates one there` },
     },
   ];
 }

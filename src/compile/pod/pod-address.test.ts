@@ -97,7 +97,7 @@ test('an address that a user has kept under the name of the pod in another Subne
   scene.bench.settle();
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.equal(waits?.reason, 'ReservedElsewhere');
-  assert.match(waits?.message ?? '', /IP web\.shop is kept for this pod in Subnet elsewhere, and the pod belongs to ovn-default/);
+  assert.match(waits?.message ?? '', /IP web\.shop is reserved for this pod in Subnet elsewhere, but the pod belongs to ovn-default/);
   const counts = scene.bench.object('subnets', 'ovn-default')?.status as { readonly v4usingIPs?: unknown } | undefined;
   assert.equal(Number(counts?.v4usingIPs), 0);
   scene.bench.vanish('ips', 'web.shop');

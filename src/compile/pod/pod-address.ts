@@ -34,7 +34,7 @@ export type RequestState =
 export function portNameConflict(world: World, { pod, port }: PodInterface): RequestState | undefined {
   const owner = infrastructureWithPort(world, port);
   if (owner === undefined) return undefined;
-  const message = `Pod ${pod.key}: its port would have the name ${port}, which is that of a port of ${owner}; nodes, routers and Subnets go before pods: make it with another name`;
+  const message = `Pod ${pod.key}: its port would have the name ${port}, which is that of a port of ${owner}; ports of nodes, routers and Subnets have precedence: create the pod with another name`;
   return { kind: 'waiting', reason: 'NameTaken', message };
 }
 

@@ -137,7 +137,7 @@ function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[
   const refusal = writeRejection(world, 'pods', pod.key, 'object', pod.uid);
   if (refusal === undefined) return [];
   const { said, next } = refusal;
-  return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot be told its addresses, ${said}; ${next}` }];
+  return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot get its addresses, ${said}; ${next}` }];
 }
 
 /** Adds the next command: edit the pod for a fault in the pod, else `kiln explain`. */
@@ -236,7 +236,7 @@ function failureMessage(world: World, binding: Binding, message: string): string
   const { nic } = binding;
   const ip = reservedIpMismatch(world, binding);
   if (ip === undefined) return podMessage(nic, 'address', message);
-  return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or ${commandText`kubectl delete ip ${ip}`}`;
+  return `Pod ${nic.pod.key}: IP ${ip}, which is reserved for this pod and has precedence over its annotations: ${message}; fix it, or ${commandText`kubectl delete ip ${ip}`}`;
 }
 
 /** Failures of addresses outside of a network. */
@@ -247,8 +247,8 @@ function withoutAddressMessage({ nic, bound }: Binding, code: Reason, message: s
   if (!NETWORK_REASONS.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
   // The pod had finished and was released, and its status was then edited to running.
-  const meanwhile = bound === undefined ? 'it has no port any more' : 'it keeps that one as long as it runs';
-  return `${message}; ${meanwhile}, and the pod after it is given another; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
+  const meanwhile = bound === undefined ? 'it no longer has a port' : 'it keeps that one while it runs';
+  return `${message}; ${meanwhile}, and the next pod gets another one; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
 }
 
 /** The second pod of a migrating virtual machine waits for what the primary pod waits for. */
@@ -259,7 +259,10 @@ function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }:
   const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.isPrimary);
   const why = problem ?? own.flatMap((one) => obstacleOf(world, one) ?? [])[0];
   if (why === undefined) return undefined;
-  return { reason: why.reason, message: `Pod ${lead.key}, which runs the same virtual machine and was there first, waits: ${why.message}` };
+  return {
+    reason: why.reason,
+    message: `Pod ${lead.key}, which runs the same virtual machine and is its primary pod, waits: ${why.message}`,
+  };
 }
 
 /** It has its address but can have no port: the switch of its Subnet is another program's row. */

@@ -191,8 +191,8 @@ test('what cannot be read is said with annotation and value, and takes no runnin
   assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidAnnotation']);
   assert.match(condition?.message ?? '', /k8s\.v1\.cni\.cncf\.io\/networks "\[\{"name":" is neither a list/);
   for (const [selection, message] of [
-    ['[{"name":"fast","namespace":"infra","ips":["10.50.0"]}]', /address "10\.50\.0" asked for in network infra\/fast/],
-    ['[{"name":"fast","namespace":"infra","mac":"zz"}]', /mac "zz" asked for in network infra\/fast/],
+    ['[{"name":"fast","namespace":"infra","ips":["10.50.0"]}]', /address "10\.50\.0" requested in network infra\/fast/],
+    ['[{"name":"fast","namespace":"infra","mac":"zz"}]', /mac "zz" requested in network infra\/fast/],
   ] as const) {
     made.pod('other', { annotations: { [NETWORKS]: selection } });
     made.bench.settle();

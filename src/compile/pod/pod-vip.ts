@@ -46,7 +46,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
     return { reason: 'InvalidAnnotation', message: `${said} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
   const user = world.ask(vipUser, name);
   if (user !== undefined && user !== nic.port)
-    return { reason: 'AddressConflict', message: `${said} names a Vip whose address port ${user} has; one pod is given it` };
+    return { reason: 'AddressConflict', message: `${said} names a Vip whose address port ${user} has; only one pod can use it` };
   return { subnet: vip.subnet, ...vip.addresses };
 }
 

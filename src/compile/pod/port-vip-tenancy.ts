@@ -60,11 +60,11 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
   if (holder !== undefined)
     return problem(
       `is held by another`,
-      `list an address that nobody has; a Vip of spec.namespace ${nic.pod.namespace} that the pod names in annotation ovn.kubernetes.io/aaps is shared`,
+      `list a free address; a Vip of spec.namespace ${nic.pod.namespace} that the pod names in annotation ovn.kubernetes.io/aaps is shared`,
       true,
     );
   if (isHeldByForeignPort(world, subnet, address))
-    return problem('is that of a port of another program in the switch', 'list an address that nobody has', true);
+    return problem('is that of a port of another program in the switch', 'list a free address', true);
   // Its own address, or that of a Vip that it shares: an administrator or the allocator decided so.
   return holders.length > 0 ? undefined : reservedForOthers(world, nic, subnet, address);
 }

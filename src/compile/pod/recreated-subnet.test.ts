@@ -23,7 +23,7 @@ test('a pod whose Subnet was recreated with another network reports it, and its 
   assert.deepEqual([told(scene, 'ip_address'), told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.2', '10.1.0.0/24', '10.1.0.1']);
   const condition = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.equal(condition?.reason, 'AddressOutOfRange');
-  assert.match(condition?.message ?? '', /10\.1\.0\.2.*"side".*; it keeps that one as long as it runs.*; kubectl delete pod -n shop web$/);
+  assert.match(condition?.message ?? '', /10\.1\.0\.2.*"side".*; it keeps that one while it runs.*; kubectl delete pod -n shop web$/);
   const fresh = scene.bench.restarted();
   fresh.settle();
   assert.equal(fresh.writes, 0);

@@ -85,7 +85,7 @@ export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'ma
 function inSelection({ pod, selection }: RequestingInterface, what: string, problem: string): Refused {
   const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
   const key = annotationKey.networkAttachments;
-  return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} asked for in network ${network} ${problem}` };
+  return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} requested in network ${network} ${problem}` };
 }
 
 /** Requested addresses: `ip_address`, or of a list `ip_pool`: any for a plain pod, the one of its ordinal for a pod of a StatefulSet. */

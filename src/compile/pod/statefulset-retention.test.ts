@@ -195,7 +195,7 @@ test("with a foreign Vpc router no port records the Subnet's network: an address
   bench.settle();
   assert.equal(scene.addressOf('shop/db-0'), '10.67.0.200');
   const { message = '' } = bench.condition('pods', 'shop/db-0', 'kiln.io/NetworkBound') ?? {};
-  assert.match(message, /it keeps that one as long as it runs, and the pod after it is given another/);
+  assert.match(message, /it keeps that one while it runs, and the next pod gets another one/);
   bench.vanish('pods', 'shop/db-0');
   bench.settle();
   scene.pod('db-0', { statefulSet: 'db' });

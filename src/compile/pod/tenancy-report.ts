@@ -22,14 +22,14 @@ export function outsideTenancy(
     const exclusion = excludedFrom(world, nic, subnet);
     if (exclusion !== undefined) {
       const { namespace, name } = nic.pod;
-      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps what it has as long as it runs, and the pod after it is refused; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
+      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps its network as long as it runs, and the next pod is not admitted; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
       return { reason: exclusion.reason, message };
     }
     const [refusal] = forbiddenPortValues(world, nic, subnet);
     if (refusal !== undefined)
       return {
         reason: refusal.reason,
-        message: `${refusal.message}. What its port had of this before stays as long as the pod runs, the rest is not in effect, and the pod after it is refused`,
+        message: `${refusal.message}. What its port had before stays as long as the pod runs, the rest is not in effect, and the next pod does not get it`,
       };
   }
   return undefined;

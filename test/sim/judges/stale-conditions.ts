@@ -126,7 +126,7 @@ export function saidStill(world: World): readonly Finding[] {
   for (const [key, pod] of world.pods.entries()) {
     const bound = pod.status?.conditions?.find((one) => one.type === POD_CONDITION && one.status === 'False');
     const set = pod.metadata.ownerReferences?.find(({ kind, controller }) => kind === 'StatefulSet' && controller === true);
-    if (set !== undefined && bound?.message?.includes(` is there for StatefulSet ${pod.metadata.namespace}/${set.name};`) === true)
+    if (set !== undefined && bound?.message?.includes(` is for StatefulSet ${pod.metadata.namespace}/${set.name};`) === true)
       stale('Pod', key, `"${bound.message}", and is of that`);
     if (bound === undefined || !WAITING.has(bound.reason ?? '') || said(pod, 'allocated') !== 'true') continue;
     if (pod.metadata.deletionTimestamp !== undefined || said(pod, 'virtualmachine') !== '') continue;

@@ -16,7 +16,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { KnownNames } from './kept-shapes.ts';
 import { beginsAsOurs, isOwnReason, keptSentence, keptText, withheld } from './kept-shapes.ts';
 
-/** Stands for a value that nobody needs to help. */
+/** Replaces a value that support does not need. */
 export const DROPPED = '[dropped]';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /**
- * What of a cascade is still there, and why: somebody's finalizer, or an object that came in between and was not shown.
+ * What is left of a cascade, and why: a foreign finalizer, or a new dependent that the plan did not show.
  */
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import { blockersOf } from '../blockers/blockers.ts';
@@ -11,12 +11,12 @@ import { keyOf, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { typeText } from './object-argument.ts';
 
-/** As `kubectl delete` names what it deletes. */
+/** The name as `kubectl delete` prints it. */
 export function stepText({ resource, namespace, name }: Pick<TreeObject, 'resource' | 'namespace' | 'name'>): string {
   return `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`;
 }
 
-/** What is left of the steps that were shown, in an order in which it can go. */
+/** The remaining steps of the plan, in the order of deletion. */
 export class CascadeLeft {
   readonly steps: readonly TreeObject[];
   readonly #world: World;
@@ -28,17 +28,17 @@ export class CascadeLeft {
     this.#shown = new Set(this.steps.map((step) => idOf(step.resource, keyOf({ metadata: step }))));
   }
 
-  /** Nothing holds them any more. */
+  /** Steps without blockers. */
   get free(): readonly TreeObject[] {
     return this.steps.filter((step) => blockersOf(this.#world, step.resource, keyOf({ metadata: step })).count === 0);
   }
 
-  /** `<kind> <key>` of the first ten that hold something of it, were not shown and stay. */
+  /** `<kind> <key>` of the first ten new blockers that the plan did not show. */
   get strangers(): readonly string[] {
     return [...new Set(this.steps.flatMap((step) => this.#strangersOf(step)))].slice(0, 10);
   }
 
-  /** Nothing can go, however long one waits: whatever is lowest is held by what was not shown and stays. */
+  /** Waiting does not help: every remaining step has a blocker that the plan did not show. */
   get stuck(): boolean {
     const lowest = this.steps.filter(
       (step) => blockersOf(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
@@ -46,7 +46,7 @@ export class CascadeLeft {
     return lowest.length > 0 && lowest.every((step) => this.#strangersOf(step).length > 0);
   }
 
-  /** The first ten, each with what it waits for. */
+  /** The first ten, each with its blocker or finalizer. */
   get text(): string {
     const texts = this.steps.slice(0, 10).map((step) => `${stepText(step)}${this.#why(step)}`);
     return `${texts.join(', ')}${this.steps.length > texts.length ? ` and ${this.steps.length - texts.length} more` : ''}`;
@@ -70,7 +70,7 @@ export class CascadeLeft {
     return blockersOf(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
   }
 
-  /** It goes by itself: it is gone or on its way out, or an address whose pod is, or is one of those that were shown. */
+  /** Whether an object goes by itself: it is gone, being deleted, an address of such a pod, or part of the plan. */
   #passes(resource: ResourceName, key: string): boolean {
     const world = this.#world;
     const object = world.tables[resource]?.peek(key);

@@ -1,5 +1,5 @@
 /**
- * What becomes of the workloads whose pods a cascade takes, before the first of it goes: they stay, are scaled to 0, or are deleted.
+ * The workloads of the pods in a cascade: before the first deletion they are kept, scaled to 0, or deleted.
  */
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -14,7 +14,7 @@ export type OwnerPolicy = 'keep' | 'scale' | 'delete';
 
 type Scaled = KubeObject & { readonly spec?: { readonly replicas?: number } };
 
-/** Gone already, or another one of its name: either way the one that was shown is no more. */
+/** The object was deleted, or replaced by another one of its name. */
 export function isGone(error: unknown): boolean {
   return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
 }
@@ -47,7 +47,7 @@ async function deleteOwner(workload: Workload, { client }: CommandIo, patience: 
 
 async function scaleOwner(workload: Workload, { client }: CommandIo, patience: Patience): Promise<string> {
   const { resource, namespace, name, uid } = workload;
-  // Once: a second time it would be told what the first patch made of it.
+  // Once only: a second patch would see the result of the first.
   const { spec } = await patience.of(() => client.get<Scaled>(resource, { name, namespace }));
   await patience.of(() => client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } }));
   const undo = commandText`kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;

@@ -1,6 +1,6 @@
 /**
- * Carries a cascade out: whatever of it nothing holds any more is deleted, until all of it is gone. Each look is a fresh one, so
- * it does not matter who deletes what in between; nothing is deleted that was not shown. An API server that is away for a while is waited for.
+ * Executes a cascade: deletes the steps without blockers, again and again, until all are gone. Each round reads afresh, so deletions by other
+ * users do not matter. Only objects of the plan are deleted. An API server that cannot be reached is retried.
  */
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { Observation } from '../controller/reading/observation.ts';
@@ -14,7 +14,7 @@ import type { OwnerPolicy } from './cascade-owners.ts';
 import { isGone, settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from './command-failure.ts';
-import { nobodyLeads } from './leader.ts';
+import { leaderProblem } from './leader.ts';
 import { isPassing, Patience } from './patience.ts';
 import type { Workload } from './workload-owner.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
@@ -25,19 +25,19 @@ export interface CascadeRun {
   readonly workloads: readonly Workload[];
   readonly owners: OwnerPolicy;
   readonly timeoutMs: number;
-  /** The command that goes on. */
+  /** The command that continues. */
   readonly again: string;
-  /** Where the controller's Lease is: what is deleted goes when it has done its part. */
+  /** Namespace of the controller's Lease: objects are gone once the controller has removed their finalizers. */
   readonly leaseNamespace: string;
   readonly gone: (text: string) => void;
-  /** Told once what is gone, however it ends. */
+  /** Called once with the deleted objects, however the run ends. */
   readonly report: (gone: readonly string[]) => void;
   readonly io: CommandIo;
 }
 
-/** Deletions under way at once. */
+/** Concurrent deletions. */
 const AT_ONCE = 32;
-/** After so long without anything gone it is said what is waited for. */
+/** After this time without progress the command prints what it waits for. */
 const SILENCE_MS = 10_000;
 
 /** @returns the exit code */
@@ -56,7 +56,7 @@ export async function carryOut(run: CascadeRun): Promise<number> {
 class CascadeUnderWay {
   readonly #run: CascadeRun;
   readonly #began = performance.now();
-  /** Also without a change there is another look. */
+  /** Interval of a fresh look without any change. */
   readonly #patience: Patience;
   readonly #gone: string[] = [];
   /** Uids. */
@@ -118,7 +118,7 @@ class CascadeUnderWay {
     }
   }
 
-  /** Pods that are made again find their Subnet closed: it takes no new address from now on. Where admission forbids that, it is the leaves first. */
+  /** Closes the Subnet first, so that new pods get no address in it. If admission denies that, the leaves go first. */
   async #closeSubnets(): Promise<void> {
     for (const step of this.#left.steps.filter(({ resource }) => resource === 'subnets')) {
       const error = await this.#askUntilAnswered(step);
@@ -139,8 +139,8 @@ class CascadeUnderWay {
   }
 
   /**
-   * Each is asked for once, under the uid that was shown; again where the API server could not take it.
-   * @returns why some were refused
+   * Deletes each step once, with the uid of the plan as a precondition, and again if the API server was unavailable.
+   * @returns the reasons of denied deletions
    */
   async #ask(steps: readonly TreeObject[]): Promise<readonly unknown[]> {
     const { io } = this.#run;
@@ -155,7 +155,7 @@ class CascadeUnderWay {
             await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
           } catch (error) {
             if (isGone(error)) return;
-            // Its objects were listed: an API server that has just begun does not serve custom resources for a moment.
+            // The kind was listed before, so an API server that just started does not serve custom resources yet.
             if (isHeld(error)) this.#asked.delete(uid);
             if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void refused.push(error);
             this.#asked.delete(uid);
@@ -164,7 +164,7 @@ class CascadeUnderWay {
         }),
       );
       this.#patience.note(trouble);
-      // The rest would meet the same.
+      // The other deletions would fail in the same way.
       if (trouble !== undefined) break;
     }
     return refused;
@@ -184,15 +184,15 @@ class CascadeUnderWay {
     if (text === this.#waitedFor) return;
     this.#waitedFor = text;
     this.#run.io.say(`${this.#gone.length} deleted, still there: ${text}`);
-    const nobody = await this.#nobodyLeads();
-    if (nobody !== undefined) this.#run.io.say(nobody);
+    const problem = await this.#noLeader();
+    if (problem !== undefined) this.#run.io.say(problem);
   }
 
-  async #nobodyLeads(): Promise<string | undefined> {
+  async #noLeader(): Promise<string | undefined> {
     try {
-      return await nobodyLeads(this.#run.io, this.#run.leaseNamespace);
+      return await leaderProblem(this.#run.io, this.#run.leaseNamespace);
     } catch {
-      // The API server does not answer: that is told where something is deleted.
+      // An unreachable API server is reported where something is deleted.
       return undefined;
     }
   }
@@ -202,7 +202,7 @@ class CascadeUnderWay {
     return this.#failure(exit, why, `${next}; then ${this.#run.again}`);
   }
 
-  /** Nothing of what is left can go before something that was not shown. */
+  /** All remaining steps have blockers outside of the plan. */
   #stuck(): CommandFailure {
     const why = `held by what came in between and was not shown: ${this.#left.strangers.join(', ')}`;
     return this.#failure(EXIT.findings, why, this.#run.again);
@@ -210,13 +210,13 @@ class CascadeUnderWay {
 
   async #timedOut(): Promise<CommandFailure> {
     const met = this.#patience.trouble;
-    const nobody = met === undefined ? await this.#nobodyLeads() : `${met.code}: ${met.message}`;
-    const trouble = nobody === undefined ? '' : `${nobody}; `;
+    const problem = met === undefined ? await this.#noLeader() : `${met.code}: ${met.message}`;
+    const trouble = problem === undefined ? '' : `${problem}; `;
     const { steps, text } = this.#left;
     const [first] = steps;
     const looked =
       first === undefined ? 'kiln status' : commandText`kiln explain ${first.type} ${first.name} ${inNamespace(first.namespace)}`;
-    // Of what is asked for and only waits for somebody's finalizer nothing is left to do.
+    // Deleted objects that only wait for a foreign finalizer need nothing more from here.
     const again = steps.every(({ uid = '' }) => this.#asked.has(uid)) ? '' : `; then ${this.#run.again}`;
     return this.#failure(EXIT.timeout, `${trouble}not gone in time: ${text}`, `${looked}${again}`);
   }
@@ -227,7 +227,7 @@ class CascadeUnderWay {
   }
 }
 
-/** The admission webhook has not seen yet that what held the object is gone: it hears of that by watches of its own. */
+/** The admission webhook has its own watches and may not have seen yet that the blockers are gone. */
 function isHeld(error: unknown): boolean {
   return isKubeError(error) && error.causes.some(({ reason }) => reason === DELETION_BLOCKED);
 }

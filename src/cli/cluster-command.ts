@@ -1,5 +1,5 @@
 /**
- * What commands that talk to a cluster share: kubectl's flags, the connection, the streams, and how they end.
+ * The common parts of commands that talk to a cluster: kubectl's flags, the connection, the streams, the exit.
  */
 import { createInterface } from 'node:readline/promises';
 import { inspect } from 'node:util';
@@ -19,14 +19,14 @@ import { COLOR_MODES, painter } from './output/paint.ts';
 import type { OutputFormat } from './output/object-output.ts';
 import { OUTPUT_FORMATS } from './output/object-output.ts';
 
-/** kubectl's flags for the connection, and how much is said. */
+/** kubectl's flags for the connection, and verbosity. */
 export interface ConnectionFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   /** A duration such as `30s`; zero for no limit. */
   readonly requestTimeout: string;
   readonly quiet?: boolean;
-  /** A failure is told with its cause and stack. */
+  /** Failures are printed with cause and stack. */
   readonly verbose?: boolean;
   readonly color: ColorMode;
 }
@@ -41,17 +41,17 @@ export interface ClusterFlags extends ConnectionFlags {
 
 export interface CommandIo {
   readonly client: KubeClient;
-  /** Of the context; `default` where it names none. */
+  /** Namespace of the context; `default` if it names none. */
   readonly namespace: string;
   /** Results: lines for a person, a text for programs. */
   readonly out: (output: Output) => void;
   /** Progress, warnings and hints, a line each. */
   readonly say: (line: Line) => void;
-  /** Text as standard output takes it: in colour on a terminal, plain elsewhere. */
+  /** Formats text for standard output: in colour on a terminal, plain elsewhere. */
   readonly paint: Paint;
-  /** What is said when Ctrl-C ends the command. */
+  /** Sets the line that Ctrl-C prints at the end of the command. */
   readonly lastWords: (words: () => string) => void;
-  /** Asks on a terminal; undefined where there is none. */
+  /** Asks for confirmation on a terminal; undefined without one. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
 }
 
@@ -65,7 +65,7 @@ export function duration(text: string): string {
   return text;
 }
 
-/** No request is given up before this where `--request-timeout` is 0, as kubectl's is by default. */
+/** The limit for `--request-timeout=0`. */
 const NO_LIMIT_MS = 24 * 3_600_000;
 
 export function requestTimeoutMs({ requestTimeout }: Pick<ConnectionFlags, 'requestTimeout'>): number {
@@ -103,7 +103,7 @@ export function addClusterFlags(command: Command): Command {
     );
 }
 
-/** Runs a command on the cluster its flags name. @returns the exit code */
+/** Runs a command on the cluster of its flags. @returns the exit code */
 export async function onCluster(name: string, flags: ConnectionFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
   let client: KubeClient | undefined;
   let lastWords = (): string => '';
@@ -145,7 +145,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
 
 async function askOnTerminal(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While it asks, the terminal makes no signal of Ctrl-C; and Ctrl-D ends the input, which is no yes.
+  // While the command asks, Ctrl-C is no signal. Ctrl-D ends the input, which counts as no.
   terminal.once('SIGINT', () => {
     process.stderr.write('\n');
     process.kill(process.pid, 'SIGINT');

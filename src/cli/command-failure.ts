@@ -1,5 +1,5 @@
 /**
- * How a command fails: three lines on standard error (what failed, why, what to do next) and an exit code that scripts can read.
+ * A failed command: three lines on standard error (what failed, why, the next command) and an exit code for scripts.
  */
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
@@ -7,7 +7,7 @@ import { redactedText } from '../runtime/redaction.ts';
 import { visible } from '../text/visible-text.ts';
 import { KUBE_ADVICE } from './error-advice.ts';
 
-/** `findings`: the command was carried out, and the answer is no. */
+/** `findings`: the command succeeded, and the answer is no. */
 export const EXIT = { fine: 0, findings: 1, usage: 2, unreachable: 3, timeout: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -25,7 +25,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The failure that stands for any error a command ends with. */
+/** Converts any error into a failure. */
 export function failureOf(error: unknown, command: string): CommandFailure {
   if (error instanceof CommandFailure) return error;
   const what = `kiln ${command} failed`;
@@ -35,7 +35,7 @@ export function failureOf(error: unknown, command: string): CommandFailure {
   return new CommandFailure(ANSWERS.has(error.code) ? EXIT.findings : EXIT.unreachable, what, why, KUBE_ADVICE[error.code]);
 }
 
-/** The cluster was asked, and the answer is no. */
+/** Failures that are an answer of the cluster rather than a problem with it. */
 const ANSWERS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_DENIED',
   'KUBE_INVALID',

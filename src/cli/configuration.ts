@@ -1,6 +1,6 @@
 /**
- * One description of every setting: the options of a command. Each can be given as a flag, as a variable of the environment and in a
- * file, and is checked by the same function wherever it comes from. The first of flag, environment, file and default counts.
+ * Settings: the options of a command. Each can be a flag, an environment variable or a key of a file, and is checked by the same
+ * function. Flag, environment, file, default: the first one counts.
  */
 import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
@@ -9,15 +9,15 @@ import { parseDocument } from 'yaml';
 import { redactedText } from '../runtime/redaction.ts';
 
 export const CONFIG_VARIABLE = 'KILN_CONFIG';
-/** Options that say what a command does rather than how: flags alone. */
+/** Options that choose what the command does: flags only. */
 const FLAGS_ALONE: ReadonlySet<string> = new Set(['config', 'check', 'help', 'output']);
-/** Variables that other programs of the project read. */
+/** Environment variables of other programs of the project. */
 const OTHER_VARIABLES = /^KILN_(CACHE|BENCH_\w+|TEST_\w+)$/;
-/** What a cluster puts into every container beside a Service whose name begins with `kiln`. */
+/** The variables that Kubernetes sets in containers for a Service whose name begins with `kiln`. */
 const SERVICE_LINKS = /^KILN(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/;
 
 export interface Setting {
-  /** Name in the file. */
+  /** Key in the file. */
   readonly key: string;
   readonly flag: string;
   readonly variable: string;
@@ -27,22 +27,22 @@ export interface Setting {
 export type Source = 'flag' | 'environment' | 'file' | 'default';
 
 export interface Configured extends Setting {
-  /** As it was written; absent where nothing is set. */
+  /** The value as written; absent if not set. */
   readonly text: string | undefined;
   readonly source: Source;
 }
 
-/** One sentence for the person who set it. */
+/** One sentence that names the setting, the value and the rule. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Gives the function that reads an option's text the words for what it takes. */
+/** Attaches the description of accepted values to an option's parser. */
 export function accepting<T>(accepts: string, read: (text: string) => T): ((text: string) => T) & { readonly accepts: string } {
   return Object.assign((text: string) => read(text), { accepts });
 }
 
-/** What an option takes, in words. */
+/** Description of the values an option accepts. */
 export function acceptedBy({ argChoices, parseArg, required, optional, flags }: Option): string {
   if (!required && !optional) return 'true or false';
   if (argChoices !== undefined) return argChoices.join(', ');
@@ -62,10 +62,10 @@ export function settingsOf(command: Command): readonly Setting[] {
     }));
 }
 
-/** What was typed for each flag, before it was read. */
+/** The text of each flag, before parsing. */
 const typed = new WeakMap<Command, Map<string, string>>();
 
-/** Call when a command has all its options: their texts are printed as they were typed. */
+/** Call after all options were added: keeps their text, so that it is printed as typed. */
 export function rememberTexts(command: Command): Command {
   const texts = new Map<string, string>();
   typed.set(command, texts);
@@ -77,9 +77,9 @@ export function rememberTexts(command: Command): Command {
 }
 
 /**
- * Gives the command's options what the environment and the file say, where no flag does.
+ * Sets the options without a flag from the environment and the file.
  *
- * @returns every setting with where its value is from
+ * @returns every setting with its source
  * @throws ConfigurationError
  */
 export function configure(command: Command, env: NodeJS.ProcessEnv = process.env): readonly Configured[] {
@@ -105,10 +105,10 @@ export function configure(command: Command, env: NodeJS.ProcessEnv = process.env
   });
 }
 
-/** The default as a person would write it; undefined where there is none. */
+/** The default as text; undefined without one. */
 export function defaultText({ defaultValue, defaultValueDescription, required, optional }: Option): string | undefined {
   if (defaultValueDescription !== undefined) return defaultValueDescription;
-  // A flag without a value is off unless it is given.
+  // A flag without a value is false by default.
   if (defaultValue === undefined) return required || optional ? undefined : 'false';
   return valueText(defaultValue);
 }
@@ -166,7 +166,7 @@ function readFile(path: string, settings: readonly Setting[]): ReadonlyMap<strin
   );
 }
 
-/** A list is written with commas. */
+/** Lists are written with commas. */
 function scalarText(value: unknown, where: string): string {
   if (Array.isArray(value)) return value.map((one) => scalarText(one, where)).join(',');
   if (value === null) return '';
@@ -192,7 +192,7 @@ function suggestion(word: string, known: readonly string[]): string {
   return best === undefined ? '' : `; did you mean ${best.name}?`;
 }
 
-/** Levenshtein's. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

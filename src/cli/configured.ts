@@ -1,4 +1,4 @@
-/** Runs a command with its settings from wherever they are, or says in one sentence what is wrong with them. */
+/** Runs a command with its settings, or prints in one sentence what is wrong with them. */
 import type { Command } from 'commander';
 import { redactedText } from '../runtime/redaction.ts';
 import { EXIT } from './command-failure.ts';
@@ -12,7 +12,7 @@ export const PRECEDENCE =
   'Each setting can be a flag, an environment variable (KILN_…) or a key of the --config file; the first of these that is there counts, then the default.';
 
 /**
- * @param runsAnyway the command is of use also where the settings do not go together: it is run, then they are complained of
+ * @param runsAnyway run the command although the settings contradict each other, then print the problem
  * @returns the exit code
  */
 export async function configured(
@@ -38,7 +38,7 @@ export async function configured(
   return wrong(`${problem}${originText(problem, settings)}`);
 }
 
-/** A person looks for a flag on the command line: where the settings that a sentence names come from, if not from there. */
+/** Names the source of each setting in a message that was not set on the command line. */
 function originText(problem: string, settings: readonly Configured[]): string {
   const elsewhere = settings
     .filter(({ flag, source }) => source !== 'flag' && source !== 'default' && problem.split(/[\s;,:()]+/).includes(flag))

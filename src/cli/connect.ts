@@ -1,5 +1,5 @@
 /**
- * From flags to the two ends of the controller: a Kubernetes client and an OVSDB session.
+ * From flags to the two connections of the controller: a Kubernetes client and an OVSDB session.
  */
 import { Controller } from '../controller/controller.ts';
 import type { ControllerOptions } from '../controller/controller.ts';
@@ -14,7 +14,7 @@ import type { Settings } from '../world/settings.ts';
 import { readOvnCertificates } from './ovn-certificates.ts';
 
 export interface OvnFlags {
-  /** `unix:PATH`, `tcp:HOST:PORT` or `ssl:HOST:PORT`, several with commas. */
+  /** `unix:PATH`, `tcp:HOST:PORT` or `ssl:HOST:PORT`, several separated by commas. */
   readonly ovnNb: string;
   readonly ovnCa?: string;
   readonly ovnCert?: string;
@@ -32,7 +32,7 @@ export function endpointsOf(ovnNb: string): readonly string[] {
 export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   const endpoints = endpointsOf(flags.ovnNb);
   const { ovnCa, ovnCert, ovnKey } = flags;
-  // Read at each connection: renewed certificates are used without a restart.
+  // Read at each connection, so renewed certificates need no restart.
   const tls =
     ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
       ? {}
@@ -49,10 +49,10 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   return session;
 }
 
-/** One line when the database is lost, or why it cannot be reached, and one when it is there. */
+/** Logs one line when the database is lost or unreachable, and one when it is back. */
 function logConnection(session: OvsdbSession, log: Log): void {
   let since: number | undefined;
-  /** Reasons: members of a cluster fail in different ways, each time anew, and why it cannot come back is seldom why it went. */
+  /** Reasons already logged: cluster members fail in different ways, and each reason is logged once. */
   const said = new Set<string>();
   session.onError(({ code, message, endpoint = '' }) => {
     since ??= performance.now();

@@ -1,6 +1,6 @@
 /**
- * Deletes every object of the given kinds, whatever its state, where nobody carries them out any more: Kiln's finalizers are taken off, those of
- * others stay. The kinds come from the same list as the definitions, so that none is forgotten.
+ * Deletes every object of the given kinds when no controller is left: removes Kiln's finalizers, and keeps those of other programs.
+ * The kinds come from the list of definitions, so none is forgotten.
  */
 import { allKinds } from '../api/kinds/crds.ts';
 import { GROUP, VERSION } from '../api/schema/kind.ts';
@@ -23,7 +23,7 @@ export interface ListedKind {
   readonly objects: readonly KubeObject[];
 }
 
-/** Kinds that are not served, or have no object, are left out. */
+/** Skips kinds that are not served or have no objects. */
 export async function listedKinds(client: KubeClient, resources: readonly Resource[] = CUSTOM_RESOURCES): Promise<readonly ListedKind[]> {
   const listed = await Promise.all(
     resources.map(async (resource): Promise<ListedKind> => {
@@ -40,10 +40,10 @@ export async function listedKinds(client: KubeClient, resources: readonly Resour
 
 const AT_ONCE = 32;
 const LOOK_MS = 200;
-/** Definitions go after this, with all that is of them: one list that shows nothing is no proof. */
+/** The definitions are deleted next, with all their objects, so one empty list is no proof. */
 const SECOND_LOOK_MS = 1_000;
 
-/** @returns what is still there when the time is up, or when nothing but finalizers of others keeps it */
+/** @returns the objects that remain after the time limit, or that only foreign finalizers keep */
 export async function drain(client: KubeClient, timeoutMs: number): Promise<readonly ListedKind[]> {
   const until = performance.now() + timeoutMs;
   let nothingSeen = false;
@@ -76,12 +76,12 @@ function isOurs(finalizer: string): boolean {
   return finalizer === FINALIZER || LEGACY_FINALIZERS.includes(finalizer);
 }
 
-/** There is something to do about it. */
+/** Whether the object needs a write. */
 function isDue({ metadata }: KubeObject): boolean {
   return (metadata.deletionTimestamp ?? '') === '' || (metadata.finalizers ?? []).some(isOurs);
 }
 
-/** What changed or went meanwhile is looked at again. */
+/** A conflict or a missing object is no failure: the next round reads it again. */
 const MEANWHILE: readonly KubeErrorCode[] = ['KUBE_NOT_FOUND', 'KUBE_NOT_SERVED', 'KUBE_CONFLICT', 'KUBE_PRECONDITION'];
 
 async function release(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {

@@ -1,4 +1,4 @@
-/** The laboratory's folder where none is given. */
+/** Default folder of the laboratory. */
 export const DEFAULT_DIRECTORY = '.kiln';
-/** Where metrics and probes are served where nothing is said: to this machine alone. */
+/** Default address of metrics and probes: this machine alone. */
 export const DEFAULT_BIND = '127.0.0.1:10670';

@@ -1,4 +1,4 @@
-/** Whether all of a cascade may be deleted by who asks: known before the first of it is gone. */
+/** Whether the user may delete all objects of a cascade, asked before the first deletion. */
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -18,13 +18,13 @@ const ACCESS_REVIEWS: Resource = {
   namespaced: false,
 };
 
-/** Questions under way at once: a tenant may have very many namespaces. */
+/** Concurrent requests: a tenant may have many namespaces. */
 const AT_ONCE = 32;
 
 interface Wanted {
   readonly verb: 'delete' | 'patch';
   readonly resource: Resource;
-  /** Empty for cluster scope. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
 }
 
@@ -33,7 +33,7 @@ interface AccessReview extends KubeObject {
   readonly status?: { readonly allowed?: boolean; readonly reason?: string };
 }
 
-/** @throws CommandFailure (3) that names each right that is missing */
+/** @throws CommandFailure (3) that names each missing right */
 export async function requireDeleteRights(
   client: KubeClient,
   steps: readonly TreeObject[],
@@ -68,7 +68,7 @@ async function isAllowed(client: KubeClient, { verb, resource: { group, plural }
   try {
     return (await client.create<AccessReview>(ACCESS_REVIEWS, review)).status?.allowed !== false;
   } catch (error) {
-    // Who may not ask finds out by doing.
+    // A user without the right to ask proceeds; the deletion itself will be denied.
     if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_FORBIDDEN')) return true;
     throw error;
   }

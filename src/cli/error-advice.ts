@@ -1,4 +1,4 @@
-/** What to do about each coded error: what a command that failed prints as its next step, and the reference beside the code. */
+/** The next step for each error code, for failed commands and the reference. */
 import type { KubeErrorCode } from '../kube/errors.ts';
 import type { OvsdbErrorCode } from '../ovsdb/index.ts';
 
@@ -11,14 +11,14 @@ export const KUBE_ADVICE: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_UNAUTHORIZED: ACCESS,
   KUBE_FORBIDDEN: ACCESS,
   KUBE_DENIED:
-    'change what the message names; kubectl get validatingwebhookconfigurations,validatingadmissionpolicies lists what may refuse',
+    'change what the message names; kubectl get validatingwebhookconfigurations,validatingadmissionpolicies lists what may deny it',
   KUBE_NOT_FOUND: AGAIN,
   KUBE_NOT_SERVED: 'kubectl apply -f deploy/crds.yaml',
   KUBE_CONFLICT: AGAIN,
   KUBE_ALREADY_EXISTS: AGAIN,
   KUBE_PRECONDITION: AGAIN,
   KUBE_GONE: AGAIN,
-  KUBE_INVALID: 'mend the field that the message names',
+  KUBE_INVALID: 'correct the field that the message names',
   KUBE_TOO_LARGE: 'make the object smaller',
   KUBE_NAMESPACE_TERMINATING: 'wait until the namespace is gone, or use another',
   KUBE_DISRUPTION_BUDGET: 'kubectl get poddisruptionbudgets -A',
@@ -45,8 +45,8 @@ const RECOVERS = 'nothing: it is read again';
 const REPORT = 'see the row that the log names; when it lasts, report it with that line';
 
 export const OVSDB_ADVICE: Readonly<Record<OvsdbErrorCode, string>> = {
-  OVSDB_BAD_ENDPOINT: 'mend --ovn-nb',
-  OVSDB_BAD_OPTION: 'mend the flag that the message names',
+  OVSDB_BAD_ENDPOINT: 'correct --ovn-nb',
+  OVSDB_BAD_OPTION: 'correct the flag that the message names',
   OVSDB_CONNECT_FAILED: REACH,
   OVSDB_CONNECT_TIMEOUT: REACH,
   OVSDB_DISCONNECTED: REACH,

@@ -1,5 +1,5 @@
 /**
- * Vips and EIPs as `kiln release` sees them: their address, and who has a use for it.
+ * Vips and EIPs for `kiln release`: their address and its users.
  */
 import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
@@ -18,7 +18,7 @@ import { eipOfRule, natRulesOf } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Settings } from '../world/settings.ts';
 
-/** As a person names their kinds before a slash. */
+/** The kinds as typed before a slash. */
 const KINDS: ReadonlyMap<string, AddressResource> = new Map([
   ['vip', 'vips'],
   ['vips', 'vips'],
@@ -29,10 +29,10 @@ const KINDS: ReadonlyMap<string, AddressResource> = new Map([
   ['iptables-eips', 'iptables-eips'],
   ['eip', 'iptables-eips'],
 ]);
-/** Rules that may translate to the address of a Vip. */
+/** NAT rules that may name a Vip. */
 const VIP_RULES: readonly NatRuleResource[] = ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'];
 
-/** Of `vip/db` the kind and the name; undefined for the name of an IP object, which has no slash. */
+/** Kind and name of `vip/db`; undefined for the name of an IP object, which has no slash. */
 export function namedObject(target: string): { readonly resource: AddressResource; readonly name: string } | undefined {
   const at = target.indexOf('/');
   const resource = at === -1 ? undefined : KINDS.get(target.slice(0, at));
@@ -46,7 +46,7 @@ export function addressesOf(resource: AddressResource, object: unknown, settings
   return resource === 'ovn-eips' ? ovnEipAddresses(object as OvnEip, settings) : iptablesEipAddresses(object as IptablesEIP);
 }
 
-/** Live pods that name the Vip, rules that name the Vip or the EIP; a port that is made for it is a use. */
+/** Its users: live pods that name the Vip, NAT rules that name the Vip or EIP, and its own port. */
 export async function usersOfObject(object: AddressObject, client: KubeClient): Promise<readonly string[]> {
   const { resource, name, type } = object;
   if (type !== '' && type !== 'nat') return [`its own port (type ${type})`];
@@ -71,7 +71,7 @@ async function podsOfVip(name: string, client: KubeClient): Promise<readonly str
     .map(({ metadata }) => `Pod ${metadata.namespace}/${metadata.name}`);
 }
 
-/** A cluster may not serve a kind. */
+/** Empty for a kind that the cluster does not serve. */
 async function listed<T>(client: KubeClient, resource: NatRuleResource): Promise<readonly T[]> {
   try {
     return (await client.listAll(traitsOf(resource))) as unknown as readonly T[];

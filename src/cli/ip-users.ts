@@ -1,5 +1,5 @@
 /**
- * Who has a use for the address of an IP object, asked of the API server.
+ * The users of an IP object's address, read from the API server.
  */
 import type { Pod, StatefulSet } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';
@@ -10,7 +10,7 @@ import { splitList } from '../net/dual.ts';
 import { traitsOf } from '../world/resources.ts';
 import { addressText } from './reserved-address.ts';
 
-/** Every live pod is looked at, not only the one of its name: an address may be used under another one. */
+/** Reads all live pods: a pod of another name may use the address. */
 export async function usersOf(ip: IP, client: KubeClient): Promise<readonly string[]> {
   const owner = ip.metadata.ownerReferences?.find(({ kind }) => kind === 'Node' || kind === 'Subnet');
   if (owner !== undefined) return [`${owner.kind} ${owner.name}`];
@@ -38,7 +38,7 @@ function hasAddress({ metadata }: Pod, ip: IP): boolean {
   });
 }
 
-/** A virtual machine that will be started again. */
+/** A virtual machine that still exists, so it may start again. */
 async function keepingMachine({ spec }: IP, client: KubeClient): Promise<string | undefined> {
   const { podType = '', podName: name = '', namespace = '' } = spec;
   if (podType !== 'VirtualMachine') return undefined;
@@ -46,7 +46,7 @@ async function keepingMachine({ spec }: IP, client: KubeClient): Promise<string 
   return machine === undefined || (machine.metadata.deletionTimestamp ?? '') !== '' ? undefined : `VirtualMachine ${namespace}/${name}`;
 }
 
-/** A StatefulSet that will make a pod for this ordinal again. */
+/** A StatefulSet whose replicas include this ordinal. */
 async function keepingSet(ip: IP, client: KubeClient): Promise<string | undefined> {
   const { podName = '', namespace = '' } = ip.spec;
   const ordinal = ordinalIn(podName);

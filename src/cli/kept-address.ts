@@ -1,5 +1,5 @@
 /**
- * An address that an object keeps, as `kiln release` sees it: an IP object, a Vip or an EIP, who has a use for it, and how to have it back.
+ * An address for `kiln release`: of an IP object, a Vip or an EIP, with its users and the command that reserves it again.
  */
 import type { IP } from '../api/kinds/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
@@ -22,18 +22,18 @@ import { commandText } from '../text/command-text.ts';
 export interface KeptAddress {
   readonly resource: ResourceName;
   readonly object: KubeObject;
-  /** As text; empty while it has none. */
+  /** As text; empty without an address. */
   readonly address: string;
   readonly subnet: string;
   readonly users: () => Promise<readonly string[]>;
   readonly output: (format: OutputFormat) => Output;
-  /** The command that asks for the same address. */
+  /** The command that requests the same address. */
   readonly undo: string;
 }
 
 /**
  * @param settings those of the controller
- * @throws CommandFailure where there is none
+ * @throws CommandFailure if the object does not exist
  */
 export async function keptAddress(target: string, client: KubeClient, settings: () => Promise<Settings>): Promise<KeptAddress> {
   const named = namedObject(target);
@@ -100,7 +100,7 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
   };
 }
 
-/** As it was written; empty where there is none. */
+/** The field as written; empty if absent. */
 function leaseOf({
   metadata,
 }: {

@@ -1,5 +1,5 @@
 /**
- * The controller that leads, as its Lease tells: who it is, its version, and the network settings that a command has to have as well.
+ * The leading controller, from its Lease: identity, version, and the network settings that commands share with it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -85,7 +85,7 @@ async function isRenewed(io: OfCluster, namespace: string, { spec }: Lease): Pro
 }
 
 /** For a person: that no controller leads, and since when; undefined where one does, and where that may not be read. */
-export async function nobodyLeads(io: OfCluster, namespace: string): Promise<string | undefined> {
+export async function leaderProblem(io: OfCluster, namespace: string): Promise<string | undefined> {
   try {
     const leader = await leaderOf(io, namespace);
     if (leader?.live === true) return undefined;

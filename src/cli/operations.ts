@@ -85,7 +85,7 @@ export async function serveController(
   }
 }
 
-/** Laboratories may run side by side: one whose address nobody chose takes another port where the usual one is taken. */
+/** Laboratories may run side by side: without a chosen address, another port is used if the default one is taken. */
 export async function serveLaboratory(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
   try {
     return await serveController(bind, controller, metrics, log);

@@ -5,7 +5,7 @@ import { EXIT, failureText, CommandFailure } from './command-failure.ts';
 const BROKEN_PIPE = 141;
 
 /**
- * Ends this process when its output cannot be written: in silence where who reads it has gone (`kiln status | head -1`), with a sentence
+ * Ends this process when its output cannot be written: silently if its reader has ended (`kiln status | head -1`), with a sentence
  * where the disk is full.
  */
 export function endWithOutput(command: string): void {
@@ -17,7 +17,7 @@ export function endWithOutput(command: string): void {
   process.stderr.on('error', () => undefined);
 }
 
-/** Notices when who reads the output of this process has gone (`npm start | head`): without a listener that would end it on the spot. */
+/** Calls back when the reader of the output has ended (`npm start | head`). Without a listener the process would end at once. */
 export function watchOutput(gone: () => void): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', gone);
 }

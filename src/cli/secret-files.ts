@@ -1,4 +1,4 @@
-/** Files with keys and tokens that every user of the machine could read. It is said and not refused: who mounts them may have no choice. */
+/** Files with keys and tokens that every user of the machine could read. A warning rather than an error: whoever mounts the files may not be able to change their mode. */
 import { statSync } from 'node:fs';
 import type { Log } from '../runtime/log.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What would go with an object, in the order in which it can go: from the leaves. And what that does to workloads.
+ * The plan of `kiln delete --cascade`: all dependents of an object, leaves first, and the effect on workloads.
  */
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
@@ -11,7 +11,7 @@ import { isReserved, isRetained } from '../world/claimants.ts';
 import type { TreeObject } from './dependents.ts';
 import { treeObject } from './dependents.ts';
 
-/** Pods that the same owner makes again. */
+/** Pods of one owner, which creates them again. */
 export interface OwnedPods {
   readonly owner: OwnerReference;
   readonly namespace: string;
@@ -19,20 +19,20 @@ export interface OwnedPods {
 }
 
 export interface Cascade {
-  /** Everything that goes, each after what holds it; the object itself is the last. */
+  /** All objects to delete, each after its dependents; the object itself is last. */
   readonly steps: readonly TreeObject[];
   readonly owned: readonly OwnedPods[];
-  /** Pods that nobody makes again. */
+  /** Pods without an owner: no controller creates them again. */
   readonly loose: readonly string[];
-  /** Addresses that somebody keeps on purpose, with or without a pod. */
+  /** Reserved or retained addresses. */
   readonly keptAddresses: readonly string[];
-  /** Namespaces that the Subnets serve: they stay, and are served by another one. */
+  /** Namespaces bound to the Subnets: they stay, and get another Subnet. */
   readonly namespaces: readonly string[];
-  /** IPPools of the Subnets: they stay, and are of no Subnet then. */
+  /** IPPools of the Subnets: they stay, without a Subnet. */
   readonly pools: readonly string[];
-  /** Northbound rows that exist because of what goes; 0 where they were not read. */
+  /** Number of Northbound rows owned by these objects; 0 if the database was not read. */
   readonly rows: number;
-  /** Why it cannot be done at all; sentences. */
+  /** Sentences that say why the cascade is not possible. */
   readonly refusals: readonly string[];
 }
 

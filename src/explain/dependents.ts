@@ -1,5 +1,5 @@
 /**
- * The graph of what holds what as trees around one object: upwards what it holds, downwards what holds it.
+ * The dependency graph as trees around one object: upwards its dependencies, downwards its dependents.
  */
 import type { Dependency } from '../blockers/dependency.ts';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
@@ -12,49 +12,49 @@ import { typedName } from './kind-names.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 
-/** What is drawn of an object, of whatever kind. */
+/** What a tree shows of an object. */
 export interface DrawnObject {
-  /** As a person types its kind. */
+  /** The kind as typed in commands, such as `subnet`. */
   readonly type: string;
   readonly kind: string;
-  /** Empty for cluster scope. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
-  /** Undefined where it is named and does not exist. */
+  /** Undefined if the object does not exist. */
   readonly uid: string | undefined;
   readonly created: string | undefined;
-  /** Addresses it has. */
+  /** Its addresses or networks. */
   readonly addresses: readonly string[];
   readonly state: ObjectState;
   readonly children: readonly DrawnObject[];
-  /** Children that were left out. */
+  /** Number of children beyond the limit. */
   readonly more: number;
 }
 
-/** An object in a tree of what holds what. */
+/** An object in a tree of dependencies. */
 export interface TreeObject extends DrawnObject {
   readonly resource: ResourceName;
-  /** False where the object above goes although this one depends on it. */
+  /** False if this dependency does not block the deletion of the object above. */
   readonly blocks: boolean;
   readonly children: readonly TreeObject[];
 }
 
 export interface TreeLimits {
-  /** Children of one object at most. */
+  /** Most children of one object. */
   readonly children: number;
 }
 
 const GONE: ObjectState = { ready: '-', reason: 'NotFound', message: '', since: '' };
-/** Deeper than any chain of kinds: a guard against kinds that would hold each other. */
+/** Deeper than any chain of kinds; guards against circles. */
 const DEEPEST = 8;
 
-/** What holds an object, and what holds that: the order in which they have to go is from the leaves. */
+/** The dependents of an object, with theirs. */
 export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
   const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (depth === 0 || blocks !== false));
   return branches(world, lines, limits, depth, (line) => ({ resource: line.dependent, keys: line.dependents(world, key) }), holdersOf);
 }
 
-/** What an object holds, and what that holds. */
+/** The dependencies of an object, with theirs. */
 export function heldOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
   const lines = DEPENDENCIES.filter(({ dependent, blocks }) => dependent === resource && (depth === 0 || blocks !== false));
   return branches(world, lines, limits, depth, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), heldOf);

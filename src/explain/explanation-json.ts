@@ -1,5 +1,5 @@
 /**
- * An explanation for programs. What is here stays as it is: a field may be added, none is renamed or taken away.
+ * An explanation as JSON. A stable interface: fields may be added, none is renamed or removed.
  */
 import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
@@ -21,7 +21,7 @@ export function explanationJson(explanation: Explanation): object {
   };
 }
 
-/** @param way whether the branches go to what an object holds, or to what holds it */
+/** @param way whether the branches are dependencies or dependents */
 export function branchesJson(way: 'holds' | 'heldBy', { objects, more }: Branches): object {
   return {
     objects: objects.map((one) => ({

@@ -166,7 +166,10 @@ test("somebody else's finalizer is named", () => {
   scene.bench.delete('subnets', 'red');
   scene.bench.settle();
   const { waiting } = explained(scene, 'subnets', 'red');
-  assert.deepEqual([waiting?.reason, waiting?.message], ['ForeignFinalizer', 'Subnet red waits for whoever set example.com/keep']);
+  assert.deepEqual(
+    [waiting?.reason, waiting?.message],
+    ['ForeignFinalizer', 'Subnet red waits for the programs that set its finalizers example.com/keep'],
+  );
 });
 
 test('rows of an earlier object of the name are marked', () => {
@@ -300,7 +303,7 @@ test('a namespace that is being deleted waits for what is in it', () => {
   const going = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:30:00Z' } };
   const options = { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined };
   const { waiting, next } = explain(bench.world, 'namespaces', going, options);
-  assert.equal(waiting?.message, 'Namespace shop goes when all that is in it is gone');
+  assert.equal(waiting?.message, 'Namespace shop is deleted when all objects in it are gone');
   assert.deepEqual(next, ['kubectl describe namespace shop']);
 });
 

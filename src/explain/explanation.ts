@@ -1,5 +1,5 @@
 /**
- * Everything that is to be said about one object: `kiln explain` prints it, as a tree or as JSON.
+ * All that `kiln explain` prints about one object, as a tree or as JSON.
  */
 import { blockersOf } from '../blockers/blockers.ts';
 import type { Blockers } from '../blockers/blockers.ts';
@@ -30,23 +30,23 @@ export interface Waiting {
 
 export interface Explanation {
   readonly subject: DrawnObject;
-  /** Rules of Kiln are about this kind; what is not implemented says so in `waiting`. */
+  /** Kiln implements this kind. If not, `waiting` says so. */
   readonly carriedOut: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;
-  /** What keeps it from going, were it deleted now. */
+  /** What would block its deletion now. */
   readonly blockers: Blockers;
-  /** Who made it, and makes it again. */
+  /** Its owners, which create it again. */
   readonly madeBy: readonly OwnerReference[];
-  /** Of a workload: what it makes, down to the pods and their addresses. */
+  /** Of a workload: its ReplicaSets, pods and their addresses. */
   readonly makes: { readonly objects: readonly DrawnObject[]; readonly more: number };
-  /** Undefined where the Northbound database was not looked at. */
+  /** Undefined if the Northbound database was not read. */
   readonly rows: OwnedRows | undefined;
-  /** Undefined where all is well. */
+  /** Undefined if the object does not wait. */
   readonly waiting: Waiting | undefined;
-  /** Why nothing comes of it for now, whatever conditions say: no controller leads. Undefined where one does, and where that is not known. */
+  /** The sentence that no controller leads, so nothing will change. Undefined if one leads, or if that is unknown. */
   readonly unattended?: string | undefined;
-  /** Commands that lead on. */
+  /** The next commands. */
   readonly next: readonly string[];
 }
 
@@ -94,21 +94,29 @@ function whyItWaits(
   if (metadata.deletionTimestamp !== undefined) {
     const since = metadata.deletionTimestamp;
     const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    // Who holds it now, which its condition may say a moment later.
+    // The blockers of now; the condition may be older.
     if (blockers.count > 0)
       return { reason: 'DeletionBlocked', message: blockedSentence(settings, resource, keyOf(object), blockers), since };
     if (state.message !== '') return { reason: state.reason, message: state.message, since };
     if (others.length > 0)
-      return { reason: 'ForeignFinalizer', message: `${kind} ${metadata.name} waits for whoever set ${others.join(', ')}`, since };
+      return {
+        reason: 'ForeignFinalizer',
+        message: `${kind} ${metadata.name} waits for the programs that set its finalizers ${others.join(', ')}`,
+        since,
+      };
     if (resource === 'namespaces')
-      return { reason: 'Terminating', message: `Namespace ${metadata.name} goes when all that is in it is gone`, since };
-    return { reason: 'Terminating', message: `nothing keeps ${kind} ${metadata.name}; it goes when its rows are gone`, since };
+      return { reason: 'Terminating', message: `Namespace ${metadata.name} is deleted when all objects in it are gone`, since };
+    return {
+      reason: 'Terminating',
+      message: `nothing blocks the deletion of ${kind} ${metadata.name}; it is gone when its rows are`,
+      since,
+    };
   }
   if (unimplemented !== undefined)
     return { reason: 'NotCarriedOut', message: `Kiln does not implement this yet: ${unimplemented}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
   const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
-  // It has its network; what its condition says beside that is what it asks for in vain.
+  // The pod has its network; the condition names what has no effect.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
   const idle = conditionOf(resource, object, WITHOUT_EFFECT);

@@ -1,5 +1,5 @@
 /**
- * The commands that lead on from an object that waits: to what holds it, to what it depends on, or what its condition says.
+ * The next commands for an object that waits: for its blockers, its dependencies, or the command that its condition names.
  */
 import type { Blockers } from '../blockers/blockers.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -15,7 +15,7 @@ export interface Waiter {
   readonly key: string;
   readonly blockers: Blockers;
   readonly waiting: { readonly reason: string; readonly message: string };
-  /** What it depends on. */
+  /** Its dependencies. */
   readonly holds: readonly TreeObject[];
 }
 
@@ -24,19 +24,19 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, h
   const object = objectText(resource, key);
   if (reason === 'DeletionBlocked' && blockers.count > 0) {
     const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${holderText(name)}`);
-    // What is built in, or what nodes hold, it refuses.
+    // `kiln delete` refuses objects that Kiln creates again or that nodes use.
     const goes = cascadeOf(world, resource, key).refusals.length === 0;
     return goes ? [commandText`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
   }
   if (reason === 'ForeignFinalizer') return [commandText`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
   const ending = commandAtEnd(message);
   const said = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
-  // What that command prints is being read: on to what it is about.
+  // The user already reads the output of that command, so show the object behind it.
   const onward = said === commandText`kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;
   return [onward ?? commandText`kubectl describe ${object}`];
 }
 
-/** The command that shows the first thing it depends on that is missing or not ready. */
+/** The command for the first dependency that is missing or not ready. */
 function troubleAbove(holds: readonly TreeObject[]): string | undefined {
   for (const one of holds) {
     const { resource, namespace, name, uid, state } = one;
@@ -48,10 +48,10 @@ function troubleAbove(holds: readonly TreeObject[]): string | undefined {
   return undefined;
 }
 
-/** Kinds by the word that sentences name them with. */
+/** Resources by the kind in messages. */
 const NAMED: Readonly<Record<string, ResourceName>> = { Subnet: 'subnets', IPPool: 'ippools', Vip: 'vips', Vpc: 'vpcs', IP: 'ips' };
 
-/** The command that shows the first object that a sentence names, where it is there. */
+/** The command for the first existing object that a message names. */
 function troubleNamed(world: World, message: string): string | undefined {
   for (const [, kind = '', name = ''] of message.matchAll(/\b(Subnet|IPPool|Vip|Vpc|IP) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g)) {
     const resource = NAMED[kind];
@@ -67,7 +67,7 @@ function holderText(named: string): readonly string[] {
   return withNamespace(kind.toLowerCase(), key);
 }
 
-/** As a person types it after a command. */
+/** The arguments for a command line. */
 function objectText(resource: ResourceName, key: string): readonly string[] {
   return withNamespace(typedName(resource), key);
 }

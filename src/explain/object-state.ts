@@ -1,5 +1,5 @@
 /**
- * An object in the three words of a tree: whether it is ready, for what reason, and since when it is there.
+ * The state of an object in a tree: ready, reason, since when.
  */
 import type { Condition, ObjectMeta } from '../api/kubernetes/meta.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
@@ -7,27 +7,27 @@ import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 
 export interface ObjectState {
-  /** `-` where a kind has no such notion. */
+  /** `-` for kinds without readiness. */
   readonly ready: 'True' | 'False' | '-';
   readonly reason: string;
-  /** Whole sentence of the condition that says so; empty where there is none. */
+  /** Message of the condition; empty without one. */
   readonly message: string;
-  /** RFC 3339: since when it is so; of what is deleted, since when. */
+  /** RFC 3339: the last transition, or the deletion. */
   readonly since: string;
 }
 
-interface Stated {
+interface StatefulObject {
   readonly metadata: ObjectMeta;
   readonly spec?: unknown;
   readonly status?: unknown;
 }
 
-/** Conditions that say that something is wrong by being there. */
+/** Conditions that are a problem when `True`. */
 const ABNORMAL = ['DeletionBlocked', 'AddressConflict'];
-/** Conditions that say that something is wrong by being false. */
+/** Conditions that are a problem when `False`. */
 const NORMAL = ['Accepted', POD_CONDITION, 'Ready'];
 
-export function stateOf(resource: ResourceName, object: Stated): ObjectState {
+export function stateOf(resource: ResourceName, object: StatefulObject): ObjectState {
   const { metadata } = object;
   const conditions = conditionsOf(resource, object);
   const blocked = find(conditions, 'DeletionBlocked', 'True');
@@ -82,7 +82,7 @@ function nodeReady(status: unknown): boolean {
   return conditions === undefined || find(conditions, 'Ready', 'False') === undefined;
 }
 
-/** Of IP, Vip, OvnEip and IptablesEIP, where each says what it has. */
+/** The address fields of IP, Vip, OvnEip and IptablesEIP. */
 const ADDRESS_FIELDS = ['v4IpAddress', 'v6IpAddress', 'ipAddress', 'v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip'];
 
 function hasAddress(part: unknown): boolean {

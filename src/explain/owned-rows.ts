@@ -1,5 +1,5 @@
 /**
- * The Northbound rows that exist because of an object, by what is written into each.
+ * The Northbound rows owned by an object, by their ownership keys.
  */
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -9,12 +9,12 @@ import type { World } from '../world/world.ts';
 
 export interface OwnedRow {
   readonly table: string;
-  /** What tells it from others of its table: mostly its name. */
+  /** Its identity in the table, mostly its name. */
   readonly name: string;
   readonly uuid: string;
-  /** The rule that says it. */
+  /** The rule that emits it. */
   readonly rule: string;
-  /** It was made for an earlier object of this name. */
+  /** Its owner was an earlier object of this name. */
   readonly ofPredecessor: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface OwnedRows {
   readonly rows: readonly OwnedRow[];
 }
 
-/** @param most rows to name */
+/** @param most limit of the rows in the result */
 export function ownedRows(world: World, resource: ResourceName, key: string, uid: string, most: number): OwnedRows {
   const { namespace, name } = splitKey(key);
   const ids = [...world.rows.ownedBy(`${traitsOf(resource).kind.toLowerCase()}/${namespace}/${name}`)].toSorted();

@@ -1,5 +1,5 @@
 /**
- * What a controller would write, for a person and for programs.
+ * The controller's plan as text and as JSON.
  */
 import type { Verdict } from '../diff/edits.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
@@ -12,10 +12,10 @@ export interface PlannedChanges {
   readonly objects: readonly ObjectWrite[];
 }
 
-/** Longest line: what is longer is for `-o json`. */
+/** Longest line; `-o json` has the rest. */
 const WIDTH = 600;
 
-/** One line for each thing that would be written. */
+/** One line for each planned write. */
 export function planLines({ rows, objects }: PlannedChanges): string[] {
   return [...rows.map(rowText), ...objects.map(objectText)].map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line));
 }
@@ -41,7 +41,7 @@ function rowText({ id, verdict }: PlannedChanges['rows'][number]): string {
   }
 }
 
-/** The row is named already. */
+/** The table and name are printed already. */
 function withoutPlace(edit: Readonly<Record<string, unknown>> | object): object {
   return Object.fromEntries(Object.entries(edit).filter(([field]) => field !== 'table' && field !== 'uuid'));
 }

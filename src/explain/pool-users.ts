@@ -1,4 +1,4 @@
-/** Who has addresses of an IPPool: IP objects whose address lies in it, and who uses these. The pool goes without them. */
+/** The users of an IPPool: IP objects with an address in it, and their dependents. They do not block its deletion. */
 import { parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { parseRangeOrCidr } from '../net/range.ts';

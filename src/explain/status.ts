@@ -1,5 +1,5 @@
 /**
- * The state of a whole cluster on one screen: how many of each kind there are, and what is not as it should be.
+ * The state of a cluster on one screen: the number of objects of each kind, and findings.
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
@@ -20,24 +20,24 @@ export interface Finding {
   /** `namespace/name` or `name`. */
   readonly key: string;
   readonly message: string;
-  /** Empty where nothing says it: an object that is gone has no conditions. */
+  /** Empty if unknown: a deleted object has no conditions. */
   readonly since: string;
   readonly next: string;
 }
 
 export interface ClusterStatus {
   readonly counts: Readonly<Record<string, number>>;
-  /** Owned rows in the Northbound database; undefined where it was not looked at. */
+  /** Number of owned rows in the Northbound database; undefined if it was not read. */
   readonly rows: number | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** Which objects are looked at. */
+/** Whether an object is included. */
 export type Chosen = (resource: ResourceName, key: string, object: AnyObservedObject) => boolean;
 
 const ALL: Chosen = () => true;
 
-/** What is in a namespace, what names it in its spec, the Vpcs of those Subnets, and the namespace itself. */
+/** The objects of a namespace: its own, those that name it in their spec, the Vpcs of those Subnets, and the Namespace. */
 export function ofNamespace(namespace: string, world: World): Chosen {
   const names = (spec: unknown): boolean => {
     const named = (spec ?? {}) as { readonly namespace?: unknown; readonly namespaces?: unknown };
@@ -52,7 +52,7 @@ export function ofNamespace(namespace: string, world: World): Chosen {
   };
 }
 
-/** By the reason of a pod's condition: what it runs with. */
+/** The finding for each reason of a running pod's condition. */
 const RUNNING_WITH: Readonly<Partial<Record<string, Finding['what']>>> = {
   Misbound: 'misbound',
   NamespaceNotAdmitted: 'not admitted',
@@ -62,7 +62,7 @@ const RUNNING_WITH: Readonly<Partial<Record<string, Finding['what']>>> = {
 /** A Subnet with less than this share of its addresses left is nearly full. */
 const NEARLY_FULL = 0.1;
 
-/** @param northbound the database was read: rows are counted, of the whole cluster */
+/** @param northbound whether the database was read; then rows of the whole cluster are counted */
 export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL): ClusterStatus {
   const counts: Record<string, number> = {};
   for (const resource of Object.keys(RESOURCES) as ResourceName[]) {
@@ -98,7 +98,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
           ),
         ];
       }
-      // A pod that the kubelet has not started yet is the kubelet's to tell.
+      // A pod that the kubelet has not started yet is no finding.
       const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';
       const wrong = ready === 'False' && network && !(object.metadata.deletionTimestamp !== undefined && reason === 'Terminating');
       const idle = conditionOf(resource, object, WITHOUT_EFFECT);

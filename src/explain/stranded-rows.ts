@@ -1,5 +1,5 @@
 /**
- * Rows of objects that are gone, which stay only because another program has a row in them: no object is left that could say so.
+ * Rows whose owner is gone, and which stay because they contain a foreign row. No object is left to report it.
  */
 import { foreignChildConflict } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -10,11 +10,11 @@ import { resourceOfKind, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
 export interface StrandedRow {
-  /** Of the object that it was made for. */
+  /** The key of the former row owner. */
   readonly resource: ResourceName;
   readonly key: string;
   readonly message: string;
-  /** What takes the other program's row out of it. */
+  /** The command that removes the foreign row. */
   readonly next: string;
 }
 
@@ -32,7 +32,7 @@ function strandedRow(world: World, id: RowId): StrandedRow | undefined {
   const resource = resourceOfKind(kind);
   const key = [...(namespace === '' ? [] : [namespace]), ...rest].join('/');
   if (resource === undefined || world.tables[resource]?.peek(key) !== undefined) return undefined;
-  // With something of Kiln's in it, it is kept for that: pods whose network was torn out, say.
+  // A row with rows of Kiln in it stays for those: pods whose Subnet was removed by force, for example.
   const children = columns.flatMap((column) => [...((row.row[column] ?? []) as Iterable<Parameters<World['rows']['entry']>[0]>)]);
   if (children.some((uuid) => world.rows.entry(uuid)?.ownership.kind === 'ours')) return undefined;
   const guest = foreignChildConflict(row, world);

@@ -1,5 +1,5 @@
 /**
- * Trees as kubectl-tree draws them: `├─ └─ │`, with columns beside.
+ * Trees like those of kubectl-tree: `├─ └─ │`, with columns.
  */
 import { visible } from '../text/visible-text.ts';
 import type { OwnedRow, OwnedRows } from './owned-rows.ts';
@@ -7,7 +7,7 @@ import type { DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 import { ageText } from './age.ts';
 
-/** A line of a tree before it is drawn. */
+/** One line of a tree, not yet formatted. */
 export interface TreeLine {
   readonly text: string;
   readonly ready: string;
@@ -16,12 +16,12 @@ export interface TreeLine {
   readonly children: readonly TreeLine[];
 }
 
-/** What a terminal may show: bold, colours. Text as it is where there is none. */
+/** Colours and bold type for a terminal; otherwise plain text. */
 export type Paint = (style: 'ready' | 'notReady' | 'dim', text: string) => string;
 
 export const PLAIN: Paint = (_style, text) => text;
 
-/** What others wrote in it is visible; only the colours are not. */
+/** A line whose control characters were made visible, apart from its colours. */
 export interface PaintedLine {
   readonly painted: string;
 }
@@ -51,7 +51,7 @@ export function explanationLine(explanation: Explanation, now: number): TreeLine
   return { ...objectLine({ ...subject, children: [], more: 0 }, now), children: groups };
 }
 
-/** @param all what shows those that are left out */
+/** @param all the command that shows the omitted children */
 export function objectLine(object: DrawnObject, now: number, all = '--all'): TreeLine {
   const { kind, namespace, name, addresses, state, created } = object;
   const named = `${kind}/${namespace === '' ? '' : `${namespace}/`}${name}`;

@@ -1,5 +1,5 @@
 /**
- * What makes pods, as a tree down to these and their addresses: Deployments, StatefulSets and their like, which no rule of Kiln is about.
+ * A workload (Deployment, StatefulSet, …) as a tree down to its pods and their addresses.
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { conditionOf } from '../world/conditions.ts';
@@ -10,7 +10,7 @@ import type { Explanation, Waiting } from './explanation.ts';
 import type { ObjectState } from './object-state.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** A workload, and the workloads that it makes: a Deployment and its ReplicaSets. */
+/** A workload and its own workloads: a Deployment and its ReplicaSets. */
 export interface Workload {
   readonly type: string;
   readonly object: AnyObservedObject;
@@ -67,13 +67,13 @@ function podWithAddresses(world: World, pod: string): DrawnObject {
   return { ...treeObject(world, 'pods', pod), children: ips.map((ip) => treeObject(world, 'ips', ip)), more: 0 };
 }
 
-/** Keys of the pods that name it as an owner, sorted. */
+/** Keys of its pods by owner reference, sorted. */
 function podsOf(world: World, { metadata: { namespace = '', uid } }: AnyObservedObject): readonly string[] {
   const isItsOwn = (pod: string): boolean => world.pods.peek(pod)?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
   return [...world.pods.bucket('namespace', namespace)].filter(isItsOwn).toSorted();
 }
 
-/** IP objects of ordinals of a StatefulSet that have no pod now. */
+/** IP objects of a StatefulSet's ordinals without a pod. */
 function keptAddresses(world: World, { object: { kind, metadata } }: Workload): readonly string[] {
   if (kind !== 'StatefulSet') return [];
   const { namespace = '', name } = metadata;
@@ -94,7 +94,7 @@ interface Counts {
   readonly numberReady?: number;
 }
 
-/** Undefined where the kind says no number. */
+/** Undefined for kinds without a replica count. */
 function wantedOf({ object: { kind, spec, status } }: Workload): number | undefined {
   if (kind === 'DaemonSet') return ((status ?? {}) as Counts).desiredNumberScheduled ?? 0;
   if (!SCALED.has(kind)) return undefined;
@@ -115,7 +115,7 @@ function stateOf(workload: Workload): ObjectState {
   return { ready: ready >= wanted ? 'True' : 'False', reason: `${ready}/${wanted}`, message: '', since };
 }
 
-/** Whose network is missing comes before who is not ready for another reason. */
+/** Pods without a network first, then other pods that are not ready. */
 function whyItWaits(world: World, workload: Workload, state: ObjectState): (Waiting & { readonly next?: string }) | undefined {
   const { kind, metadata } = workload.object;
   const { namespace = '', name } = metadata;

@@ -1,5 +1,5 @@
 /**
- * `kiln bundle`: what somebody needs who is asked for help, in one archive: versions, status, what is observed, the plan, Events and logs.
+ * `kiln bundle`: one archive for a support request: versions, status, observed objects and rows, the plan, Events and logs.
  * Secrets are not read, and what looks like one is taken out.
  */
 import { constants } from 'node:fs';
@@ -87,7 +87,7 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
 
 /** Others of this machine have no business in it, not even where they could read the file that was there before. */
 async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
-  // Whoever may not change who reads it leaves it as it is.
+  // Without the right to change the mode, the file keeps it.
   await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
   if ((await file.stat()).isFile()) {
     await file.chmod(0o600);

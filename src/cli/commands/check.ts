@@ -134,7 +134,7 @@ async function reaches(lab: Laboratory, pods: readonly Located[]): Promise<strin
       const ports = await deliveredTo(lab, from, to.ip, from.subnet === to.subnet ? to.mac : await routerMac(lab, from));
       if (!ports.includes(`${to.name}.${to.namespace}`))
         throw new Error(
-          `a packet from ${from.namespace}/${from.name} to ${to.ip} does not arrive at ${to.namespace}/${to.name}; it arrives at: ${ports.join(', ') || 'nobody'}`,
+          `a packet from ${from.namespace}/${from.name} to ${to.ip} does not arrive at ${to.namespace}/${to.name}; it arrives at: ${ports.join(', ') || 'no port'}`,
         );
       traced++;
     }

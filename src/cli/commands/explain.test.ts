@@ -79,7 +79,10 @@ test('a pod that is past its grace period and has a finalizer of somebody holds 
     { name: 'slow', namespace: 'default' },
   );
   await until('it holds nothing', async () => (await holders()) === 0);
-  assert.match((await scene.kiln('explain', 'pod', 'default/slow')).out, /waits: Pod slow waits for whoever set example\.com\/slow/);
+  assert.match(
+    (await scene.kiln('explain', 'pod', 'default/slow')).out,
+    /waits: Pod slow waits for the programs that set its finalizers example\.com\/slow/,
+  );
 });
 
 test('without a Northbound database the rest is told, with a hint or a warning', { skip }, async () => {

@@ -17,7 +17,7 @@ import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
 import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../object-argument.ts';
 import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../workload-owner.ts';
-import { addSettingsFlags, nobodyLeads } from '../leader.ts';
+import { addSettingsFlags, leaderProblem } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -70,7 +70,7 @@ export function addExplain(program: Command): void {
 /** @returns the exit code */
 export async function runExplain(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<number> {
   const found = await explanationOf(kind, name, flags, io);
-  const unattended = found.waiting === undefined ? undefined : await nobodyLeads(io, flags.leaseNamespace);
+  const unattended = found.waiting === undefined ? undefined : await leaderProblem(io, flags.leaseNamespace);
   const explanation = unattended === undefined ? found : { ...found, unattended, next: ['kiln status', ...found.next] };
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
   else io.out(explanationLines(explanation, Date.now(), io.paint));

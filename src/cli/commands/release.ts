@@ -68,7 +68,7 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
   return EXIT.fine;
 }
 
-/** What keeps the address, when nothing uses it. @throws CommandFailure that names who does */
+/** The object that keeps the unused address. @throws CommandFailure that names the users of a used one */
 async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promise<KeptAddress> {
   const kept = await keptAddress(target, io.client, () => settingsFor(flags, io));
   const users = await kept.users();

@@ -154,7 +154,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
       throw new CommandFailure(
         EXIT.findings,
         `IP ${name} was taken away while it was waited for`,
-        'somebody deleted it, or its lease ended',
+        'another client deleted it, or its lease ended',
         'kubectl get events',
       );
     if (isFilled(now)) return now;

@@ -87,7 +87,7 @@ export async function start(flags: StartFlags): Promise<number> {
   return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
-/** Ends with the first of SIGINT, SIGTERM and SIGHUP (a terminal that was closed), or when npm is gone that started this, or who reads its output; a second signal ends the process at once. */
+/** Ends with the first of SIGINT, SIGTERM and SIGHUP (a terminal that was closed), or when the npm that started it or the reader of its output has ended; a second signal ends the process at once. */
 function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     watchStarters(() => done('SIGTERM'));

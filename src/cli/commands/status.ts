@@ -1,5 +1,5 @@
 /**
- * `kiln status`: who leads, what is read, how much there is, and what is not as it should be, on one screen.
+ * `kiln status`: leader, databases, number of objects and findings, on one screen.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';

@@ -174,7 +174,7 @@ async function removeDefinitions(client: KubeClient, flags: UninstallFlags, time
   for (;;) {
     const left = await existing(client, all);
     if (left.length === 0 || performance.now() > until) return left.map(({ name }) => name.name);
-    // An object that was made in between has its finalizer from nobody, but may have one of its own.
+    // An object created meanwhile has no finalizer of Kiln, but may have a foreign one.
     await drain(client, 1_000);
   }
 }

@@ -172,5 +172,5 @@ function controllerText(leader: Leader | undefined, skewed: boolean): string {
   const version = leader.version === undefined ? 'version not told' : `kiln ${leader.version}`;
   const misfit = skewed ? `; it does not fit kiln ${VERSION} here: use the commands of its version` : '';
   if (leader.identity === '') return `- no leader; the last one was ${version}${misfit}`;
-  return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', whose Lease has run out'}${misfit}`;
+  return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', with an expired Lease'}${misfit}`;
 }

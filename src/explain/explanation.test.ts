@@ -312,7 +312,7 @@ test('a pod that waits for what it depends on leads on to that, and not to itsel
   scene.bench.vanish('subnets', 'red');
   scene.bench.settle();
   const gone = explained(scene, 'pods', 'shop/web-00');
-  assert.match(gone.waiting?.message ?? '', /Subnet "red" gives no addresses/);
+  assert.match(gone.waiting?.message ?? '', /Subnet "red" allocates no addresses/);
   assert.deepEqual(gone.next, ['kubectl get subnets']);
 });
 

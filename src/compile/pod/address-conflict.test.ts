@@ -229,7 +229,7 @@ test('a pod with an invalid Subnet also reports its conflict', () => {
     assert.equal(condition?.reason, 'AddressConflict');
     assert.match(
       condition?.message ?? '',
-      new RegExp(`also held by .*${other}\\.shop \\(10\\.1\\.0\\.4 of Subnet side\\).*Subnet "side" gives no addresses`),
+      new RegExp(`also held by .*${other}\\.shop \\(10\\.1\\.0\\.4 of Subnet side\\).*Subnet "side" allocates no addresses`),
     );
   }
 });

@@ -1,0 +1,111 @@
+/** The requests to answer, oldest first: new ones, and those whose answer may change. */
+import type { Desired } from '../compile/desired.ts';
+import type { Reservation } from '../world/reservations.ts';
+import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
+import { oldestFirst } from './oldest-first.ts';
+import type { Group } from './request-group.ts';
+
+export class RequestQueue {
+  readonly #desired: Desired;
+  /** All requests, by Subnet. */
+  readonly #requestedIn = new ClaimantsBySubnet();
+  /** Failed requests, by Subnet. */
+  readonly #waiting = new ClaimantsBySubnet();
+  /** The groups to answer, oldest first, from `#next` on. */
+  #open: readonly Group[] = [];
+  #next = 0;
+  /** Claimants with a new request that is not answered yet. */
+  readonly #asked = new Set<string>();
+  /** Subnets in which an address or MAC became free. */
+  readonly #freed = new Set<string>();
+  /** Claimants in a conflict whose precedence may have changed. */
+  readonly #contested = new Set<string>();
+  /** Claimants to answer again since their Subnet changed. */
+  readonly #toAnswerAgain = new Set<string>();
+
+  constructor(desired: Desired) {
+    this.#desired = desired;
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.length === 0;
+  }
+
+  /** Something happened since the last `refill` that may change an answer. */
+  get hasNews(): boolean {
+    return this.#freed.size + this.#contested.size + this.#toAnswerAgain.size > 0;
+  }
+
+  requested(claimant: string, subnets: readonly string[]): void {
+    this.#asked.add(claimant);
+    this.#requestedIn.put(claimant, subnets);
+  }
+
+  requestEnded(claimant: string): void {
+    this.#asked.delete(claimant);
+    for (const index of [this.#requestedIn, this.#waiting]) index.remove(claimant);
+  }
+
+  freed(subnet: string): void {
+    this.#freed.add(subnet);
+  }
+
+  contested(claimants: Iterable<string>): void {
+    for (const claimant of claimants) this.#contested.add(claimant);
+  }
+
+  /** Granted requests in this Subnet are answered again, as a new process would answer them. */
+  subnetChanged(subnet: string): void {
+    for (const claimant of this.#requestedIn.of(subnet)) this.#toAnswerAgain.add(claimant);
+  }
+
+  recorded(claimant: string, subnets: readonly string[], answer: Reservation | undefined): void {
+    this.#waiting.put(claimant, answer?.kind === 'failed' ? subnets : []);
+  }
+
+  /** Puts everything that is due into one order. @param blocked claimants of groups that may be granted now */
+  refill(blocked: Iterable<string>): void {
+    const due = new Set(this.#toAnswerAgain);
+    this.#toAnswerAgain.clear();
+    for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
+    for (const claimant of this.#asked) due.add(claimant);
+    for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
+    this.#freed.clear();
+    for (const claimant of this.#contested) due.add(claimant);
+    this.#contested.clear();
+    for (const claimant of blocked) due.add(claimant);
+    this.#open = this.#groups(due);
+    this.#next = 0;
+  }
+
+  get first(): Group | undefined {
+    return this.#open[this.#next];
+  }
+
+  /** @returns whether the group, the first one, has a new request */
+  shift(group: Group): boolean {
+    this.#next++;
+    const isNew = group.some(({ claimant }) => this.#asked.has(claimant));
+    for (const { claimant } of group) this.#asked.delete(claimant);
+    return isNew;
+  }
+
+  clear(): void {
+    this.#open = [];
+    this.#next = 0;
+  }
+
+  /** The groups of these claimants, each once, oldest first. */
+  #groups(due: ReadonlySet<string>): readonly Group[] {
+    const groups: Group[] = [];
+    const seen = new Set<string>();
+    for (const claimant of due) {
+      const request = this.#desired.request(claimant);
+      if (request === undefined || seen.has(claimant)) continue;
+      const group = request.together === undefined ? [request] : request.together.flatMap((one) => this.#desired.request(one) ?? []);
+      if (group.length > 1) for (const one of group) seen.add(one.claimant);
+      groups.push(group);
+    }
+    return oldestFirst(groups);
+  }
+}

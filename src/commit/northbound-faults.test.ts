@@ -260,7 +260,7 @@ test('a row that is set aside stays a conflict while it is tried again', async (
   try {
     await kiln.want([routerRow, policy(99_999)]);
     const { id } = policy(99_999);
-    assert.match(kiln.world.rowConflicts.peek(id)?.message ?? '', /refused by OVN/);
+    assert.match(kiln.world.rowConflicts.peek(id)?.message ?? '', /rejected by OVN/);
     let gaps = 0;
     kiln.world.rowConflicts.onChange((_key, after) => (gaps += after === undefined ? 1 : 0));
     const sent = kiln.reports.length;

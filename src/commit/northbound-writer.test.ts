@@ -407,7 +407,7 @@ test('a row that OVN rejects is set aside with a message, and the others are wri
     await kiln.want([switchRow, router, bad]);
     assert.match(await nbctl('ls-list'), /s1/);
     assert.match(await nbctl('lr-list'), /r1/);
-    assert.match(kiln.world.rowConflicts.peek(bad.id)?.message ?? '', /refused by OVN/);
+    assert.match(kiln.world.rowConflicts.peek(bad.id)?.message ?? '', /rejected by OVN/);
     await kiln.want([]);
   } finally {
     await kiln.close();

@@ -1,7 +1,18 @@
 /**
  * The Northbound writer: the only code that changes the Northbound database. It takes the rows that may differ, diffs them against the replica,
- * and sends what differs, one fenced and guarded transaction at a time. The effects of a transaction come back through the replica before its
- * reply, so nothing has to be remembered about it.
+ * and sends the differences, one fenced and guarded transaction at a time. The effects of a transaction come back through the replica before
+ * its reply, so nothing has to be remembered about it.
+ *
+ * Guaranteed: each transaction is guarded by this process's term, by the ownership of each row that it changes, and by the existence of each
+ * row that it adds a member to. So a deposed process changes nothing, and a row that became foreign is not touched. When nothing is pending,
+ * every row of ours is as emitted, or has a report.
+ *
+ * Retried: every difference, by a new diff: never the old transaction. After its first failure a row is compared again at once, later every
+ * 30 s, with a report. A row that another program changed first, or changes after each repair, is compared again after a second; the fifth
+ * lost race counts as a failure. If every transaction fails because of the server: after 1 to 5 s.
+ *
+ * Costs: one diff for each row that changed, or whose outputs changed, at most 2,000 a turn; one round trip at a time, with at least 20 ms
+ * between two transactions so that changes gather.
  */
 import type { DiffContext } from '../diff/diff-context.ts';
 import { diffRow } from '../diff/row-diff.ts';
@@ -30,19 +41,19 @@ import { buildTransaction, countEdits } from './transaction.ts';
 
 export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './northbound-writer-options.ts';
 
-/** A transaction that is under way. */
+/** A transaction under way. */
 interface Sent {
   readonly batch: Batch;
   readonly transaction: Transaction;
   readonly ids: readonly RowId[];
-  /** How many operations of the fence come first. */
+  /** Number of operations of the fence, which come first. */
   readonly fenced: number;
   readonly at: number;
 }
 
 export class NorthboundWriter {
   readonly #options: NorthboundWriterOptions;
-  /** Identities of the transaction that is under way, with the row that stands for each. */
+  /** Identities of the transaction under way, with the row that has each now. */
   readonly #inTransaction = new Map<RowId, Uuid | undefined>();
   #sentAt: number | undefined;
   readonly #queue: RowQueue;
@@ -57,7 +68,7 @@ export class NorthboundWriter {
   readonly #pause: SendPause;
   readonly #termRepair: TermRepair;
   readonly #emitted: EmittedChanges;
-  /** A timer runs for a lane that rests and has something to send. */
+  /** Whether a timer runs for a resting lane that has something to send. */
   #lanesRest = false;
 
   constructor(options: NorthboundWriterOptions) {
@@ -95,7 +106,7 @@ export class NorthboundWriter {
     return this.#sentAt !== undefined;
   }
 
-  /** When the transaction that is under way was sent, in monotonic milliseconds. */
+  /** When the transaction under way was sent, in monotonic milliseconds. */
   get sentAt(): number | undefined {
     return this.#sentAt;
   }
@@ -110,7 +121,7 @@ export class NorthboundWriter {
     return this.#retries.setAside;
   }
 
-  /** Identities that are compared again after a while: those set aside, and those that another program contests. */
+  /** Number of identities that are compared again after a while: those set aside, and those that another program contests. */
   get resting(): number {
     return this.#retries.resting;
   }
@@ -120,14 +131,14 @@ export class NorthboundWriter {
     this.#queue.examineAll();
   }
 
-  /** What would be written now. Changes nothing. */
+  /** The writes that are due now, for dry runs. Changes nothing. */
   plan(): readonly PlannedRow[] {
     const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
     return planRows(new Set([...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
   }
 
-  /** Sends the next transaction if there is something to change and none is under way. */
+  /** Sends the next transaction if a row differs and none is under way. */
   flush(): void {
     const { fence, mayWrite, upToDate, wake } = this.#options;
     // Compares nothing before all changes are known: it would be compared twice.
@@ -189,7 +200,7 @@ export class NorthboundWriter {
     for (const id of ids) this.#retries.written(id);
     const repaired = parts.flatMap(({ id, members }) => this.#drift.repaired(`${members === undefined ? 'row' : 'members'} ${id}`) ?? []);
     if (repaired.length > 0) onDrift(repaired, true);
-    for (const { id } of repaired) if (this.#drift.isContested(id, now())) this.#retries.calm(id);
+    for (const { id } of repaired) if (this.#drift.isContested(id, now())) this.#retries.contested(id);
     this.#pause.afterSuccess();
   }
 
@@ -211,8 +222,8 @@ export class NorthboundWriter {
   #rowFailed(id: RowId, error: OvsdbError, raced: boolean): void {
     const { now, onTransaction, desired, world } = this.#options;
     const share = shareOfRow(id, desired, world);
-    const { isRefused, isSetAside } = this.#retries.failed(id, raced);
-    if (isRefused) this.#lanes.failed(share, now());
+    const { isRejected, isSetAside } = this.#retries.failed(id, raced);
+    if (isRejected) this.#lanes.failed(share, now());
     if (!isSetAside) return;
     this.#reports.failed(id, error);
     onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id, share });
@@ -235,7 +246,7 @@ export class NorthboundWriter {
   }
 
   /**
-   * Nothing is to be sent now: the remaining rows are compared in the next turn, or when a lane that rests may send again.
+   * Nothing is sent now: the remaining rows are compared in the next turn, or when a resting lane may send again.
    * @param more rows of lanes that do not rest are left
    */
   #lookOn(more: boolean): void {
@@ -259,7 +270,7 @@ export class NorthboundWriter {
     const { world, desired } = this.#options;
     return {
       ...{ rows: world.rows, desired, planned },
-      refusals: (id) => this.#retries.failures(id),
+      collisions: (id) => this.#retries.failures(id),
       proven: (id) => this.#proven.of(id),
       canHold: this.#support.canHold,
       allows: this.#support.allows,

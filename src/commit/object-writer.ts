@@ -186,11 +186,11 @@ export class ObjectWriter {
 
   /** Cancels writes that were submitted, not sent, and are no longer due: the object may be in use again. */
   #takeBack(id: ObjectId): void {
-    let wanted: ReadonlySet<string> | undefined;
+    let due: ReadonlySet<string> | undefined;
     for (const [write, intent] of this.#underWay.get(id) ?? []) {
       if (!this.#options.writer.waits(intent)) continue;
-      wanted ??= new Set(this.#diff(id).map(textOf));
-      if (!wanted.has(textOf(write))) this.#options.writer.cancel(intent);
+      due ??= new Set(this.#diff(id).map(textOf));
+      if (!due.has(textOf(write))) this.#options.writer.cancel(intent);
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * What a change in the database means: the row is compared again where a rule emits it or it is ours, with what depends on it. Where nothing of
- * this process was to change it, it may be drift.
+ * Handles a change in the database: marks the row for comparison, with its dependents, if a rule emits it or it is ours. If no transaction of
+ * this process changed it, it may be drift.
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
@@ -20,13 +20,13 @@ export interface ObservedChangesOptions {
   readonly retries: RowRetries;
   readonly reports: RowReports;
   readonly drift: DriftWatch;
-  /** Identities of the transaction that is under way, with the row that stands for each. */
+  /** Identities of the transaction under way, with the row that has each now. */
   readonly inTransaction: ReadonlyMap<RowId, Uuid | undefined>;
 }
 
 export class ObservedChanges {
   readonly #options: ObservedChangesOptions;
-  /** Whether this process could write when it last looked: what changes at other times is the work of another one. */
+  /** Whether this process may write: changes at other times are another leader's. */
   isWriting = false;
 
   constructor(options: ObservedChangesOptions) {
@@ -45,7 +45,7 @@ export class ObservedChanges {
     const { desired, world, queue, reports, drift, inTransaction } = this.#options;
     const row = world.rows.best(id);
     if (desired.row(id) === undefined && row?.ownership.kind !== 'ours') {
-      // Reports from the time when it was ours are outdated.
+      // Reports from before it became foreign are outdated.
       if (reports.has(id)) queue.mark(id, 'row');
       // The conflict of one of our rows names the foreign rows in it.
       const within = row?.parent === undefined ? undefined : world.rows.entry(row.parent.uuid)?.id;
@@ -62,13 +62,13 @@ export class ObservedChanges {
   #member(id: RowId, column: string, member: RowId): void {
     const { world, queue, drift, inTransaction } = this.#options;
     const key = memberKey(column, { ref: member });
-    // A member that left because its row did is that row's drift, and none where that was replaced by what is sent now.
+    // A member that was removed with its row is drift of that row; none if the transaction under way replaces the row.
     const present = world.rows.best(member) !== undefined && !inTransaction.has(member);
     if (this.isWriting && present && !inTransaction.has(id) && !this.#isPending(id, key)) drift.memberChanged(id, key);
     queue.pending.markMembers(id, new Set([key]));
   }
 
-  /** Something of it is to be written already. */
+  /** Whether it is marked for comparison already. */
   #isPending(id: RowId, key?: MemberKey): boolean {
     const { queue, retries } = this.#options;
     return queue.pending.has(id) || retries.isSetAside(id) || (key !== undefined && queue.pending.hasMember(id, key));

@@ -15,14 +15,14 @@ export class ProvenSeals {
 
   /** The row was compared. */
   note(id: RowId, context: DiffContext): void {
-    const wanted = context.desired.row(id)?.rows[0];
-    if (wanted?.sealed === undefined) {
+    const output = context.desired.row(id)?.rows[0];
+    if (output?.sealed === undefined) {
       this.#seals.delete(id);
       return;
     }
     const mine = context.rows.best(id);
     const seal = mine?.ownership.kind === 'ours' ? sealIn(mine) : undefined;
-    if (seal !== undefined && sealedAs(wanted, seal, context) !== undefined) this.#seals.set(id, seal);
+    if (seal !== undefined && sealedAs(output, seal, context) !== undefined) this.#seals.set(id, seal);
   }
 
   forget(): void {

@@ -1,4 +1,4 @@
-/** Compares rows of the queue with the database until one transaction is full: what differs goes into it. */
+/** Compares rows of the queue with the database, and collects the differences until one transaction is full. */
 import type { MemberKey } from '../compile/desired.ts';
 import type { DiffContext } from '../diff/diff-context.ts';
 import type { Drift } from '../diff/drift.ts';
@@ -19,10 +19,10 @@ import { requiredObjects } from './required-objects.ts';
 import type { Lane, TransactionLanes } from './transaction-lanes.ts';
 import type { Part } from './transaction.ts';
 
-/** Rows and members in one turn: a turn is to be short. */
+/** Most rows and members compared in one turn: a turn has to be short. */
 export const MOST_EXAMINED = 2_000;
 
-/** What goes into one transaction. */
+/** The contents of one transaction. */
 export interface Batch {
   readonly lane: Lane;
   readonly parts: readonly Part[];
@@ -30,7 +30,7 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/** A batch that is being filled. */
+/** A batch under construction. */
 interface Filling {
   readonly parts: Part[];
   readonly planned: Map<RowId, Uuid>;

@@ -1,6 +1,6 @@
 /**
- * The rows to compare next: those whose outputs changed, those that changed in the database, those that depend on these or waited for them, and
- * all rows after a start.
+ * The rows to compare next: rows with changed outputs, rows that changed in the database, rows that depend on these or waited for them, and all
+ * rows after a start.
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -12,10 +12,10 @@ import type { Looked } from './row-waits.ts';
 import { RowWaits } from './row-waits.ts';
 import type { Part } from './transaction.ts';
 
-/** Identities taken over from the rules in one turn. */
+/** Most identities taken from the rules in one turn. */
 const MOST_TAKEN = 5_000;
 
-/** Called for rows and members whose outputs changed, as the queue takes them over. */
+/** Called for rows and members with changed outputs when the queue takes them. */
 export interface EmittedChanges {
   readonly row: (id: RowId) => void;
   readonly members: (id: RowId, keys: ReadonlySet<MemberKey>) => void;
@@ -33,7 +33,7 @@ export class RowQueue {
   /** The remaining ones of all identities. */
   #all: Iterator<RowId> | undefined;
 
-  /** @param inTransaction identities of the transaction that is under way */
+  /** @param inTransaction identities of the transaction under way */
   constructor(world: World, desired: Desired, inTransaction: ReadonlyMap<RowId, unknown>) {
     this.#world = world;
     this.#desired = desired;
@@ -46,7 +46,7 @@ export class RowQueue {
     return this.pending.size === 0 && this.#all === undefined;
   }
 
-  /** `examineAll` was called, and not all identities are in the queue yet. */
+  /** Whether `examineAll` has not brought all identities into the queue yet. */
   get hasMore(): boolean {
     return this.#all !== undefined;
   }
@@ -84,7 +84,7 @@ export class RowQueue {
     this.pending.mark(id, how, this.#inTransaction.has(id));
   }
 
-  /** Compares again what was sent: it has converged, or it failed and is planned again. */
+  /** Compares a sent row again: it has converged, or it failed and is planned again. */
   reexamine({ id, members }: Part): void {
     if (members === undefined) this.mark(id, 'row');
     else if (members === 'all') this.pending.members.set(id, 'all');

@@ -1,4 +1,4 @@
-/** Keeps what rules and users see of rows in step with what the diff found: conflicts, and how many rows differ. */
+/** Reports the results of the diff to rules and users: conflicts, and the number of differing rows. */
 import type { Desired } from '../compile/desired.ts';
 import { differenceOf } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
@@ -24,7 +24,7 @@ export class RowReports {
     this.#retries = retries;
   }
 
-  /** Something is reported of the row. */
+  /** Whether the row has a report. */
   has(id: RowId): boolean {
     return this.hasConflict(id) || this.differences.has(id);
   }
@@ -33,31 +33,31 @@ export class RowReports {
     return this.#world.rowConflicts.peek(id) !== undefined;
   }
 
-  /** The diff looked at the row. */
+  /** The diff has compared the row. */
   compared(id: RowId, verdict: Verdict): void {
     const { rowConflicts } = this.#world;
     this.differences.note(id, differenceOf(verdict));
     const conflict = foundConflict(id, verdict, this.#ownersOf(id));
-    // What is reported already wakes no rule: a row that is not to be written yet is looked at in every turn.
+    // An unchanged report makes no rule run: a row that cannot be written yet is compared in every turn.
     if (conflict !== undefined) {
       if (!equal(conflict, rowConflicts.peek(id))) rowConflicts.set(id, conflict);
     } else if (verdict.kind === 'converged' || verdict.kind === 'waiting') {
       this.#retries.written(id);
       rowConflicts.delete(id);
-      // What OVN refused stays a conflict while it is tried again.
+      // A failed row stays a conflict while it is tried again.
     } else if (this.#retries.failures(id) === 0) rowConflicts.delete(id);
   }
 
   /** The row is set aside. */
   failed(id: RowId, error: OvsdbError): void {
     const ownership = this.#world.rows.best(id)?.ownership;
-    const wanted = this.#ownersOf(id);
-    const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];
-    const what = error.code === 'OVSDB_BAD_VALUE' ? 'cannot be written' : 'was refused by OVN';
+    const emittedOwners = this.#ownersOf(id);
+    const owners = emittedOwners.length > 0 ? emittedOwners : ownership?.kind === 'ours' ? [ownership.owner] : [];
+    const what = error.code === 'OVSDB_BAD_VALUE' ? 'cannot be written' : 'was rejected by OVN';
     this.#world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} ${what}: ${error.message}` });
   }
 
-  /** Of the objects that want the row, the one that is to have it first. */
+  /** The owners of the outputs for the row, the winner first. */
   #ownersOf(id: RowId): readonly string[] {
     return (this.#desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
   }

@@ -5,13 +5,13 @@
 import type { RowId } from '../nb/row-id.ts';
 
 const SET_ASIDE_MS = 30_000;
-const CALM_MS = 1_000;
-/** How often in a row another program may be faster for one identity before it counts as a failure. */
+const CONTESTED_MS = 1_000;
+/** Lost races in a row of one identity before they count as a failure. */
 const MOST_RACES = 5;
 
 export interface RowFailure {
-  /** OVN does not take the row, or another program is always faster. */
-  readonly isRefused: boolean;
+  /** OVN rejects the row, or another program always writes first. */
+  readonly isRejected: boolean;
   /** The row rests from now on, and is reported. */
   readonly isSetAside: boolean;
 }
@@ -23,12 +23,12 @@ export class RowRetries {
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   /** Rows that another program changes as often as they are repaired. */
-  readonly #calming = new Set<RowId>();
+  readonly #contested = new Set<RowId>();
 
   /**
-   * @param later calls back after a while
-   * @param wake something is to be done
-   * @param again the row's rest is over: it is to be compared
+   * @param later a timer of the caller's clock
+   * @param wake schedules a turn
+   * @param again compares the row, when its rest is over
    */
   constructor(later: (ms: number, run: () => void) => void, wake: () => void, again: (id: RowId) => void) {
     this.#later = later;
@@ -43,23 +43,23 @@ export class RowRetries {
 
   /** All identities that rest. */
   get resting(): number {
-    return this.#aside.size + this.#calming.size;
+    return this.#aside.size + this.#contested.size;
   }
 
-  /** In a row, until it converges or the rules emit something else. */
+  /** Number of failures in a row, until the row converges or its outputs change. */
   failures(id: RowId): number {
     return this.#failures.get(id) ?? 0;
   }
 
   rests(id: RowId): boolean {
-    return this.#aside.has(id) || this.#calming.has(id);
+    return this.#aside.has(id) || this.#contested.has(id);
   }
 
   isSetAside(id: RowId): boolean {
     return this.#aside.has(id);
   }
 
-  /** The rules emit something else of it: that may be taken. */
+  /** Its outputs changed: the new ones may succeed. */
   emitted(id: RowId): void {
     if (this.#aside.delete(id)) this.#failures.delete(id);
   }
@@ -68,19 +68,19 @@ export class RowRetries {
     this.#failures.delete(id);
   }
 
-  /** @param raced a guard failed: another program was faster */
+  /** @param raced a guard failed: another program wrote first */
   failed(id: RowId, raced: boolean): RowFailure {
     const failures = this.failures(id) + 1;
     this.#failures.set(id, failures);
-    const isRefused = !raced || failures >= MOST_RACES;
-    if (failures < 2) return { isRefused, isSetAside: false };
-    if (isRefused) this.#rest(id, this.#aside, SET_ASIDE_MS);
-    else this.calm(id);
-    return { isRefused, isSetAside: isRefused };
+    const isRejected = !raced || failures >= MOST_RACES;
+    if (failures < 2) return { isRejected, isSetAside: false };
+    if (isRejected) this.#rest(id, this.#aside, SET_ASIDE_MS);
+    else this.contested(id);
+    return { isRejected, isSetAside: isRejected };
   }
 
-  calm(id: RowId): void {
-    this.#rest(id, this.#calming, CALM_MS);
+  contested(id: RowId): void {
+    this.#rest(id, this.#contested, CONTESTED_MS);
   }
 
   #rest(id: RowId, resting: Set<RowId>, ms: number): void {

@@ -6,8 +6,8 @@ import type { World } from '../world/world.ts';
 
 /** @returns the namespace of the object that the row is for, or the cluster-scoped object itself; empty for a row without an owner */
 export function shareOfRow(id: RowId, desired: Desired, { rows }: Pick<World, 'rows'>): string {
-  const [wanted] = desired.row(id)?.rows ?? [];
-  if (wanted !== undefined) return wanted.owner.namespace === '' ? ownerText(wanted.owner) : wanted.owner.namespace;
+  const [output] = desired.row(id)?.rows ?? [];
+  if (output !== undefined) return output.owner.namespace === '' ? ownerText(output.owner) : output.owner.namespace;
   const ownership = rows.best(id)?.ownership;
   if (ownership?.kind !== 'ours') return '';
   const [, namespace = ''] = ownership.owner.split('/');

@@ -1,23 +1,23 @@
-/** How long nothing is sent after a transaction: a moment, so that changes gather, and longer where the database has a problem. */
+/** The pause after a transaction: a moment, so that changes gather, and longer if the database has a problem. */
 
 /**
- * Each transaction costs ovsdb-server and northd a round, and a few rows at a time would keep them, and the API server beside them, from their
- * work. The first of a quiet time goes at once.
+ * Each transaction costs ovsdb-server and northd a round; many small ones would take processor time from them and the API server. The first
+ * transaction after a quiet time is sent at once.
  */
 const PACE_MS = 20;
 export const RETRY_MS = 1_000;
-/** A database that refuses everything is asked no less often, so that nothing waits for long when it is well again. */
+/** Longest pause while every transaction fails, so that writes continue soon after the problem ends. */
 const MOST_RETRY_MS = 5_000;
 
 export class SendPause {
   readonly #later: (ms: number, run: () => void) => void;
   readonly #wake: () => void;
   #isOn = false;
-  /** How often in a row the server refused because of a problem of its own. */
-  #refusals = 0;
+  /** Number of failures in a row because of the server itself. */
+  #failures = 0;
 
   /**
-   * @param later calls back after a while
+   * @param later a timer of the caller's clock
    * @param wake the pause is over
    */
   constructor(later: (ms: number, run: () => void) => void, wake: () => void) {
@@ -29,23 +29,23 @@ export class SendPause {
     return this.#isOn;
   }
 
-  /** The server answered, and has no problem of its own. */
+  /** The server answered, and has no problem. */
   answered(): void {
-    this.#refusals = 0;
+    this.#failures = 0;
   }
 
   afterSuccess(): void {
     this.#pause(PACE_MS);
   }
 
-  /** The transaction was not sent, or nothing answered. */
+  /** The transaction was not sent, or had no answer. */
   afterSilence(): void {
     this.#pause(RETRY_MS);
   }
 
-  /** The server takes no transaction, whatever is in it. */
+  /** Every transaction fails because of the server itself. */
   afterServerProblem(): void {
-    this.#pause(Math.min(RETRY_MS * 2 ** this.#refusals++, MOST_RETRY_MS));
+    this.#pause(Math.min(RETRY_MS * 2 ** this.#failures++, MOST_RETRY_MS));
   }
 
   #pause(ms: number): void {

@@ -4,7 +4,7 @@ import { RETRY_MS } from './send-pause.ts';
 
 export interface TermRepairOptions {
   readonly fence: Fence;
-  /** Another process leads. */
+  /** Called when another process has a newer term. */
   readonly deposed: () => void;
   readonly later: (ms: number, run: () => void) => void;
   readonly wake: () => void;
@@ -12,14 +12,14 @@ export interface TermRepairOptions {
 
 export class TermRepair {
   readonly #options: TermRepairOptions;
-  /** The term was written again just now, or is being written. */
+  /** Whether the term is being written, or was written just now. */
   #isUnderWay = false;
 
   constructor(options: TermRepairOptions) {
     this.#options = options;
   }
 
-  /** The fence does not hold. */
+  /** To be called when the fence is not held. */
   begin(): void {
     const { fence, deposed, wake } = this.#options;
     if (fence.state().kind === 'deposed') {
@@ -29,14 +29,14 @@ export class TermRepair {
     }
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
-    // The key is gone or older while the lease is surely our own: another program rewrote the map. One that does so all the time is followed once a second.
+    // The key is missing or older while this process certainly holds the Lease: another program rewrote the map. Repaired at most once a second.
     void fence.restore().then((restored) => {
       if (restored) wake();
       this.#rest();
     });
   }
 
-  /** For a while: a term that was written over again meanwhile, or could not be written, is looked at then. */
+  /** Waits a second, then checks again whether the term was overwritten or could not be written. */
   #rest(): void {
     const { fence, later, wake } = this.#options;
     later(RETRY_MS, () => {

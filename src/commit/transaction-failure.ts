@@ -1,4 +1,4 @@
-/** What a failed transaction failed for. Pure. */
+/** The cause of a failed transaction. Pure. */
 import type { RowId } from '../nb/row-id.ts';
 import type { OvsdbError } from '../ovsdb/index.ts';
 import { isServerWide } from '../ovsdb/index.ts';
@@ -7,12 +7,12 @@ import type { Transaction } from './transaction.ts';
 export type FailureCause =
   /** Not sent, or the outcome is unknown: no row is at fault. */
   | { readonly kind: 'silence' }
-  /** A problem of the server's own. */
+  /** A problem of the server itself. */
   | { readonly kind: 'server' }
   | { readonly kind: 'fence' }
-  /** @param raced a guard failed: nothing was refused, another program was faster */
+  /** @param raced a guard failed: another program wrote first */
   | { readonly kind: 'row'; readonly id: RowId; readonly raced: boolean }
-  /** One of several rows: a smaller transaction tells which. */
+  /** One of several rows: smaller transactions find it. */
   | { readonly kind: 'unknown row' };
 
 /**
@@ -21,7 +21,7 @@ export type FailureCause =
  */
 export function causeOf(error: OvsdbError, ids: readonly RowId[], { operations, blame }: Transaction, fenced: number): FailureCause {
   const at = error.operation?.index;
-  // A row is at fault where an operation could not be encoded.
+  // A row is at fault if one of its operations cannot be encoded.
   if (error.outcome !== 'rejected' && at === undefined) return { kind: 'silence' };
   if (isServerWide(error)) return { kind: 'server' };
   if (at !== undefined && at < fenced) return { kind: 'fence' };

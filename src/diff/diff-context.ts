@@ -11,7 +11,7 @@ export interface DiffContext {
   /** Rows inserted earlier in the same transaction. */
   readonly planned: ReadonlyMap<RowId, Uuid>;
   /** How often the insert of an identity has failed. The next one has another UUID, since a row of another name may have the last one. */
-  readonly refusals?: (id: RowId) => number;
+  readonly collisions?: (id: RowId) => number;
   /** The seal of a frozen row, as this process saw it before another program edited it. */
   readonly proven?: (id: RowId) => string | undefined;
   /** Whether the server's schema has the column; the diff omits others. */

@@ -142,7 +142,7 @@ function insertRow(id: RowId, desired: RowOutput, spec: TableSpec, context: Diff
 
 /** Skips a UUID that a row of another name, or in another parent, has already. */
 function freeUuid(id: RowId, desired: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
-  for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
+  for (let attempt = context.collisions?.(id) ?? 0; ; attempt++) {
     const uuid = insertUuid(id, incarnationOf(desired.owner.uid, parent?.uuid, attempt));
     if (context.rows.entry(uuid) === undefined) return uuid;
   }

@@ -109,6 +109,6 @@ test(`${RUNS} mutants of sound manifests: nothing throws, nothing repeats, write
   });
   t.diagnostic(
     `${tally.created} objects made, ${tally.changed} changed, ${tally.refused} refused by the API server; ` +
-      `${tally.transactions} transactions refused by OVN; at most ${tally.most} writes to one object`,
+      `${tally.transactions} transactions rejected by OVN; at most ${tally.most} writes to one object`,
   );
 });

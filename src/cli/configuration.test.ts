@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { Command } from 'commander';
 import { parse } from 'yaml';
 import { config } from './commands/config.ts';
-import type { StartFlags } from './commands/start.ts';
+import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { acceptedBy, ConfigurationError, configure, settingsOf } from './configuration.ts';
 import { addStartOptions } from './start-options.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { redactedText } from '../runtime/redaction.ts';
 import { EXIT } from './command-failure.ts';
-import type { StartFlags } from './commands/start.ts';
+import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { ConfigurationError, configure } from './configuration.ts';
 import { tell } from './output/terminal.ts';

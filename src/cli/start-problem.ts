@@ -1,5 +1,5 @@
 /** What is wrong with settings that are right one by one. */
-import type { StartFlags } from './commands/start.ts';
+import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { endpointsOf } from './connect.ts';
 import { readMetricsToken } from './operations.ts';

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { redactedText } from '../../runtime/redaction.ts';
 import type { Configured, Source } from '../configuration.ts';
-import type { StartFlags } from './start.ts';
+import type { StartFlags } from '../start-flags.ts';
 
 export const CONFIG_FORMATS = ['table', 'yaml', 'json'] as const;
 export type ConfigFormat = (typeof CONFIG_FORMATS)[number];

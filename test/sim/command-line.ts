@@ -1,7 +1,6 @@
 /** What `npm run sim` is asked for. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Draws } from './lives/life.ts';
 
 export const HELP = `npm run sim -- [OPTION]...
 
@@ -11,21 +10,9 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --operations N   operations in all (default 100000)
   --minutes M      begin lives for so long instead; --hours H likewise. What is
                    found is made short for at most half a minute beyond that
-  --life N         operations of one life (default 2000)
+  --life N         operations of one life (default 500)
   --workers N      lives at a time (default: as many as there are cores)
-  --plain          only what draw.ts draws, without what came later (some pinned seeds)
-  --broad          only that and what draw-broad.ts draws (likewise)
-  --scenes         all but what draw-upkeep.ts, draw-fields.ts and draw-pointed.ts draw (likewise)
-  --fields         all but what draw-pointed.ts, draw-seldom.ts, draw-settled.ts and
-                   draw-crowd.ts draw (likewise)
-  --pointed        all but what draw-seldom.ts, draw-settled.ts and draw-crowd.ts draw (likewise)
-  --seldom         all but what draw-settled.ts and draw-crowd.ts draw (likewise)
-  --settled        all but what draw-crowd.ts draws (likewise)
-  --crowds         all but lives in a rush (likewise)
-  --rush           all but scenes in these (likewise)
-  --staged         all, as it was before lives in a rush were dense (likewise)
   --namespaced     controllers with --tenancy=namespaced, judged by what holds with it too
-  --honest         all but what draw-lies.ts draws (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -44,7 +31,6 @@ export interface Flags {
   readonly forMs: number | undefined;
   readonly life: number;
   readonly workers: number;
-  readonly only: Draws | undefined;
   readonly namespaced: boolean;
   readonly keepGoing: boolean;
   readonly out: string;
@@ -59,7 +45,7 @@ const NUMBERS = {
   operations: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 100_000 },
   hours: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 8 },
   minutes: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 10 },
-  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 2_000 },
+  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 500 },
   workers: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 2 },
 } as const;
 
@@ -95,18 +81,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
       minutes: { type: 'string' },
       life: { type: 'string' },
       workers: { type: 'string' },
-      plain: { type: 'boolean' },
-      broad: { type: 'boolean' },
-      scenes: { type: 'boolean' },
-      fields: { type: 'boolean' },
-      pointed: { type: 'boolean' },
-      seldom: { type: 'boolean' },
-      settled: { type: 'boolean' },
-      crowds: { type: 'boolean' },
-      rush: { type: 'boolean' },
-      staged: { type: 'boolean' },
       namespaced: { type: 'boolean' },
-      honest: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -125,11 +100,8 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     seed: number('seed', Date.now() % 1_000_000_000),
     operations: number('operations', 100_000),
     forMs: timed ? number('hours', 0) * 3_600_000 + number('minutes', 0) * 60_000 : undefined,
-    life: number('life', 2_000),
+    life: number('life', 500),
     workers: Math.min(number('workers', availableParallelism()), values.trace === true ? 1 : Infinity),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged', 'honest'] as const).find(
-      (draws) => values[draws] === true,
-    ),
     namespaced: values.namespaced === true,
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',

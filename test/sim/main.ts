@@ -6,7 +6,6 @@ import { flagsOf, HELP } from './command-line.ts';
 import { readHistory, writeHistory } from './steps/history-file.ts';
 import type { LifeOrder, LifeReport } from './lives/lives.ts';
 import { drawLives } from './lives/lives.ts';
-import { operationsOf } from './draw/rush.ts';
 
 /** Replays at most to make a failure short. */
 const SHRINK = 400;
@@ -20,9 +19,8 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
   console.log(`\nseed ${seed} failed${history === undefined ? '' : ` after ${operations} operations`}:`);
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   if (history === undefined) {
-    const only = flags.only === undefined ? '' : ` --${flags.only}`;
     const tenancy = flags.namespaced ? ' --namespaced' : '';
-    console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${only}${tenancy} --trace`);
+    console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${tenancy} --trace`);
     return;
   }
   mkdirSync(flags.out, { recursive: true });
@@ -34,10 +32,9 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
   console.log(`\nnpm run sim -- --replay ${file}`);
 }
 
-async function replayOne(file: string, { trace, only }: Flags): Promise<number> {
+async function replayOne(file: string, { trace }: Flags): Promise<number> {
   const { replay } = await import('./lives/life.ts');
-  const draws = only === undefined ? {} : { only };
-  const life = await replay(readHistory(file), trace ? { ...draws, trace: (line) => console.log(line) } : draws);
+  const life = await replay(readHistory(file), trace ? { trace: (line) => console.log(line) } : {});
   for (const { message } of life.findings) console.log(message);
   console.log(`${life.operations} operations, trace ${life.hash}: ${life.findings.length === 0 ? 'all well' : 'failed'}`);
   return life.findings.length === 0 ? 0 : 1;
@@ -65,11 +62,10 @@ async function run(flags: Flags): Promise<number> {
       flags.forMs === undefined ? ordered < flags.operations : ordered === 0 || performance.now() - begun < flags.forMs;
     for (let { seed } = flags; isTime(); seed++) {
       if (stopped || (failed > 0 && !flags.keepGoing)) return;
-      ordered += operationsOf(seed, flags.life, flags.only);
+      ordered += flags.life;
       yield {
         seed,
         operations: flags.life,
-        ...(flags.only && { only: flags.only }),
         ...(flags.namespaced && { tenancy: 'namespaced' as const }),
         shrink: flags.shrink ? SHRINK : 0,
         shrinkUntil: Math.min(shrinkUntil, Date.now() + SHRINK_MS),

@@ -113,3 +113,13 @@ test('Ctrl-C lets the life under way end, and then what ran is said', async () =
   assert.match(await said, /^\d+ operations in \d+ lives from seed 5: 0 failed; /);
   assert.equal(code, 0);
 });
+
+test('lives with namespaced tenancy come to rest with tenants apart, and are replayed to the same end', async () => {
+  const life = await draw(101, 150, { tenancy: 'namespaced' });
+  assert.deepEqual(
+    life.findings.filter(({ judge }) => judge === 'tenant-isolation'),
+    [],
+  );
+  assert.equal(life.history.tenancy, 'namespaced');
+  assert.equal((await replay(life.history)).hash, life.hash);
+});

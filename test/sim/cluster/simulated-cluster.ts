@@ -48,8 +48,6 @@ export interface ClusterOptions {
   readonly seed: number;
   /** Asked for each process. */
   readonly rules: () => readonly Rule[];
-  /** Whether somebody makes the pods of StatefulSets; nobody did in the lives that are pinned as `plain` and `broad`. */
-  readonly statefulSets?: boolean;
   /** Whoever changes an object of the API server fails. */
   readonly frozen?: boolean;
   /** Controllers read their first lists of more than a few from the API server's cache, and those of IP objects in parts. */
@@ -98,7 +96,6 @@ export class SimulatedCluster {
   /** What somebody does to the object of the next patch or deletion, right before it takes effect. */
   overtaking: Overtaking | undefined;
   readonly rules: () => readonly Rule[];
-  readonly statefulSets: boolean;
   readonly tenancy: Tenancy;
   readonly #listsFromCache: boolean;
   readonly #chance: Random;
@@ -108,17 +105,8 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({
-    seed,
-    rules,
-    statefulSets = true,
-    frozen = false,
-    listsFromCache = false,
-    tenancy = 'open',
-    trace = () => undefined,
-  }: ClusterOptions) {
+  constructor({ seed, rules, frozen = false, listsFromCache = false, tenancy = 'open', trace = () => undefined }: ClusterOptions) {
     this.rules = rules;
-    this.statefulSets = statefulSets;
     this.tenancy = tenancy;
     this.#listsFromCache = listsFromCache;
     this.#trace = trace;
@@ -163,7 +151,7 @@ export class SimulatedCluster {
     });
     this.foreign = new ForeignPicture(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-    this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
+    this.workloads = new Workloads(this.lab, this.time, this.#chance);
     this.judges = judgesOf(this);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {

@@ -21,8 +21,7 @@ export class Workloads {
   /** Nodes whose kubelet does not answer. */
   readonly #down = new Set<string>();
 
-  /** @param sets whether there is a StatefulSet controller */
-  constructor(lab: LabApi, time: VirtualTime, chance: Random, sets: boolean) {
+  constructor(lab: LabApi, time: VirtualTime, chance: Random) {
     this.#lab = lab;
     this.#time = time;
     this.#chance = chance;
@@ -31,9 +30,9 @@ export class Workloads {
       if (table === 'pods') {
         if (type !== 'DELETED') this.#look(object);
         const set = ownerOf(object, 'StatefulSet');
-        if (sets && set !== undefined && type === 'DELETED') this.#later(() => this.#scale(object.metadata.namespace ?? '', set));
+        if (set !== undefined && type === 'DELETED') this.#later(() => this.#scale(object.metadata.namespace ?? '', set));
       }
-      if (sets && table === 'statefulsets' && type !== 'DELETED')
+      if (table === 'statefulsets' && type !== 'DELETED')
         this.#later(() => this.#scale(object.metadata.namespace ?? '', object.metadata.name));
     });
   }

@@ -1,8 +1,6 @@
 /**
  * Draws what comes in numbers: a tenant applied from one file in any order and deleted in any order, pods by the dozen, all objects of a
  * kind edited with one command. Nobody waits for what was done before.
- *
- * From a generator of its own, as `draw-broad.ts`.
  */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
@@ -20,8 +18,8 @@ import {
   SUBNETS,
   VIPS,
   VPCS,
-} from './operations.ts';
-import { doing } from './scenes/incidents.ts';
+} from './objects.ts';
+import { doing } from './scenes/steps.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../steps/step.ts';
@@ -37,9 +35,9 @@ const PODS_AT_ONCE = 24;
 export function drawCrowd(random: Random, cluster: SimulatedCluster): readonly Step[] {
   switch (random.weighted(CROWDS)) {
     case 'apply':
-      return unhurried(random, applied(random, random.pick(TENANTS)));
+      return applied(random, random.pick(TENANTS));
     case 'remove':
-      return unhurried(random, removed(random, random.pick(TENANTS), cluster));
+      return removed(random, random.pick(TENANTS), cluster);
     case 'pods':
       return podsAtOnce(random);
     case 'all-pods': {
@@ -67,12 +65,6 @@ function present(cluster: SimulatedCluster, path: ApiPath, namespace?: string): 
   return objectsOf(cluster, path)
     .map(({ metadata }) => ({ name: metadata.name, namespace: metadata.namespace ?? '' }))
     .filter((one) => namespace === undefined || one.namespace === namespace);
-}
-
-/** One tenant of three has a moment now and then between its objects. */
-function unhurried(random: Random, steps: readonly Step[]): readonly Step[] {
-  if (random.chance(2 / 3)) return steps;
-  return steps.flatMap((step) => (random.chance(0.15) ? [step, { kind: 'wait', ms: random.pick([0.5, 2, 10]) }] : [step]));
 }
 
 function shuffled<T>(random: Random, items: readonly T[]): readonly T[] {
@@ -156,26 +148,17 @@ function applied(random: Random, tenant: Tenant): readonly Step[] {
   return [...first, ...all.filter((one) => !first.includes(one))].map((made) => doing({ do: 'create', ...made }));
 }
 
-const ORDERS = { any: 4, 'vpc-first': 3, 'networks-and-pods': 3, namespaces: 2, 'leaves-first': 1 } as const;
-
-/** As `kubectl delete -f`, in whatever order the file has; somebody impatient takes off finalizers in between. */
+/** As `kubectl delete -f`, in whatever order the file has; in between finalizers are removed by hand. */
 function removed(random: Random, tenant: Tenant, cluster: SimulatedCluster): readonly Step[] {
   const made = shuffled(random, objectsOfTenant(random, tenant));
-  const of = (...paths: readonly ApiPath[]): readonly Made[] => made.filter(({ path }) => paths.includes(path));
-  const but = (...paths: readonly ApiPath[]): readonly Made[] => made.filter(({ path }) => !paths.includes(path));
-  const ordered = {
-    any: () => made,
-    'vpc-first': () => [...of(VPCS), ...but(VPCS)],
-    'networks-and-pods': () => [...shuffled(random, of(SUBNETS, PODS)), ...but(SUBNETS, PODS)],
-    namespaces: () => [...of(NAMESPACES), ...of(VPCS, SUBNETS)],
-    'leaves-first': () => [
-      ...of(PODS, STATEFUL_SETS),
-      ...of(VIPS, OVN_EIPS, IPS, NETWORKS),
-      ...of(IP_POOLS),
-      ...of(SUBNETS),
-      ...of(VPCS, NAMESPACES),
-    ],
-  }[random.weighted(ORDERS)]();
+  const first = random.pick<readonly ApiPath[]>([
+    [],
+    [VPCS],
+    [SUBNETS, PODS],
+    [NAMESPACES],
+    [PODS, STATEFUL_SETS, VIPS, OVN_EIPS, IPS, IP_POOLS],
+  ]);
+  const ordered = [...made.filter(({ path }) => first.includes(path)), ...made.filter(({ path }) => !first.includes(path))];
   const impatient = random.chance(0.25);
   const extra = random.chance(0.3) ? present(cluster, IPS).filter(({ name }) => name.includes(tenant)) : [];
   return [

@@ -1,4 +1,4 @@
-/** Draws a fault. */
+/** Draws faults of the API server, the database and processes. */
 import type { Random } from './random.ts';
 import type { Fault } from '../steps/step.ts';
 
@@ -12,6 +12,11 @@ const WATCHED = [
   'pods',
   'statefulsets',
   'network-attachment-definitions',
+  'vips',
+  'ovn-eips',
+  'iptables-eips',
+  'ovn-fips',
+  'virtualmachineinstances',
 ] as const;
 const CONTROLLERS = ['a', 'b'] as const;
 
@@ -34,6 +39,8 @@ export function drawFault(random: Random): Fault {
       stop: 4,
       jump: 2,
       term: 1,
+      race: 8,
+      sleep: 3,
     })
   ) {
     case 'api':
@@ -70,7 +77,19 @@ export function drawFault(random: Random): Fault {
       return { fault: 'stop', controller, ms: random.pick([500, 25_000, 45_000]), asleep: random.chance(0.5) };
     case 'jump':
       return { fault: 'jump', controller, ms: random.pick([-3_600_000, -5_000, 5_000, 3_600_000]) };
+    case 'race':
+      return { fault: 'race', how: random.pick(['disown', 'disown', 'delete', 'inside', 'inside']) };
+    // Past its Lease, and its clock does not know: only the fence tells it that another process leads.
+    case 'sleep':
+      return { fault: 'stop', controller, ms: random.pick([35_000, 45_000]), asleep: true };
     case 'term':
       return { fault: 'term-lost' };
   }
+}
+
+/** What hits a controller between its decision and the write that follows from it: chance alone meets so short a time hardly ever. */
+export function drawCloseCall(random: Random): Fault {
+  // It wakes when another leads, its transaction arrives only then, and its clock did not count the time.
+  if (random.chance(0.25)) return { fault: 'stop-sending', controller: random.pick(CONTROLLERS), ms: random.pick([36_000, 45_000]) };
+  return { fault: 'overtake', how: random.pick(['recreate', 'recreate', 'vanish', 'delete']) };
 }

@@ -4,7 +4,7 @@
  */
 import { annotationKey, kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
-import { NODES, objectsOf, PODS, SUBNET_NAMES, VIP_NAMES } from './operations.ts';
+import { NODES, objectsOf, PODS, SUBNET_NAMES, VIP_NAMES } from './objects.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation } from '../steps/step.ts';
@@ -15,11 +15,13 @@ export const LIES = 'lies';
 const TOLD = ['ip_address', 'mac_address', 'logical_switch', 'cidr', 'gateway'] as const;
 
 /** Undefined where there is no pod to lie, or nobody to lie about. */
-export function drawLie(random: Random, cluster: SimulatedCluster): Operation | undefined {
-  const pods = objectsOf(cluster, PODS);
+export function drawForgery(random: Random, cluster: SimulatedCluster): Operation | undefined {
+  const pods = objectsOf(cluster, PODS).filter(({ spec }) => (spec as { readonly hostNetwork?: boolean }).hostNetwork !== true);
   const victims = [...pods, ...objectsOf(cluster, NODES)].filter((one) => said(one, 'ip_address') !== '');
   if (pods.length === 0 || victims.length === 0) return undefined;
-  const liar = random.pick(pods);
+  // A pod that waits has no port of its own: what it says is all that there is of it.
+  const waiting = pods.filter((one) => said(one, 'allocated') !== 'true');
+  const liar = random.pick(waiting.length > 0 && random.chance(0.5) ? waiting : pods);
   const victim = random.pick(victims);
   const provider = random.pick(['ovn', 'ovn', 'ovn', 'ovn', 'net0.ns0.ovn', 'net1.ns0', 'net0.ns0.ovn.net1']);
   const annotations: Record<string, string> = {};
@@ -29,7 +31,7 @@ export function drawLie(random: Random, cluster: SimulatedCluster): Operation | 
   if (random.chance(0.15)) annotations[`${provider}.kubernetes.io/logical_switch`] = random.pick(['join', 'nosuch', ...SUBNET_NAMES]);
   if (random.chance(0.1)) annotations[annotationKey.vip] = random.pick(VIP_NAMES);
   if (random.chance(0.1)) annotations[annotationKey.allowedAddressPairs] = random.pick(VIP_NAMES);
-  if (random.chance(0.1)) annotations[`${provider}.kubernetes.io/virtualmachine`] = victim.metadata.name;
+  // Not `virtualmachine`: one that is forged stays, which is open (docs/simulator-record.md).
   if (random.chance(0.2)) annotations[kilnAnnotation.podUid] = victim.metadata.uid;
   if (random.chance(0.1)) annotations[kilnAnnotation.given] = JSON.stringify({ uid: liar.metadata.uid, v4: said(victim, 'ip_address') });
   const { name, namespace = '' } = liar.metadata;

@@ -4,7 +4,8 @@ import { checkInvariants } from '../../../src/invariants/check-invariants.ts';
 import type { Violation } from '../../../src/invariants/violation.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
-import { RESTORED } from '../draw/more-operations.ts';
+import { RESTORED } from '../draw/addresses.ts';
+import { LIES } from '../draw/forged-annotations.ts';
 import type { Finding, Rest } from './judge.ts';
 
 /** @param hasEnded whether the containers of the pod with this uid have ended for good at some time */
@@ -15,7 +16,9 @@ export function invariants({ cluster, fresh, world }: Rest, hasEnded: (uid: stri
     foreign: { before: cluster.foreign.before, after: cluster.foreign.now() },
     log: cluster.log,
   });
-  return violations.filter((one) => !isRestoredAndTold(cluster, world, one, hasEnded) && !isWithoutSwitch(cluster, world, one)).map(found);
+  return violations
+    .filter((one) => !isRestoredAndTold(cluster, world, one, hasEnded) && !isWithoutSwitch(cluster, world, one) && !isForged(world, one))
+    .map(found);
 }
 
 /**
@@ -47,6 +50,13 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
   const conditions = status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && TOLD_OF_NO_SUBNET.has(reason ?? ''));
+}
+
+/** Open (docs/simulator-record.md): a pod that has an IP object and waits for its switch keeps forged annotations until the switch is there; it has no port meanwhile. */
+function isForged(world: World, { invariant, subject, message }: Violation): boolean {
+  const { metadata, status } = world.pods.peek(subject.replace(/^Pod /, '')) ?? {};
+  const isReported = status?.conditions?.some(({ type, status: is }) => type === POD_CONDITION && is === 'False') === true;
+  return invariant === 'I7' && metadata?.labels?.[LIES] === 'true' && isReported && /it says .*, and IP .* says/.test(message);
 }
 
 /** Of no Subnet at all, or of that one. */

@@ -5,8 +5,6 @@ import { notAsWanted } from './desired-state.ts';
 import { ConditionChanges, unsaid } from './events.ts';
 import { FinalizerRelease } from './finalizer-release.ts';
 import { withoutFinalizer } from './finalizers.ts';
-import { foreignColumnsChanged } from './foreign-columns.ts';
-import { liesBelieved } from './forged-annotations.ts';
 import { holdsBothWays } from './holder-index.ts';
 import { invariants } from './invariants.ts';
 import type { Judge, Rest } from './judge.ts';
@@ -21,7 +19,6 @@ import { ReusedIpObjects } from './reused-ip-objects.ts';
 import { rowMarks } from './row-marks.ts';
 import { carriedOut } from './specs-in-effect.ts';
 import { StableAddresses } from './stable-addresses.ts';
-import { saidStill } from './stale-conditions.ts';
 import { fieldsCarriedOut } from './subnet-fields.ts';
 import { TenantIsolation } from './tenant-isolation.ts';
 import { notAskedFirst, wroteInVain } from './transaction-guards.ts';
@@ -37,9 +34,8 @@ export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> 
     byHand,
     (uid, name, table) => ownedRow(database, uid, name, table),
     (name, pod) => unownedPort(database, name, pod),
-    now,
   );
-  const newPods = new NewPods(store);
+  const newPods = new NewPods(store, byHand);
   const tenants = new TenantIsolation(store);
   const looking = (atRest: (rest: Rest) => ReturnType<NonNullable<Judge['atRest']>>): Judge => ({ atRest });
   return new Map<string, Judge>([
@@ -50,9 +46,8 @@ export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> 
     ['holder-index', looking(({ world }) => holdsBothWays(world))],
     ['specs-in-effect', looking(({ world }) => carriedOut(world))],
     ['fields', looking(({ world }) => fieldsCarriedOut(world))],
-    ['object-fields', looking(({ world }) => objectsSaid(world, cluster.linksTouched))],
+    ['object-fields', looking(({ world }) => objectsSaid(world))],
     ['row-marks', looking(({ world }) => rowMarks(world))],
-    ['stale-conditions', looking(({ world }) => saidStill(world))],
     ['finalizers', looking(({ world }) => withoutFinalizer(world))],
     [
       'finalizer-release',
@@ -73,7 +68,6 @@ export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> 
     ['reused-ip-objects', new ReusedIpObjects(store, byHand)],
     ['stable-addresses', new StableAddresses(store, byHand)],
     ['write-order', new WriteOrder(store, byHand)],
-    ['forged-annotations', looking(() => liesBelieved(store, database.rows('Logical_Switch_Port').values()))],
     ['tenant-isolation', tenants],
     ['standing-facts', looking(unsaid)],
     ['condition-changes', new ConditionChanges(store, byHand)],
@@ -98,10 +92,7 @@ export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> 
       'transactions',
       {
         transacting: (operations) => notAskedFirst(database, operations),
-        transacted: ({ execution, operations, unheard }) => [
-          ...foreignColumnsChanged(execution.differences),
-          ...wroteInVain(execution, operations, unheard),
-        ],
+        transacted: ({ execution, operations, unheard }) => wroteInVain(execution, operations, unheard),
       },
     ],
   ]);

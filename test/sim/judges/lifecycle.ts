@@ -54,17 +54,6 @@ interface Said {
   readonly status: string;
 }
 
-interface Saying {
-  readonly table: string;
-  readonly key: string;
-  readonly since: number;
-}
-
-/** Kinds whose objects say themselves what they hold. */
-const SAYING: ReadonlySet<string> = new Set(HOLDING.filter((table) => ![SUBNETS, 'pods', 'nodes'].includes(table)));
-/** A watch may be late for so long. */
-const HEARD_MS = 2_000;
-
 /** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
 type RowOf = (uid: string, name?: string, table?: string) => string | undefined;
 
@@ -99,19 +88,12 @@ export class Lifecycle implements Judge {
   readonly #askedForIt = new Set<string>();
   /** Uids of what a person took the finalizers from: its rows go after it. */
   readonly #stripped = new Set<string>();
-  /** By what is held: uids of who has said so since the last rest or before, and since when. */
-  readonly #saying = new Map<string, Map<string, Saying>>();
-  /** What each of these says to hold, by uid. */
-  readonly #said = new Map<string, readonly string[]>();
-  readonly #now: () => number;
   /** Whether a person acts now: what goes then is their doing. */
   readonly #byHand: () => boolean;
 
-  /** @param now virtual time, milliseconds */
-  constructor(store: ObjectStore, byHand: () => boolean, rowOf: RowOf, unownedPort: UnownedPort, now: () => number) {
+  constructor(store: ObjectStore, byHand: () => boolean, rowOf: RowOf, unownedPort: UnownedPort) {
     this.#store = store;
     this.#byHand = byHand;
-    this.#now = now;
     this.#rowOf = rowOf;
     this.#unownedPort = unownedPort;
     store.watchAll((event) => this.#look(event));
@@ -167,7 +149,6 @@ export class Lifecycle implements Judge {
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   #look({ type, table, object }: StoreEvent): void {
     if (table === 'pods' && isOver(object, undefined)) this.#ended.add(object.metadata.uid);
-    this.#hear(type === 'DELETED', table, object);
     if (table === 'namespaces' && asksForEvictions(object)) this.#evicting.add(object.metadata.name);
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
     if (type === 'ADDED' && table === 'pods') {
@@ -193,7 +174,7 @@ export class Lifecycle implements Judge {
         kind: `I5 rows ${object.kind}`,
         message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
       });
-    const holder = this.#holderOf(`${table} ${name}`) ?? this.#sayerOf(`${table} ${name}`);
+    const holder = this.#holderOf(`${table} ${name}`);
     // Somebody edited it: it is another's now, and its pod has one of its own.
     if (holder === undefined || (table === IPS && userOf(object) !== `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`)) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
@@ -224,29 +205,6 @@ export class Lifecycle implements Judge {
       if (now?.metadata.uid !== uid || !this.#claimsOf(table, now).includes(held)) continue;
       return now;
     }
-    return undefined;
-  }
-
-  /** Who says to hold what: of all kinds whose objects say so themselves. */
-  #hear(gone: boolean, table: string, object: KubeObject): void {
-    if (!SAYING.has(table)) return;
-    const { uid } = object.metadata;
-    const claims = gone ? [] : claimsOf(table, object, () => false);
-    const before = this.#said.get(uid) ?? [];
-    for (const held of before) if (!claims.includes(held)) this.#saying.get(held)?.delete(uid);
-    for (const held of claims) {
-      if (before.includes(held)) continue;
-      const all = this.#saying.get(held) ?? new Map<string, Saying>();
-      this.#saying.set(held, all.set(uid, { table, key: keyOf(object), since: this.#now() }));
-    }
-    if (claims.length > 0) this.#said.set(uid, claims);
-    else this.#said.delete(uid);
-  }
-
-  /** Who has said so for long enough that every process has heard of it. */
-  #sayerOf(held: string): KubeObject | undefined {
-    for (const { table, key, since } of this.#saying.get(held)?.values() ?? [])
-      if (since < this.#now() - HEARD_MS) return this.#store.get(table, key);
     return undefined;
   }
 

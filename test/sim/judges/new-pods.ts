@@ -42,6 +42,7 @@ function say({ annotations }: Asked, suffix: Suffix): string {
 
 export class NewPods implements Judge {
   readonly #store: ObjectStore;
+  readonly #byHand: () => boolean;
   readonly #findings: Finding[] = [];
   /** Nothing that decides has changed since the last rest. */
   #settled = false;
@@ -50,8 +51,10 @@ export class NewPods implements Judge {
   /** By uid: pods that came since, with what they asked for. */
   readonly #waiting = new Map<string, Asked>();
 
-  constructor(store: ObjectStore) {
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
+    this.#byHand = byHand;
     store.watchAll((event) => this.#look(event));
   }
 
@@ -126,6 +129,9 @@ export class NewPods implements Judge {
     const asked = this.#waiting.get(uid);
     const given: Asked = { annotations };
     if (asked === undefined) return;
+    // A person writes what a controller would report.
+    if (this.#byHand() && say(given, 'allocated') !== '') this.#waiting.delete(uid);
+    if (!this.#waiting.has(uid)) return;
     if (say(given, 'allocated') !== 'true') {
       // Somebody asks for something else before it has any.
       if (WORDS.some((word) => say(given, word) !== say(asked, word))) this.#waiting.delete(uid);

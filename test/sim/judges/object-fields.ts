@@ -4,9 +4,8 @@
  */
 import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import type { IP } from '../../../src/api/kinds/ip.ts';
-import type { IPPool } from '../../../src/api/kinds/ip-pool.ts';
 import { isLabelValue } from '../../../src/api/values/label-value.ts';
-import { nodePortName, routerToSwitchPort } from '../../../src/api/names.ts';
+import { nodePortName } from '../../../src/api/names.ts';
 import type { Node } from '../../../src/api/kubernetes/core.ts';
 import type { Vpc } from '../../../src/api/kinds/vpc.ts';
 import {
@@ -22,27 +21,19 @@ import {
   POD_CONDITION,
   podAnnotation,
 } from '../../../src/api/well-known.ts';
-import { addressObjects } from '../../../src/invariants/address-holders.ts';
-import { formatAddress, parseAddress } from '../../../src/net/address.ts';
-import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
 import { splitList } from '../../../src/net/dual.ts';
-import { parseRangeOrCidr } from '../../../src/net/range.ts';
 import type { World } from '../../../src/world/world.ts';
-import { meetAny, overlap, stretchesOf, sum } from './counts.ts';
-import type { Stretch } from './counts.ts';
 import type { Finding } from './judge.ts';
 import { declaredSubnets } from './namespace-claims.ts';
 import { best, isInPlace, isTrue, said, sorted } from './reading.ts';
 
-/** @param linksTouched names of router ports that somebody changed or took away */
-export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): readonly Finding[] {
+export function objectsSaid(world: World): readonly Finding[] {
   const found: Finding[] = [];
   const say = (kind: string, name: string, faults: readonly string[]): void => {
     for (const what of faults) found.push({ kind: `says ${kind} ${what.split(' ')[0] ?? ''}`, message: `${kind} ${name}: ${what}` });
   };
   for (const [name, ip] of world.ips.entries()) say('IP', name, ipFaults(world, ip));
   for (const [name, node] of world.nodes.entries()) say('Node', name, nodeFaults(world, node));
-  for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, [...poolFaults(world, pool), ...readyInVain(world, pool)]);
   for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, [...vpcFaults(name, vpc), ...peeredFaults(world, name, vpc)]);
   for (const [name] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, name));
   for (const [name, { metadata, spec, status }] of world.vips.entries()) {
@@ -60,83 +51,7 @@ export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): re
   for (const [kind, name, { metadata }] of held(world))
     if (metadata.finalizers?.includes(FINALIZER) === true && metadata.finalizers.some((one) => LEGACY_FINALIZERS.includes(one)))
       say(kind, name, ['finalizer of an older version stays beside its own, and nobody takes it away']);
-  for (const [kind, name, what] of strayed(world)) say(kind, name, [what]);
-  for (const [name, what] of [...outside(world, linksTouched), ...nodesWithin(world)]) say('Subnet', name, [what]);
   return found;
-}
-
-const TOLD_OUTSIDE: ReadonlySet<string> = new Set(['AddressOutOfRange', 'Immutable']);
-
-/** Who was given an address of a Subnet that is in place, and says nothing of it, has one of its networks, and not its gateway. */
-function outside(world: World, linksTouched: ReadonlySet<string>): readonly (readonly [subnet: string, what: string])[] {
-  const ips = [...world.ips.entries()].map(([name, { metadata, spec }]) => ({
-    who: `IP ${name}`,
-    subnet: spec.subnet ?? '',
-    created: metadata.creationTimestamp,
-    // One that a person writes is told so itself, and a pod of which one was edited is told then.
-    texts:
-      metadata.annotations?.[kilnAnnotation.podUid] === undefined || podIsTold(world, `${spec.namespace}/${spec.podName}`)
-        ? []
-        : splitList(spec.ipAddress ?? ''),
-  }));
-  // One that is being deleted says who keeps it; one that came with its address from Kube-OVN says that it is outside, or what was edited since.
-  const objects = addressObjects(world)
-    .filter(({ terminating, conditions }) => !terminating && !conditions.some(({ reason }) => TOLD_OUTSIDE.has(reason ?? '')))
-    .map(({ kind, name, subnet, created, held }) => ({
-      who: `${kind} ${name}`,
-      subnet,
-      created,
-      texts: [held?.v4 ?? '', held?.v6 ?? ''],
-    }));
-  return [...ips, ...objects].flatMap(({ who, subnet, created, texts }) => {
-    const object = world.subnets.peek(subnet);
-    // Who was there before it was made again has what the older one gave.
-    if (object === undefined || !isInPlace(object) || created <= object.metadata.creationTimestamp) return [];
-    if (linksTouched.has(routerToSwitchPort(object.spec.vpc ?? '', subnet))) return [];
-    const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
-    const gateways = splitList(object.spec.gateway ?? '');
-    return texts.flatMap((text): readonly (readonly [subnet: string, what: string])[] => {
-      const address = parseAddress(text);
-      if (address === undefined) return [];
-      const isIn = cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
-      if (!isIn) return [[subnet, `network is in place without ${text} of ${who}, which is in it`]];
-      return gateways.includes(formatAddress(address)) ? [[subnet, `gateway is ${text}, which ${who} has`]] : [];
-    });
-  });
-}
-
-/** Who has an address that the network of its Subnet does not have, since that was made again, is told so. */
-function strayed(world: World): readonly (readonly [kind: string, name: string, what: string])[] {
-  return addressObjects(world).flatMap(({ kind, name, subnet, held, terminating, conditions }) => {
-    const object = world.subnets.peek(subnet);
-    if (held === undefined || terminating || object === undefined || !isInPlace(object)) return [];
-    if (conditions.some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];
-    const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
-    return [held.v4, held.v6].flatMap((text) => {
-      const address = parseAddress(text);
-      const isIn = address === undefined || cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
-      return isIn ? [] : [[kind, name, `address ${text} is none of its Subnet's, and it is not told`] as const];
-    });
-  });
-}
-
-function podIsTold(world: World, pod: string): boolean {
-  return world.pods.peek(pod)?.status?.conditions?.some(({ type, status }) => type === POD_CONDITION && status === 'False') === true;
-}
-
-/** Traffic to a node would stay in an overlay network of the default Vpc that has its address. */
-function nodesWithin(world: World): readonly (readonly [subnet: string, what: string])[] {
-  return [...world.subnets.entries()].flatMap(([name, subnet]) => {
-    if (subnet.spec.vpc !== DEFAULT_VPC || !isInPlace(subnet)) return [];
-    const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
-    return [...world.nodes.entries()].flatMap(([node, { status }]) =>
-      (status?.addresses ?? []).flatMap(({ type, address: text }) => {
-        const address = type === 'InternalIP' ? parseAddress(text) : undefined;
-        const isIn = address !== undefined && cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
-        return isIn ? [[name, `network is in place with ${text} of Node ${node}`] as const] : [];
-      }),
-    );
-  });
 }
 
 /** Objects that have a finalizer. */
@@ -228,46 +143,6 @@ function nodeFaults(world: World, { metadata }: Node): readonly string[] {
       ? []
       : [`port that it is told is ${annotations[annotationKey.portName] ?? 'none'}`]),
   ];
-}
-
-/** Of its addresses those that its Subnet says are free are free, and no others; what is in use is its own. */
-function poolFaults(world: World, { metadata, spec, status }: IPPool): readonly string[] {
-  const subnet = world.subnets.peek(spec.subnet);
-  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || subnet === undefined || !isInPlace(subnet))
-    return [];
-  const says = (status ?? {}) as Readonly<Record<string, unknown>>;
-  const ofSubnet = (subnet.status ?? {}) as Readonly<Record<string, unknown>>;
-  return ([4, 6] as const).flatMap((family): readonly string[] => {
-    const own = spec.ips.flatMap((item): readonly Stretch[] => {
-      const range = parseRangeOrCidr(item);
-      return range?.family === family ? [range] : [];
-    });
-    const [free, used] = [stretchesOf(says[`v${family}AvailableIPRange`]), stretchesOf(says[`v${family}UsingIPRange`])];
-    const [all, taken] = [stretchesOf(ofSubnet[`v${family}availableIPrange`]), stretchesOf(ofSubnet[`v${family}usingIPrange`])];
-    if (free === undefined || used === undefined || all === undefined || taken === undefined) return [];
-    const [available, using] = [BigInt(String(says[`v${family}AvailableIPs`] ?? 0)), BigInt(String(says[`v${family}UsingIPs`] ?? 0))];
-    const beside = used.flatMap((one) => own.flatMap((range) => overlap(one, range)));
-    return [
-      ...(available === sum(free) ? [] : [`v${family}AvailableIPs is ${available}, and its ranges have ${sum(free)}`]),
-      ...(using === sum(used) ? [] : [`v${family}UsingIPs is ${using}, and its ranges have ${sum(used)}`]),
-      ...(meetAny(free, used) ? [`v${family}AvailableIPRange has what is in use`] : []),
-      ...(sum(beside) === sum(used) ? [] : [`v${family}UsingIPRange has what is not its own`]),
-      ...(sum(free) === sum(all.flatMap((one) => own.flatMap((range) => overlap(one, range))))
-        ? []
-        : [`v${family}AvailableIPs is ${available}, and its Subnet has others of its addresses free`]),
-      ...(sum(taken.flatMap((one) => own.flatMap((range) => overlap(one, range)))) <= using
-        ? []
-        : [`v${family}UsingIPs is ${using}, and its Subnet has more of its addresses in use`]),
-    ];
-  });
-}
-
-/** A pool gives nothing while its Subnet is refused and has no network. */
-function readyInVain(world: World, { metadata, spec, status }: IPPool): readonly string[] {
-  const subnet = world.subnets.peek(spec.subnet);
-  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || !isTrue(subnet?.status?.conditions, 'Error'))
-    return [];
-  return best(world, 'Logical_Switch', spec.subnet) === undefined ? [`condition Ready is True, and Subnet ${spec.subnet} is refused`] : [];
 }
 
 function vpcFaults(name: string, { metadata, spec, status }: Vpc): readonly string[] {

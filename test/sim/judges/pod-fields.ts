@@ -5,16 +5,15 @@
 import { portName } from '../../../src/api/names.ts';
 import type { Pod } from '../../../src/api/kubernetes/core.ts';
 import type { Subnet } from '../../../src/api/kinds/subnet.ts';
-import { annotationKey, kilnAnnotation, labelKey, POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
-import { addressHolders } from '../../../src/invariants/address-holders.ts';
+import { annotationKey, POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
 import { parseAddress } from '../../../src/net/address.ts';
 import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
 import type { Row } from '../../../src/ovsdb/index.ts';
 import type { World } from '../../../src/world/world.ts';
-import { askedFaults, attachmentFaults, portFaults } from './port-fields.ts';
-import { best, isInPlace, mapOf, said, sorted, textOf } from './reading.ts';
+import { askedFaults, portFaults } from './port-fields.ts';
+import { best, mapOf, said, sorted, textOf } from './reading.ts';
 
 /** The port of a pod that has its network and is not told otherwise. */
 export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod): readonly string[] {
@@ -65,10 +64,8 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
     ...dhcp,
     ...security,
     ...vipFaults(world, subnet, pod, row, secure),
-    ...movingFaults(world, pod, row),
     ...portFaults(world, subnet, object, pod, row),
     ...askedFaults(pod),
-    ...attachmentFaults(world, pod),
   ];
 }
 
@@ -104,62 +101,6 @@ function isTold({ status }: Pod): boolean {
   return status?.conditions?.some((one) => one.type === POD_CONDITION && one.status !== 'True') === true;
 }
 
-/** Reasons to refuse an address that is asked for by name, and free. */
-const REFUSED: ReadonlySet<string> = new Set(['AddressConflict', 'NoAvailableAddress', 'AddressUnavailable']);
-
-/** A pod names addresses that nobody has, of a network that gives them, or a Vip that nobody else has, and is told that it cannot have them. */
-export function refusedInVain(world: World, pod: Pod): readonly string[] {
-  const bound = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
-  const vip = pod.metadata.annotations?.[annotationKey.vip] ?? '';
-  if (vip !== '' && bound?.reason === 'AddressConflict' && runs(pod)) return vipRefused(world, vip, bound.message ?? '');
-  const asked = splitList(said(pod, 'ip_address'));
-  if (bound === undefined || !REFUSED.has(bound.reason ?? '') || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod))
-    return [];
-  // Of the other family, which it does not name, there is none left.
-  const missing = /no free IPv([46]) address/.exec(bound.message ?? '')?.[1];
-  if (missing !== undefined && !asked.some((text) => text.includes(':') === (missing === '6'))) return [];
-  // An IP object that is there for the pod has another address, and comes first.
-  const { name: own, namespace = '' } = pod.metadata;
-  const kept = world.ips.peek(portName(own, namespace, 'ovn'))?.spec.ipAddress ?? '';
-  if (kept !== '' && sorted(kept) !== sorted(asked.join(',')) && bound.message?.includes(`IP ${portName(own, namespace, 'ovn')}`) === true)
-    return [];
-  const named = /in Subnet "([^"]+)"|of Subnet "([^"]+)"/.exec(bound.message ?? '');
-  const name = named?.[1] ?? named?.[2] ?? '';
-  const subnet = world.subnets.peek(name);
-  if (subnet === undefined || !isInPlace(subnet)) return [];
-  const holders = addressHolders(world).get(name);
-  const free = asked.every((text) => (holders?.get(text) ?? []).length === 0 && !splitList(subnet.spec.gateway ?? '').includes(text));
-  return free ? [`address ${asked.join(',')} is refused (${bound.message ?? ''}), and nobody has it`] : [];
-}
-
-function vipRefused(world: World, name: string, message: string): readonly string[] {
-  // Its spec may ask for another one since.
-  const subnet = world.vips.peek(name)?.metadata.labels?.[labelKey.subnet] ?? '';
-  const { v4ip = '', v6ip = '' } = world.vips.peek(name)?.status ?? {};
-  const addresses = [v4ip, v6ip].filter((text) => text !== '');
-  const object = world.subnets.peek(subnet);
-  // Of a MAC that another one has as well, the sentence says so.
-  if (addresses.length === 0 || object === undefined || !isInPlace(object) || message.includes(': the MAC ')) return [];
-  if (isOfAnotherAddress(world, message, subnet, addresses)) return [];
-  const holders = addressHolders(world).get(subnet);
-  const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ subject }) => subject === `Vip ${name}`));
-  return isItsOwn ? [`address of Vip ${name} is refused (${message}), and nobody else has it`] : [];
-}
-
-/** An IP object that is there for the pod has an address that somebody else has too: the sentence is of that one, and not of the Vip's. */
-function isOfAnotherAddress(world: World, message: string, subnet: string, addresses: readonly string[]): boolean {
-  const shared = [...message.matchAll(/\(([\d.a-f:]+) of Subnet ([\w.-]+)\)/g)].map(([, address = '', of = '']) => ({ address, of }));
-  const holders = addressHolders(world);
-  return (
-    shared.length > 0 &&
-    shared.every(({ address, of }) => {
-      const ports = new Set((holders.get(of)?.get(address) ?? []).map(({ port }) => port));
-      const isGateway = splitList(world.subnets.peek(of)?.spec.gateway ?? '').includes(address);
-      return (ports.size > 1 || (ports.size > 0 && isGateway)) && !(of === subnet && addresses.includes(address));
-    })
-  );
-}
-
 /** Vips that a pod declares: it may use the address of one that admits it, and is among its ports, and of no other. */
 function vipFaults(world: World, subnet: string, pod: Pod, row: Row, secure: boolean): readonly string[] {
   const { name, namespace = '', annotations = {}, labels = {} } = pod.metadata;
@@ -181,45 +122,5 @@ function vipFaults(world: World, subnet: string, pod: Pod, row: Row, secure: boo
         : []),
       ...(secure && guards !== admits ? [`port_security ${guards ? 'has' : 'lacks'} ${address} of Vip ${vipName}`] : []),
     ];
-  });
-}
-
-/** Two pods run one machine, and one of them is where it goes: OVN is told both places. */
-function movingFaults(world: World, pod: Pod, row: Row): readonly string[] {
-  const { namespace = '', annotations = {}, labels = {}, uid } = pod.metadata;
-  const machine = said(pod, 'virtualmachine');
-  if (machine === '' || annotations[annotationKey.migrationJob] === undefined) return [];
-  const all = world.pods.peekBucket('instance', `${namespace}/${machine}`);
-  const others = [...all].flatMap((key) => world.pods.peek(key) ?? []).filter((one) => one.metadata.uid !== uid);
-  const [from] = others;
-  if (from === undefined || others.length !== 1 || Object.keys(labels).length > 0 || from.metadata.deletionTimestamp !== undefined)
-    return [];
-  const moves =
-    from.metadata.annotations?.[annotationKey.migrationJob] === undefined &&
-    from.metadata.creationTimestamp <= pod.metadata.creationTimestamp;
-  const over = from.status?.phase === 'Succeeded' || from.status?.phase === 'Failed';
-  const [here, there] = [from.spec.nodeName ?? '', pod.spec.nodeName ?? ''];
-  if (!moves || over || here === '' || there === '' || here === there) return [];
-  const asked = mapOf(row['options']).get('requested-chassis') ?? '';
-  return asked === `${here},${there}` ? [] : [`chassis is ${asked || 'none'} while its machine moves from ${here} to ${there}`];
-}
-
-/** Vips that are refused an address which IP objects alone have that were given it as theirs: the pods of these share it with them. */
-export function sharedVipFaults(world: World): readonly (readonly [name: string, what: string])[] {
-  return [...world.vips.entries()].flatMap(([name, { metadata, spec, status }]) => {
-    const refusal = status?.conditions?.find(({ type, reason }) => type === 'Accepted' && reason === 'AddressConflict');
-    if (refusal?.status !== 'False' || metadata.deletionTimestamp !== undefined) return [];
-    const asked = [spec.v4ip ?? '', spec.v6ip ?? ''].filter((text) => text !== '');
-    const holders = addressHolders(world).get(spec.subnet ?? '');
-    const all = asked.flatMap((text) => holders?.get(text) ?? []);
-    const isOfIt = (port: string): boolean => world.ips.peek(port)?.metadata.annotations?.[kilnAnnotation.vip] === name;
-    return all.length > 0 && all.every(({ port }) => isOfIt(port))
-      ? [
-          [
-            name,
-            `address ${asked.join()} is refused (${refusal.message ?? ''}), and only those have it who were given it as its own`,
-          ] as const,
-        ]
-      : [];
   });
 }

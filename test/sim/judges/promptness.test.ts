@@ -36,45 +36,6 @@ test('what goes back to a timer is late, unless that was set for a failure that 
   }
 });
 
-test('a turn that the Lease brings about is prompt where the process has begun to lead since', async () => {
-  for (const leads of [false, true]) {
-    const { time, clock, promptness } = bench();
-    clock.setTimeout(() => {
-      if (leads) promptness.process('a', 'leads');
-      clock.carry(1, () => promptness.changed('subnets.kubeovn.io', 's'));
-    }, 5_000);
-    await time.runUntil(6_000);
-    assert.equal(promptness.atRest().length, leads ? 0 : 1);
-  }
-});
-
-test('an object that the process hears of after the timer may have waited for what that had sent', async () => {
-  for (const heard of ['p', 'q']) {
-    const { time, clock, promptness } = bench();
-    time.after(1, () => {
-      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
-      clock.carry(205, () => clock.hears('pods', heard, 'ns'));
-    });
-    await time.runUntil(1_000);
-    assert.equal(promptness.atRest().length, heard === 'p' ? 0 : 1);
-  }
-});
-
-test('so may one that the process hears of when it lists again, where what broke its watch was inflicted', async () => {
-  for (const inflicted of [true, false]) {
-    const { time, clock, promptness } = bench();
-    time.after(1, () => {
-      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
-      clock.carry(1, () => {
-        if (inflicted) clock.strike();
-        clock.setTimeout(() => clock.hears('pods', 'p', 'ns'), 204);
-      });
-    });
-    await time.runUntil(1_000);
-    assert.equal(promptness.atRest().length, inflicted ? 0 : 1);
-  }
-});
-
 test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
   const { time, clock } = bench();
   const sites: string[] = [];

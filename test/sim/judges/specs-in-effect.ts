@@ -138,9 +138,6 @@ function subnetLacks(world: World, name: string, { metadata, spec, status }: Sub
     ...(has instanceof Set
       ? networks.filter((network) => !has.has(network)).map((network) => `gateway ${network} is not on its router`)
       : []),
-    ...(spec.private === true && !acls.some((row) => row['action'] === 'drop' && row['match'] === 'ip')
-      ? ['wall is not on its switch']
-      : []),
     ...(spec.acls ?? [])
       .filter(
         ({ priority, match = '', action }, i) =>
@@ -159,12 +156,6 @@ function subnetLacks(world: World, name: string, { metadata, spec, status }: Sub
       : acls
           .filter((row) => madeBy(row, 'subnet-acls'))
           .map((row) => `ACL ${String(row['match'])} is on its switch, and its spec has none`)),
-    ...(spec.private === true ? (spec.allowSubnets ?? []) : [])
-      .flatMap((text) => parseCidr(text) ?? [])
-      .filter(({ family }) => lengths.length > 0 && splitList(spec.cidrBlock ?? '').some((cidr) => parseCidr(cidr)?.family === family))
-      .map(formatCidr)
-      .filter((there) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(` == ${there}`)))
-      .map((there) => `way in for ${there} is not on its switch`),
     ...overlapping(world, name, spec.vpc ?? '', spec.cidrBlock ?? '').map((other) => `network of ${other} in its Vpc overlaps its own`),
   ];
 }

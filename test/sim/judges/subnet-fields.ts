@@ -17,30 +17,15 @@ import type { Subnet } from '../../../src/api/kinds/subnet.ts';
 import type { Vpc } from '../../../src/api/kinds/vpc.ts';
 import { annotationKey, DEFAULT_VPC, JOIN_SUBNET } from '../../../src/api/well-known.ts';
 import { parseAddress } from '../../../src/net/address.ts';
-import { cidrContains, formatCidr, parseCidr } from '../../../src/net/cidr.ts';
+import { cidrContains, parseCidr } from '../../../src/net/cidr.ts';
 import { splitList } from '../../../src/net/dual.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
 import type { World } from '../../../src/world/world.ts';
-import { countFaults } from './counts.ts';
 import type { Finding } from './judge.ts';
-import { networkFaults, podFaults, refusedInVain, sharedMacs, sharedVipFaults } from './pod-fields.ts';
-import { keptPortFaults, typedVipFaults } from './port-fields.ts';
+import { networkFaults, podFaults, sharedMacs } from './pod-fields.ts';
 import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-rows.ts';
-import {
-  best,
-  foreignAddresses,
-  isInPlace,
-  isLetGo,
-  isServing,
-  isTrue,
-  mapOf,
-  networksOf,
-  rowsIn,
-  said,
-  sorted,
-  textOf,
-} from './reading.ts';
+import { best, isInPlace, isLetGo, isServing, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
 
 export function fieldsCarriedOut(world: World): readonly Finding[] {
   const found: Finding[] = [];
@@ -57,7 +42,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
     if (ls === undefined || router === undefined) continue;
     const policies = rowsIn(world, router, 'policies');
     say('Subnet', name, [
-      ...waysIn(world, name, subnet, ls, policies),
+      ...waysIn(subnet, policies),
       ...gatewayFaults(world, name, subnet, policies),
       ...dhcpFaults(world, name, subnet),
       ...linkFaults(world, name, subnet, ls),
@@ -65,14 +50,11 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
     ]);
     const pods = podsIn.get(name) ?? [];
     for (const [key, pod] of pods) say('Pod', key, podFaults(world, name, subnet, pod));
-    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet, foreignAddresses(world, ls))]);
+    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet)]);
   }
-  for (const [key, pod] of podsIn.get('') ?? []) say('Pod', key, refusedInVain(world, pod));
   const router = best(world, 'Logical_Router', DEFAULT_VPC);
   const policies = router === undefined ? [] : rowsIn(world, router, 'policies');
   for (const [name, node] of world.nodes.entries()) say('Node', name, nodeRowFaults(node, policies));
-  for (const [name, what] of [...typedVipFaults(world), ...sharedVipFaults(world)]) say('Vip', name, [what]);
-  for (const [name, what] of keptPortFaults(world)) say('IP', name, [what]);
   for (const [key, pod] of world.pods.entries()) say('Pod', key, networkFaults(pod));
   for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, name, pool));
   for (const [name, namespace] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, namespace));
@@ -90,32 +72,11 @@ function outdated({ metadata, status }: Subnet | Vpc): readonly string[] {
     );
 }
 
-/** What may come in: past other policies of its router, and through the wall of a private Subnet. */
-function waysIn(world: World, name: string, subnet: Subnet, ls: Row, policies: readonly Row[]): readonly string[] {
-  const acls = rowsIn(world, ls, 'acls');
-  const join = world.subnets.peek(JOIN_SUBNET);
-  const joins = join === undefined || !isInPlace(join) || name === JOIN_SUBNET ? [] : networksOf(join);
-  return networksOf(subnet).flatMap(({ family, cidr }) => {
-    const way = `ip${family}.dst == ${cidr}`;
-    const nodes = joins.find((one) => one.family === family)?.cidr;
-    const lets = (match: string): boolean =>
-      acls.some((row) => row['action'] === 'allow-related' && row['direction'] === 'to-lport' && row['match'] === match);
-    const walled = subnet.spec.private === true;
-    const others = (subnet.spec.allowSubnets ?? []).flatMap((text) => {
-      const other = parseCidr(text);
-      return walled && other?.family === family ? [formatCidr(other)] : [];
-    });
-    return [
-      ...others
-        .filter(
-          (one) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(`ip${family}.src == ${one}`)),
-        )
-        .map((one) => `${one} of spec.allowSubnets cannot come in`),
-      ...(policies.some((row) => row['match'] === way && row['action'] === 'allow') ? [] : [`way to ${cidr} is not on its router`]),
-      ...(walled && !lets(`ip${family}.src == ${cidr} && ip${family}.dst == ${cidr}`) ? [`its own ${cidr} cannot come in`] : []),
-      ...(walled && nodes !== undefined && !lets(`ip${family}.src == ${nodes}`) ? [`nodes of ${nodes} cannot come in`] : []),
-    ];
-  });
+/** What comes in passes other policies of its router. */
+function waysIn(subnet: Subnet, policies: readonly Row[]): readonly string[] {
+  return networksOf(subnet)
+    .filter(({ family, cidr }) => !policies.some((row) => row['match'] === `ip${family}.dst == ${cidr}` && row['action'] === 'allow'))
+    .map(({ cidr }) => `way to ${cidr} is not on its router`);
 }
 
 /** How traffic leaves a Subnet whose gateway is distributed: from each node's pods by that node, in each family that the node has. */

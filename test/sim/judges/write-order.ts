@@ -3,25 +3,19 @@
  * port was in the group of its node, no port comes before the IP object that says whose its addresses are, and no Vpc and no Subnet is told to be ready before its router,
  * or its switch and its port on the router, is there. Read from what was written when, by no rule.
  */
-import { attachmentProvider, isOvnProvider, nodePortGroup } from '../../../src/api/names.ts';
-import { parseNetworkSelections } from '../../../src/api/pod/network-selection.ts';
-import type { Subnet, SubnetSpec } from '../../../src/api/kinds/subnet.ts';
-import type { Vpc } from '../../../src/api/kinds/vpc.ts';
-import { annotationKey, DEFAULT_VPC, JOIN_SUBNET, labelKey, podAnnotation } from '../../../src/api/well-known.ts';
+import { nodePortGroup } from '../../../src/api/names.ts';
+import type { SubnetSpec } from '../../../src/api/kinds/subnet.ts';
+import { DEFAULT_VPC, JOIN_SUBNET, podAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
 import { splitList } from '../../../src/net/dual.ts';
-import { OWNER_KEY, UID_KEY } from '../../../src/nb/ownership.ts';
+import { OWNER_KEY } from '../../../src/nb/ownership.ts';
 import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { Finding, Judge, Transacted } from './judge.ts';
-import { isTrue, mapOf } from './reading.ts';
+import { mapOf } from './reading.ts';
 
 const IPS = 'ips.kubeovn.io';
-const VPCS = 'vpcs.kubeovn.io';
 const SUBNETS = 'subnets.kubeovn.io';
-/** Stands for the name of a port on any router. */
-const LINK = 'router port';
-const NETWORKS = 'network-attachment-definitions.k8s.cni.cncf.io';
 
 type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_address' | 'virtualmachine';
 
@@ -36,8 +30,6 @@ const addressesIn = (told: string): string => told.split(' ').slice(1).join(' ')
 export class WriteOrder implements Judge {
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
-  /** By uid of a pod. */
-  readonly #macs = new Map<string, string>();
   /** What a person last made of the addresses that a pod or a node is told, by uid. */
   readonly #edited = new Map<string, string>();
   /** `<port> <MAC and addresses>` of all ports that there ever were. */
@@ -45,8 +37,6 @@ export class WriteOrder implements Judge {
   /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
   readonly #ports = new Map<string, Set<unknown>>();
   readonly #groups = new Map<string, Set<unknown>>();
-  /** `<name> <uid of its Vpc or its Subnet>` of all routers, switches and ports of routers that there ever were. */
-  readonly #routers = new Set<string>();
   /** Names of all IP objects that there ever were. */
   readonly #ips = new Set<string>();
 
@@ -54,27 +44,11 @@ export class WriteOrder implements Judge {
   constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
     store.watchAll((event) => {
-      if (event.type === 'ADDED' && event.table === 'pods') this.#asks(event.object);
       if (event.type === 'ADDED' && event.table === IPS) this.#ips.add(event.object.metadata.name);
-      if (event.type === 'MODIFIED' && event.table === VPCS && !byHand()) this.#ready(event);
-      if (event.type === 'MODIFIED' && event.table === SUBNETS && !byHand()) this.#subnetReady(event);
       if (event.type !== 'MODIFIED' || (event.table !== 'pods' && event.table !== 'nodes')) return;
       if (!byHand()) this.#look(event);
       else if (station(event.object) !== station(event.previous)) this.#edited.set(event.object.metadata.uid, station(event.object));
     });
-  }
-
-  /** The MAC that a pod names before it has one, which no IP object of its name says otherwise. */
-  #asks(pod: KubeObject): void {
-    const { name, namespace = '', uid, ownerReferences = [] } = pod.metadata;
-    const mac = say(pod, 'mac_address').trim().toLowerCase();
-    if (
-      mac !== '' &&
-      say(pod, 'allocated') === '' &&
-      ownerReferences.length === 0 &&
-      this.#store.get(IPS, `${name}.${namespace}`) === undefined
-    )
-      this.#macs.set(uid, mac);
   }
 
   transacted({ execution }: Transacted): readonly string[] {
@@ -86,8 +60,6 @@ export class WriteOrder implements Judge {
   #wrote(table: string, uuid: unknown, { name, addresses, ports, external_ids: ids }: StoredRow): void {
     if (typeof name !== 'string') return;
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
-    if (table === 'Logical_Router_Port') this.#routers.add(`${LINK} ${mapOf(ids).get(UID_KEY) ?? ''}`);
-    if (table === 'Logical_Router' || table === 'Logical_Switch') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
     if (table !== 'Logical_Switch_Port') return;
     if (!this.#ports.has(name) && /^(pod|node)\//.test(mapOf(ids).get(OWNER_KEY) ?? '') && !this.#ips.has(name))
       this.#find('port', `port ${name} is made, and there never was an IP object ${name}`);
@@ -112,63 +84,9 @@ export class WriteOrder implements Judge {
         this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);
       if (table === 'pods') {
         if (say(object, 'logical_switch') === JOIN_SUBNET) this.#find('join', `${who} is told an address of the Subnet that joins nodes`);
-        this.#half(who, object);
-        const mac = this.#macs.get(object.metadata.uid);
-        const isReserved = this.#store.get(IPS, port)?.metadata.labels?.[labelKey.ipReserved] === 'true';
-        if (mac !== undefined && !isReserved && say(object, 'mac_address') !== mac)
-          this.#find('mac', `${who} asked for MAC ${mac}, and is told ${say(object, 'mac_address')}`);
       }
     }
     if (table === 'pods' && isNew('routed')) this.#unrouted(who, port, object);
-  }
-
-  /** What mirrors a router of somebody else is told by that. */
-  #ready({ object, previous }: StoreEvent): void {
-    const { name, uid, labels = {} } = object.metadata;
-    const isSaid = (one: KubeObject | undefined): boolean => {
-      const { standby, conditions } = (one?.['status'] ?? {}) as Partial<NonNullable<Vpc['status']>>;
-      return standby === true || isTrue(conditions, 'Ready');
-    };
-    if (labels[labelKey.vpcExternal] === 'true' || !isSaid(object) || isSaid(previous) || this.#routers.has(`${name} ${uid}`)) return;
-    this.#find('router', `Vpc ${name} is told that its router is in place, and there never was one of its own`);
-  }
-
-  /** One that OVN does not carry has neither; one with a vlan, or without addresses, no port on a router. */
-  #subnetReady({ object, previous }: StoreEvent): void {
-    const isSaid = (one: KubeObject | undefined): boolean =>
-      isTrue(((one?.['status'] ?? {}) as Partial<NonNullable<Subnet['status']>>).conditions, 'Ready');
-    const { provider = '', vlan = '', cidrBlock = '' } = object['spec'] as SubnetSpec;
-    const { name, uid, deletionTimestamp } = object.metadata;
-    // One that is being deleted wants no row any more, and nothing is in the way of that.
-    if (
-      deletionTimestamp !== undefined ||
-      !isOvnProvider(provider) ||
-      vlan !== '' ||
-      cidrBlock === '' ||
-      !isSaid(object) ||
-      isSaid(previous)
-    )
-      return;
-    // Whichever router it was linked to: somebody may have edited its Vpc meanwhile.
-    const lacks = this.#routers.has(`${name} ${uid}`) ? LINK : name;
-    if (!this.#routers.has(`${lacks} ${uid}`))
-      this.#find('network', `Subnet ${name} is told to be ready, and there never was a ${lacks} of its own`);
-  }
-
-  /** Nothing half told: with its own interface it is told of each network that it is attached to, where that has been there for a while. */
-  #half(who: string, pod: KubeObject): void {
-    const { annotations = {}, namespace = '', creationTimestamp } = pod.metadata;
-    const parsed = parseNetworkSelections(annotations[annotationKey.networkAttachments] ?? '', namespace);
-    if (!parsed.ok) return;
-    for (const selection of parsed.selections) {
-      const network = this.#store.get(NETWORKS, `${selection.namespace}/${selection.name}`);
-      const { config = '' } = (network?.['spec'] ?? {}) as { readonly config?: string };
-      const isNew = network?.metadata.generation !== 1 || network.metadata.creationTimestamp >= creationTimestamp;
-      if (isNew || !config.includes('"type":"kube-ovn"}')) continue;
-      const provider = attachmentProvider(selection.name, selection.namespace);
-      const isTold = Object.keys(annotations).some((key) => key.startsWith(provider) && key.endsWith('.kubernetes.io/allocated'));
-      if (!isTold) this.#find('half', `${who} is told of its own interface before network ${selection.namespace}/${selection.name}`);
-    }
   }
 
   #unrouted(who: string, port: string, pod: KubeObject): void {

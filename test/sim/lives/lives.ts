@@ -2,13 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Tenancy } from '../../../src/world/settings.ts';
-import type { Draws } from './life.ts';
 import type { History } from '../steps/step.ts';
 
 export interface LifeOrder {
   readonly seed: number;
   readonly operations: number;
-  readonly only?: Draws;
   readonly tenancy?: Tenancy;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
@@ -27,6 +25,8 @@ export interface LifeReport {
   readonly steps: number;
   /** Empty where all went well. */
   readonly messages: readonly string[];
+  /** Names of the judges that found something. */
+  readonly judges: readonly string[];
   /** Of one that failed, made short; none where it did not come to an end. */
   readonly history?: History;
   readonly tried: number;
@@ -54,7 +54,7 @@ export async function drawLives(
             onReport(answer);
             continue;
           }
-          onReport({ order: order.value, operations: 0, hash: '', steps: 0, messages: [answer], tried: 0 });
+          onReport({ order: order.value, operations: 0, hash: '', steps: 0, messages: [answer], judges: [], tried: 0 });
           await worker.terminate();
           worker = new Worker(LIFE_WORKER);
         }

@@ -7,9 +7,9 @@ import type { LifeOrder, LifeReport } from './lives.ts';
 import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
-  const { seed, operations, only, tenancy, fault, shrink: most = 0, shrinkUntil: until } = order;
+  const { seed, operations, tenancy, fault, shrink: most = 0, shrinkUntil: until } = order;
   const known = knownFault(fault);
-  const draws: LifeOptions = { ...(only !== undefined && { only }), ...(tenancy !== undefined && { tenancy }) };
+  const draws: LifeOptions = tenancy === undefined ? {} : { tenancy };
   const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
   const takeOut = known?.beneath?.();
   const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());
@@ -20,12 +20,13 @@ export async function drawnLife(order: LifeOrder, trace?: (line: string) => void
     const without = new Set((await draw(seed, operations, draws)).findings.map(({ kind }) => kind));
     findings = findings.filter(({ kind }) => !without.has(kind));
   }
-  if (findings.length === 0) return { ...drawn, messages: [], tried: 0 };
+  if (findings.length === 0) return { ...drawn, messages: [], judges: [], tried: 0 };
   const limits = until === undefined ? { most } : { most, until };
   const short =
     most === 0 ? { history: life.history, findings, tried: 0, cut: false } : await shrink(life.history, findings, options, limits);
   const { history, tried, cut } = short;
-  return { ...drawn, messages: short.findings.map(({ message }) => message), history, tried, ...(cut && { cut }) };
+  const judges = [...new Set(findings.map(({ judge, kind }) => judge ?? kind))];
+  return { ...drawn, messages: short.findings.map(({ message }) => message), judges, history, tried, ...(cut && { cut }) };
 }
 
 function knownFault(fault: string | undefined): KnownFault | undefined {

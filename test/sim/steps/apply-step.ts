@@ -6,7 +6,6 @@ import { applyMergePatch } from '../../../lab/apiserver/patch/merge-patch.ts';
 import { changeRow } from './edit-row.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';
-import { OTHERS_DOMAIN } from './step.ts';
 import { makeForeign } from './foreign-rows.ts';
 
 /** What a person or another program does. */
@@ -36,9 +35,6 @@ function act(cluster: SimulatedCluster, operation: Operation): void {
     case 'strip':
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
       return;
-    case 'claim':
-      cluster.update(operation.path, operation.namespace, operation.name, (current) => claimed(current));
-      return;
     case 'vanish':
       cluster.delete(operation.path, operation.namespace, operation.name, 0);
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
@@ -58,12 +54,6 @@ function act(cluster: SimulatedCluster, operation: Operation): void {
 
 function withoutFinalizers(object: JsonObject): JsonObject {
   return { ...object, metadata: { ...(object['metadata'] as JsonObject), finalizers: [] } };
-}
-
-function claimed(object: JsonObject): JsonObject {
-  const metadata = object['metadata'] as JsonObject;
-  const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
-  return { ...object, metadata: { ...metadata, finalizers: [...new Set([...finalizers, `${OTHERS_DOMAIN}claim`])] } };
 }
 
 function recreate(cluster: SimulatedCluster, { path, namespace, name, patch }: Extract<Operation, { readonly do: 'recreate' }>): void {

@@ -6,9 +6,6 @@ import type { ApiFault, TransactionFault } from '../cluster/armed-faults.ts';
 /** `<group>/<version>/<plural>`; `v1/pods` for the core. */
 export type ApiPath = string;
 
-/** Begins labels, annotations, finalizers and conditions of other programs. */
-export const OTHERS_DOMAIN = 'example.com/';
-
 /** What people and other programs do. */
 export type Operation =
   | { readonly do: 'create'; readonly path: ApiPath; readonly namespace: string; readonly object: JsonObject }
@@ -25,8 +22,6 @@ export type Operation =
   | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted without its finalizers and made again at once under its name, with another uid. */
   | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
-  /** Another program puts a finalizer of its own on it. */
-  | { readonly do: 'claim'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted at once, whatever its finalizers say. */
   | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
@@ -104,7 +99,7 @@ export type Fault =
 
 export type Race = 'disown' | 'delete' | 'inside';
 
-export type Overtaking = 'recreate' | 'vanish' | 'delete' | 'claim';
+export type Overtaking = 'recreate' | 'vanish' | 'delete';
 
 export type Step =
   | ({ readonly kind: 'operation' } & Operation)

@@ -1,47 +1,99 @@
-/** Where `draw-seldom.ts` plays, a Subnet and a Namespace of its own, and the steps that its scenes are made of. */
+/** The words that scenes are written in. */
+import { podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
-import { doing } from './incidents.ts';
-import { NAMESPACES, PODS, podSpec, SUBNETS } from '../operations.ts';
-import type { Random } from '../random.ts';
-import type { ApiPath, Step } from '../../steps/step.ts';
+import type { ApiPath, Fault, Operation, RowChange, Step } from '../../steps/step.ts';
+import { NAMESPACES, NODES, PODS, podSpec, STATEFUL_SETS } from '../objects.ts';
 
-/** Names like those of no other draw. */
-export const SUBNET = 'r0';
-export const NAMESPACE = 'seldom';
-const POD_NAMES = ['r0', 'r1', 'r2'];
+export const REST: Step = { kind: 'rest' };
+
+export function doing(operation: Operation): Step {
+  return { kind: 'operation', ...operation };
+}
+
+export function fault(what: Fault): Step {
+  return { kind: 'fault', ...what };
+}
 
 export function wait(ms: number): Step {
   return { kind: 'wait', ms };
 }
 
-export function create(path: ApiPath, name: string, spec: JsonObject, metadata: JsonObject = {}): Step {
-  return doing({ do: 'create', path, namespace: '', object: { metadata: { name, ...metadata }, spec } });
+export function create(path: ApiPath, name: string, spec: JsonObject, metadata: JsonObject = {}, namespace = ''): Step {
+  const own = namespace === '' ? { name } : { name, namespace };
+  return doing({ do: 'create', path, namespace, object: { metadata: { ...own, ...metadata }, spec } });
 }
 
-export function edit(path: ApiPath, name: string, spec: JsonObject): Step {
-  return doing({ do: 'edit', path, namespace: '', name, patch: { spec } });
+export function edit(path: ApiPath, name: string, spec: JsonObject, namespace = ''): Step {
+  return doing({ do: 'edit', path, namespace, name, patch: { spec } });
 }
 
-export function vanish(path: ApiPath, name: string): Step {
-  return doing({ do: 'vanish', path, namespace: '', name });
+export function annotate(path: ApiPath, name: string, annotations: JsonObject, namespace = ''): Step {
+  return doing({ do: 'edit', path, namespace, name, patch: { metadata: { annotations } } });
 }
 
-export function within(path: ApiPath, name: string, object: JsonObject, metadata: JsonObject = {}): Step {
-  return doing({ do: 'create', path, namespace: NAMESPACE, object: { metadata: { name, namespace: NAMESPACE, ...metadata }, ...object } });
+export function say(path: ApiPath, name: string, status: JsonObject, namespace = ''): Step {
+  return doing({ do: 'edit', path, namespace, name, patch: { status }, status: true });
 }
 
-export function place(): readonly Step[] {
+/** A pod goes at once. */
+export function remove(path: ApiPath, name: string, namespace = ''): Step {
+  return doing({ do: 'delete', path, namespace, name, ...(path === PODS && { grace: 0 }) });
+}
+
+/** Whatever its finalizers say. */
+export function vanish(path: ApiPath, name: string, namespace = ''): Step {
+  return doing({ do: 'vanish', path, namespace, name });
+}
+
+export function row(table: string, place: number, change: RowChange, name?: string): Step {
+  return doing({ do: 'row', table, place, change, ...(name !== undefined && { name }) });
+}
+
+export function namespace(name: string, annotations: JsonObject = {}, labels: JsonObject = {}): readonly Step[] {
   return [
-    create(SUBNETS, SUBNET, { cidrBlock: '10.95.0.0/24,fd00:95::/120', namespaces: [NAMESPACE], enableDHCP: true }),
-    doing({ do: 'create', path: NAMESPACES, namespace: '', object: { metadata: { name: NAMESPACE } } }),
+    doing({ do: 'create', path: NAMESPACES, namespace: '', object: { metadata: { name } } }),
+    doing({ do: 'edit', path: NAMESPACES, namespace: '', name, patch: { metadata: { annotations, labels } } }),
   ];
 }
 
-/** A pod that is made again with what it asks for. */
-export function pod(random: Random, annotations: JsonObject, name = random.pick(POD_NAMES), more: JsonObject = {}): readonly Step[] {
+/** Made again where it is there. */
+export function pod(
+  within: string,
+  name: string,
+  annotations: JsonObject = {},
+  spec: JsonObject = {},
+  metadata: JsonObject = {},
+): readonly Step[] {
   return [
-    doing({ do: 'delete', path: PODS, namespace: NAMESPACE, name, grace: 0 }),
+    remove(PODS, name, within),
     wait(300),
-    within(PODS, name, { spec: { ...podSpec(), nodeName: random.pick(['n0', 'n1']), ...more } }, { annotations, labels: { app: name } }),
+    create(PODS, name, { ...podSpec(), nodeName: 'n0', ...spec }, { annotations, labels: { app: name }, ...metadata }, within),
+    wait(1_000),
   ];
+}
+
+/** With this many pods, also where it is there. */
+export function statefulSet(
+  within: string,
+  name: string,
+  replicas = 1,
+  annotations: JsonObject = {},
+  more: JsonObject = {},
+): readonly Step[] {
+  const labels = { app: name };
+  const template = { metadata: { labels, annotations }, spec: podSpec() };
+  const spec = { replicas, serviceName: name, selector: { matchLabels: labels }, template, ...more };
+  return [create(STATEFUL_SETS, name, spec, {}, within), edit(STATEFUL_SETS, name, { replicas, ...more }, within), wait(2_500)];
+}
+
+/** Annotations by which a pod asks for a Subnet, and for an address of it. */
+export function on(subnet: string, address?: string): JsonObject {
+  return {
+    [podAnnotation('ovn', 'logical_switch')]: subnet,
+    ...(address !== undefined && { [podAnnotation('ovn', 'ip_address')]: address }),
+  };
+}
+
+export function ready(node: string, status: 'True' | 'False' = 'True'): Step {
+  return say(NODES, node, { conditions: [{ type: 'Ready', status }] });
 }

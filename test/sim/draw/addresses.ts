@@ -1,8 +1,6 @@
 /**
- * Draws what `draw.ts` does not: EIPs and the rules that name them, machines that move, Vips of every type, objects restored from a
- * backup, kinds that are not carried out, other programs' rows inside of ours.
- *
- * From a generator of its own: what `draw.ts` draws from a seed stays what it was, and a life that is pinned as `plain` has nothing of this.
+ * Draws other operations: on EIPs and the rules that name them, machines that move, Vips of every type, objects restored from a backup, kinds that are not
+ * implemented, and rows of other programs beside and inside of Kiln's.
  */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
@@ -23,10 +21,11 @@ import {
   SUBNETS,
   VIP_NAMES,
   VIPS,
-} from './operations.ts';
+} from './objects.ts';
 import type { Random } from './random.ts';
+import { drawRowChange } from './rows.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
-import type { ApiPath, Fault, ForeignRows, Operation } from '../steps/step.ts';
+import type { ApiPath, ForeignRows, Operation } from '../steps/step.ts';
 
 export const IPTABLES_EIPS = 'kubeovn.io/v1/iptables-eips';
 
@@ -58,14 +57,14 @@ const UNSERVED: readonly (readonly [path: ApiPath, spec: JsonObject])[] = [
 
 const ACTIONS = { nat: 34, foreign: 22, row: 10, restored: 8, machine: 8, vip: 8, user: 6, unserved: 4 } as const;
 
-export function drawBroadOperation(random: Random, cluster: SimulatedCluster): Operation {
+export function drawOtherOperation(random: Random, cluster: SimulatedCluster): Operation {
   switch (random.weighted(ACTIONS)) {
     case 'nat':
       return drawNat(random, cluster);
     case 'foreign':
       return drawForeign(random);
     case 'row':
-      return drawRow(random);
+      return drawRowChange(random);
     case 'restored':
       return drawRestored(random, cluster);
     case 'machine':
@@ -139,30 +138,6 @@ function drawForeign(random: Random): Operation {
     remove: 22,
   });
   return { do: 'foreign', name: `y${random.below(4)}`, what };
-}
-
-const TABLES = [
-  'Logical_Switch',
-  'Logical_Switch_Port',
-  'Logical_Router',
-  'Logical_Router_Port',
-  'Port_Group',
-  'ACL',
-  'DHCP_Options',
-] as const;
-
-function drawRow(random: Random): Operation {
-  const place = random.below(50);
-  const kind = random.weighted({ duplicate: 3, 'forget-owner': 3, delete: 4 });
-  if (kind === 'duplicate')
-    return { do: 'row', table: random.pick(['Logical_Switch', 'Logical_Router', 'DHCP_Options', 'ACL']), place, change: { kind } };
-  if (kind === 'forget-owner') return { do: 'row', table: random.pick(TABLES), place, change: { kind } };
-  return {
-    do: 'row',
-    table: random.pick(['Port_Group', 'DHCP_Options', 'Gateway_Chassis', 'Load_Balancer', 'Address_Set']),
-    place,
-    change: { kind },
-  };
 }
 
 const ADDRESS_IN: Readonly<Record<string, readonly string[]>> = {
@@ -282,26 +257,4 @@ function drawUnserved(random: Random, cluster: SimulatedCluster): Operation {
   if (present.length === 0 || random.chance(0.4))
     return { do: 'create', path, namespace: '', object: { metadata: { name: `u${random.below(2)}` }, spec } };
   return drawChange(random.pick(['delete', 'vanish', 'recreate']), { path, namespace: '', name: random.pick(present).metadata.name });
-}
-
-/** What is watched of it. */
-const WATCHED = ['ovn-eips', 'iptables-eips', 'ovn-fips', 'iptables-dnat-rules', 'vips', 'virtualmachineinstances'];
-
-export function drawBroadFault(random: Random): Fault {
-  const plural = random.pick(WATCHED);
-  switch (random.weighted({ watch: 2, gone: 1, delay: 3, repeat: 1, race: 8, stop: 3 })) {
-    case 'race':
-      return { fault: 'race', how: random.pick(['disown', 'disown', 'delete', 'inside', 'inside']) };
-    // Past its Lease, and its clock does not know: only the fence tells it that somebody else leads.
-    case 'stop':
-      return { fault: 'stop', controller: random.pick(['a', 'b']), ms: random.pick([35_000, 45_000]), asleep: true };
-    case 'watch':
-      return { fault: 'break-watches', plural };
-    case 'gone':
-      return { fault: 'gone', plural };
-    case 'delay':
-      return { fault: 'delay', plural, ms: random.pick([0, 20, 200, 2_000]) };
-    case 'repeat':
-      return { fault: 'repeat', plural, times: 1 + random.below(5) };
-  }
 }

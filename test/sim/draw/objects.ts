@@ -1,7 +1,8 @@
-/** Draws the next step: names are few, so that what is done meets what was done before. */
+/** Draws operations on Vpcs, Subnets, pods and what belongs to them. Names are few, so that what is done meets what was done before. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { Random } from './random.ts';
+import { drawRowChange } from './rows.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation } from '../steps/step.ts';
 
@@ -72,7 +73,7 @@ const KINDS = {
 export function drawOperation(random: Random, cluster: SimulatedCluster): Operation {
   const action = random.weighted(ACTIONS);
   if (action === 'node') return { do: 'node', name: random.pick(NODE_NAMES), up: random.chance(0.5) };
-  if (action === 'row') return drawRow(random);
+  if (action === 'row') return drawRowChange(random);
   if (action === 'foreign')
     return {
       do: 'foreign',
@@ -102,9 +103,7 @@ export function drawChange(
 export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly KubeObject[] {
   const parts = path.split('/');
   const plural = parts.at(-1) ?? '';
-  // In the lives that are pinned as `plain` and `broad`, nothing was done to StatefulSets.
-  const builtIn = parts[0] === 'apps' && cluster.statefulSets;
-  const table = parts.length === 3 && !builtIn ? `${plural}.${parts[0]}` : plural;
+  const table = parts.length === 3 && parts[0] !== 'apps' ? `${plural}.${parts[0]}` : plural;
   return cluster.lab.store.list(table).filter(({ metadata }) => !UNTOUCHED.has(metadata.name));
 }
 
@@ -343,44 +342,6 @@ function editPod(random: Random, edit: (patch: JsonObject, status?: boolean) => 
       });
     case 'label':
       return edit({ metadata: { labels: { app: `${name}-x` } } });
-  }
-}
-
-const TABLES = [
-  'Logical_Switch',
-  'Logical_Switch_Port',
-  'Logical_Router',
-  'Logical_Router_Port',
-  'Logical_Router_Static_Route',
-  'Logical_Router_Policy',
-  'ACL',
-] as const;
-
-function drawRow(random: Random): Operation {
-  const table = random.pick(TABLES);
-  const place = random.below(50);
-  if (random.chance(0.6)) return { do: 'row', table, place, change: { kind: 'delete' } };
-  switch (table) {
-    case 'Logical_Switch_Port':
-      return {
-        do: 'row',
-        table,
-        place,
-        change: { kind: 'set', columns: { addresses: random.pick(['unknown', '00:00:00:00:00:01 10.1.0.2']) } },
-      };
-    case 'Logical_Switch':
-      return {
-        do: 'row',
-        table,
-        place,
-        change: random.chance(0.5) ? { kind: 'clear-members', column: 'acls' } : { kind: 'set', columns: { other_config: ['map', []] } },
-      };
-    case 'Logical_Router':
-      return { do: 'row', table, place, change: { kind: 'clear-members', column: random.pick(['static_routes', 'policies']) } };
-    case 'ACL':
-      return { do: 'row', table, place, change: { kind: 'set', columns: { action: 'reject' } } };
-    default:
-      return { do: 'row', table, place, change: { kind: 'delete' } };
   }
 }
 

@@ -1,0 +1,76 @@
+/** Scenes of nodes: lost, gone and back, gateways, those of both families, and those whose address something else has. */
+import { JOIN_SUBNET, labelKey } from '../../../../src/api/well-known.ts';
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
+import { IPS, node, NODE_NAMES, NODES, objectsOf, PODS, SUBNETS } from '../objects.ts';
+import { create, doing, edit, fault, ready, remove, REST, row, say, vanish, wait } from './steps.ts';
+import type { Scene } from './scenes.ts';
+
+/** Its kubelet answers no more, and pods on it are deleted: they are over when their time is, though nothing says so. */
+const lost: Scene = (random, cluster) => {
+  const name = random.pick(NODE_NAMES);
+  const pods = objectsOf(cluster, PODS).filter((pod) => (pod['spec'] as JsonObject)['nodeName'] === name && random.chance(0.6));
+  return [
+    doing({ do: 'node', name, up: false }),
+    ...pods.map(({ metadata }) => doing({ do: 'delete', path: PODS, namespace: metadata.namespace ?? '', name: metadata.name })),
+    ...[wait(random.pick([300, 5_000])), { kind: 'rest', lost: true } as const],
+  ];
+};
+
+/** It leaves, and comes again as another one; or while nothing watches its IP object and its port go. */
+const back: Scene = (random) => {
+  const name = random.pick(['n0', 'n1']);
+  if (random.chance(0.5))
+    return [doing({ do: random.pick(['recreate', 'delete'] as const), path: NODES, namespace: '', name }), wait(300), doing(node(name))];
+  return [
+    fault({ fault: 'kill', controller: 'a', afterWrites: 0, restartMs: 4_000 }),
+    ...[create(PODS, 'q4', { containers: [{ name: 'main', image: 'busybox' }], nodeName: name }, {}, 'default'), wait(1_000)],
+    ...[row('Logical_Switch_Port', 0, { kind: 'delete' }, `node-${name}`), vanish(IPS, `node-${name}`), wait(8_000)],
+    remove(PODS, 'q4', 'default'),
+  ];
+};
+
+/** Nodes become ready, one of them a Subnet's gateway, and then one is not for a while; all traffic leaves by one, or by all, or by each pod's own. */
+const gateway: Scene = (random) => {
+  const names = random.chance(0.5) ? ['n0', 'n1', 'n2'] : ['n1', 'n0', 'n2'];
+  const asked = random.pick<JsonObject>([
+    { gatewayType: 'centralized', gatewayNode: names.join(','), enableEcmp: null },
+    { gatewayType: 'centralized', gatewayNode: 'n0:172.18.0.9,n1:172.18.0.10', enableEcmp: true },
+    { gatewayType: 'distributed', gatewayNode: null },
+  ]);
+  return [
+    ...[
+      ...names.map((name) => ready(name)),
+      create(SUBNETS, 'y1', { cidrBlock: '10.78.0.0/24,fd00:78::/120' }),
+      edit(SUBNETS, 'y1', asked),
+    ],
+    ...[wait(1_000), REST, ready(names[0] ?? '', 'False'), wait(1_000), REST, ready(names[0] ?? ''), wait(random.pick([300, 3_000]))],
+  ];
+};
+
+/** Nodes join by both families, and have more than one address of their own. */
+const families: Scene = (random) => [
+  edit(SUBNETS, JOIN_SUBNET, { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '100.64.0.1,fd00:100:64::1' }),
+  ...['n0', 'n1'].map((name) => {
+    const at = 2 + Number(name.slice(1));
+    const own = random.pick([[`172.18.0.${at}`, `fd00:18::${at}`], [`172.18.0.${at}`, `172.19.0.${at}`], [`172.18.0.${at}`]]);
+    return say(NODES, name, { addresses: own.map((address) => ({ type: 'InternalIP', address })) });
+  }),
+  ...[edit(SUBNETS, 'f0', { private: random.pick([true, null]) }), wait(2_000)],
+];
+
+/** An IP object with the name of a node's is there for a pod: the node waits, and joins when that is gone. */
+const joining: Scene = (random) => {
+  const spec = { subnet: random.pick(['ovn-default', JOIN_SUBNET]), podName: 'elsewhere', namespace: 'default', podType: '' };
+  return [
+    ...[
+      remove(NODES, 'n7'),
+      wait(2_000),
+      vanish(IPS, 'node-n7'),
+      create(IPS, 'node-n7', spec, { labels: { [labelKey.ipReserved]: 'true' } }),
+    ],
+    ...[wait(1_000), doing(node('n7')), random.chance(0.5) ? REST : wait(2_000), vanish(IPS, 'node-n7'), wait(2_000)],
+    ...[...(random.chance(0.5) ? [REST] : []), remove(NODES, 'n7')],
+  ];
+};
+
+export const NODE_SCENES = { lost, back, gateway, families, joining };

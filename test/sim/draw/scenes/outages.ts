@@ -1,0 +1,88 @@
+/** Scenes of outages: what happens while nothing is watched, an API server or a database that is away, and Leases that cannot be renewed. */
+import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
+import type { ApiPath, Operation, Step } from '../../steps/step.ts';
+import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
+import type { Random } from '../random.ts';
+import { create, doing, fault, namespace, remove, REST, row, wait } from './steps.ts';
+import type { Scene } from './scenes.ts';
+
+const KINDS = [PODS, IPS, PODS, IPS, SUBNETS, VPCS, VIPS, IP_POOLS, NODES, NAMESPACES];
+
+/** The server forgets the past of a kind, or its watches break, and in the same moment some of its objects go, or are made again. */
+const unwatched: Scene = (random, cluster) => {
+  const path = random.pick(KINDS);
+  const plural = path.split('/').at(-1) ?? '';
+  const there = cluster.lab.store.list(path.startsWith('v1/') ? plural : `${plural}.kubeovn.io`).map(({ metadata }) => metadata);
+  const some = Array.from({ length: Math.min(3, there.length) }, () => random.pick(there));
+  return [
+    fault(random.chance(0.6) ? { fault: 'gone', plural } : { fault: 'break-watches', plural }),
+    ...some.map(({ name, namespace: within = '' }) => doing(change(random, path, { path, name, namespace: within }))),
+    wait(1_500),
+  ];
+};
+
+function change(
+  random: Random,
+  path: ApiPath,
+  one: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
+): Operation {
+  // What everything else is in goes as people let it go.
+  const isHome = [NAMESPACES, VPCS, SUBNETS, NODES].includes(path);
+  const how = random.pick(isHome ? (['delete', 'recreate'] as const) : (['vanish', 'vanish', 'recreate', 'delete'] as const));
+  return how === 'delete' && path === PODS ? { do: how, ...one, grace: 0 } : { do: path === NAMESPACES ? 'delete' : how, ...one };
+}
+
+/** Rows go, come and change while no connection to the database stands. */
+const severed: Scene = (random) => [
+  fault(random.chance(0.6) ? { fault: 'database-restart', downMs: 1_000 } : { fault: 'disconnect' }),
+  ...Array.from({ length: 3 }, () => {
+    const table = random.pick([
+      'Logical_Switch_Port',
+      'Logical_Router_Policy',
+      'Port_Group',
+      'Logical_Switch',
+      'ACL',
+      'Logical_Router_Port',
+    ]);
+    return row(table, random.below(60), { kind: random.pick(['delete', 'delete', 'duplicate', 'forget-owner'] as const) });
+  }),
+  wait(2_500),
+];
+
+/** A term in the database that no process which leads has taken: the leader meets it with its next transaction. */
+const outrun: Scene = (random) => [
+  fault({ fault: 'term-ahead', by: 1 + random.below(3) }),
+  row('Logical_Switch', random.below(60), { kind: 'keys', column: 'external_ids', keys: { drifted: 'yes' } }),
+  wait(random.pick([300, 8_000])),
+];
+
+/** OVN refuses what it is asked, twice and more, or the API server takes no write for longer than one is tried again. */
+const refused: Scene = (random) => [
+  ...(random.chance(0.6)
+    ? Array.from({ length: 2 + random.below(4) }, () => fault({ fault: 'transaction', what: 'refuse' }))
+    : [fault({ fault: 'api', what: { sort: 'write', fate: 'unavailable', after: 0, times: 10_000 } })]),
+  ...[...come(['o1', 'o2']), wait(random.pick([3_000, 75_000])), REST],
+];
+
+function come(names: readonly string[], ms = 0): readonly Step[] {
+  return [
+    ...[...namespace('outages'), ...names.map((name) => remove(PODS, name, 'outages')), wait(1_000)],
+    ...names.flatMap((name) => [create(PODS, name, { ...podSpec(), nodeName: 'n0' }, {}, 'outages'), wait(ms)]),
+  ];
+}
+
+/** The machine of the leader sleeps until another leads, or it cannot renew its Lease and nothing else is wrong: it writes no more when that is over. */
+const deposed: Scene = (random, cluster: SimulatedCluster) => {
+  const [leader] = cluster.leaders;
+  if (leader === undefined || cluster.controllers.size < 2) return [];
+  const names = ['o3', 'o4', 'o5', 'o6'];
+  return random.chance(0.5)
+    ? [fault({ fault: 'lease-cut', controller: leader.name, ms: 70_000 }), wait(33_000), ...come(names, 3_000)]
+    : [
+        ...[fault({ fault: 'stop', controller: leader.name, ms: 45_000, asleep: true }), wait(44_990)],
+        // Else it asks for its Lease as it wakes, and knows.
+        ...[fault({ fault: 'api', what: { sort: 'lease', fate: 'unavailable', after: 0, times: 2 } }), wait(20), ...come(names, 100)],
+      ];
+};
+
+export const OUTAGE_SCENES = { unwatched, severed, outrun, refused, deposed };

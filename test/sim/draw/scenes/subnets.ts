@@ -1,0 +1,153 @@
+/** Scenes of Subnets: fields that are set and unset, networks that become smaller or meet, Subnets that go under those in them. */
+import type { JsonObject } from '../../../../lab/apiserver/json.ts';
+import type { Step } from '../../steps/step.ts';
+import { IPS, objectsOf, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
+import { doing, edit, create, namespace, on, pod, remove, REST, vanish, wait } from './steps.ts';
+import type { Scene } from './scenes.ts';
+
+const FIELDS = 'fields';
+const OUT: JsonObject = { gatewayNode: null, gatewayNodeSelectors: null, enableEcmp: null };
+
+function acl(direction: string, priority: number, match: string, action = 'drop'): JsonObject {
+  return { direction, priority, action, match };
+}
+
+const ACLS = [
+  acl('to-lport', 1_100, 'ip4.src==10.8.0.0/16'),
+  acl('from-lport', 1_200, 'ip6.dst==fd00:8::/64', 'allow'),
+  acl('from-lport', 1_300, 'ip4.dst==10.7.0.0/16'),
+];
+
+/** One thing that people ask of a Subnet, or that they do not ask for it any more. */
+const ASKED: readonly JsonObject[] = [
+  { enableDHCP: true, dhcpV4Options: 'lease_time=600', dhcpV6Options: null },
+  { enableDHCP: true, dhcpV4Options: 'mtu=1300,lease_time=60', dhcpV6Options: 'dns_server=fd00:80::53' },
+  { enableDHCP: true, dhcpV4Options: null, dhcpV6Options: null, mtu: 1_300 },
+  { enableDHCP: null, dhcpV4Options: null, mtu: 0 },
+  { enableIPv6RA: true, ipv6RAConfigs: 'address_mode=slaac,max_interval=60,min_interval=20,send_periodic=true' },
+  { enableIPv6RA: null, ipv6RAConfigs: null },
+  { enableLb: true },
+  { enableLb: false },
+  { private: true, allowSubnets: ['10.9.0.0/16', '10.11.0.0/16', 'fd00:9::/64'] },
+  { private: true, allowSubnets: ['10.9.0.0/16'] },
+  { private: null, allowSubnets: null },
+  { ...OUT, gatewayType: 'centralized', gatewayNode: 'n0,n1', enableEcmp: true },
+  { ...OUT, gatewayType: 'centralized', gatewayNodeSelectors: [{ matchLabels: { zone: 'n0' } }, { matchLabels: { zone: 'n1' } }] },
+  { ...OUT, gatewayType: 'distributed' },
+  { excludeIps: ['10.80.0.100..10.80.0.110', 'fd00:80::50'] },
+  { excludeIps: ['10.80.0.2..10.80.0.8'] },
+  { excludeIps: null },
+  { acls: ACLS, allowEWTraffic: true },
+  { acls: ACLS.slice(1), allowEWTraffic: null },
+  { acls: null, allowEWTraffic: null },
+  { routeTable: 'red' },
+  { routeTable: null },
+];
+
+/** A Subnet of both families, and a Namespace of it. */
+export function place(): readonly Step[] {
+  const spec = { cidrBlock: '10.80.0.0/24,fd00:80::/120', gateway: '10.80.0.9,fd00:80::9', namespaces: [FIELDS] };
+  return [create(SUBNETS, 'f0', spec), ...namespace(FIELDS)];
+}
+
+const fields: Scene = (random) => [
+  ...place(),
+  ...pod(
+    FIELDS,
+    random.pick(['q0', 'q1', 'q2']),
+    random.chance(0.3) ? on('f0', random.pick(['10.80.0.105,fd00:80::50', '10.80.0.3,fd00:80::51'])) : {},
+  ),
+  ...Array.from({ length: 4 }, () => edit(SUBNETS, 'f0', random.pick(ASKED))),
+  wait(random.pick([20, 300, 3_000])),
+];
+
+/** Half of a network is left out, or a family, while somebody is in it; or its gateway is to be where somebody is. */
+const narrowed: Scene = (random) => {
+  const whole = { cidrBlock: '10.86.0.0/24,fd00:86::/120', gateway: '10.86.0.1,fd00:86::1', excludeIps: null };
+  const spec = random.pick<JsonObject>([
+    { ...whole, cidrBlock: '10.86.0.0/25,fd00:86::/120' },
+    { ...whole, cidrBlock: '10.86.0.0/24,fd00:86::/121' },
+    { cidrBlock: '10.86.0.0/24', gateway: '10.86.0.1' },
+    { ...whole, gateway: '10.86.0.200,fd00:86::1' },
+  ]);
+  const holder = random.pick([
+    pod('narrowed', 'k3', on('l2', '10.86.0.200,fd00:86::c8')),
+    [create(VIPS, 'svip', { subnet: 'l2', v4ip: '10.86.0.200', v6ip: 'fd00:86::c8' })],
+    [create(OVN_EIPS, 'seip', { externalSubnet: 'l2', v4Ip: '10.86.0.200', v6Ip: 'fd00:86::c8' })],
+  ]);
+  return [
+    ...[...namespace('narrowed'), create(SUBNETS, 'l2', whole)],
+    ...[remove(VIPS, 'svip'), remove(OVN_EIPS, 'seip'), remove(PODS, 'k3', 'narrowed'), edit(SUBNETS, 'l2', whole), wait(2_500)],
+    ...[...holder, wait(2_000), edit(SUBNETS, 'l2', spec), wait(1_000)],
+  ];
+};
+
+/** Two networks of one Vpc that have addresses in common, and one that has addresses of nodes; then one is edited onto another's. */
+const overlapping: Scene = (random) => [
+  ...[vanish(SUBNETS, 'l5'), wait(1_000), create(SUBNETS, 'l5', { cidrBlock: '10.83.0.0/24,fd00:83::/120' }), wait(1_500)],
+  create(SUBNETS, 'l6', { cidrBlock: random.pick(['10.83.0.128/25', '10.82.0.0/23', '10.84.0.0/24,fd00:83::80/121']) }),
+  ...[create(SUBNETS, 'l7', { cidrBlock: '172.18.0.0/24' }), create(SUBNETS, 'l8', { cidrBlock: '10.81.0.0/24' }), wait(1_500)],
+  ...(random.chance(0.5)
+    ? [remove(SUBNETS, 'l5')]
+    : [edit(SUBNETS, 'l5', { cidrBlock: '10.81.0.0/24', gateway: '10.81.0.1', excludeIps: null })]),
+  wait(1_000),
+];
+
+/** A Subnet and a Vpc that are to go, and wait for a pod: who comes now is told to wait, and when the pod is gone so are they. */
+const late: Scene = (random) => [
+  ...[...namespace('late'), create(VPCS, 'lv', {}), create(SUBNETS, 'l0', { cidrBlock: '10.89.0.0/24', vpc: 'lv' }), wait(1_000)],
+  ...[remove(PODS, 'k2', 'late'), ...pod('late', 'k0', on('l0')), remove(SUBNETS, 'l0'), remove(VPCS, 'lv'), wait(1_000), REST],
+  ...[
+    ...pod('late', 'k2', on('l0')),
+    create(VIPS, 'lvip', { subnet: 'l0' }),
+    create(SUBNETS, 'l1', { cidrBlock: '10.87.0.0/24', vpc: 'lv' }),
+  ],
+  ...[wait(2_000), ...(random.chance(0.5) ? [REST] : []), remove(PODS, 'k0', 'late'), remove(PODS, 'k2', 'late'), wait(1_000)],
+];
+
+/** A Subnet is torn out, with the IP objects that name it: its network stays for the pods that run in it. */
+const tornOut: Scene = (random) => [
+  ...[
+    ...namespace('torn'),
+    create(VPCS, 'tv', {}),
+    create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24', vpc: random.pick(['tv', 'ovn-cluster']) }),
+  ],
+  ...[wait(1_500), ...['w0', 'w1'].flatMap((name) => pod('torn', name, on('c6'))), REST, vanish(SUBNETS, 'c6')],
+  ...['w0', 'w1'].map((name) => vanish(IPS, `${name}.torn`)),
+  ...[wait(1_000), ...(random.chance(0.5) ? [remove(VPCS, 'tv'), wait(1_000), REST] : []), remove(PODS, 'w1', 'torn'), wait(500)],
+  ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : [remove(PODS, 'w0', 'torn'), wait(500)]),
+];
+
+/** A Subnet is to go, somebody loses patience, and takes away by force what it names as being in the way. */
+const impatience: Scene = (random, cluster) => {
+  const used = objectsOf(cluster, IPS).map((ip) => String((ip['spec'] as JsonObject)['subnet']));
+  const subnet = random.chance(0.3) ? 'join' : random.pick(['join', ...used]);
+  const ips = objectsOf(cluster, IPS).filter((ip) => (ip['spec'] as JsonObject)['subnet'] === subnet);
+  return [
+    ...[remove(SUBNETS, subnet), wait(random.pick([20, 300]))],
+    ...[...ips.map(({ metadata: { name } }) => vanish(IPS, name)), wait(random.pick([5, 300]))],
+  ];
+};
+
+/** Somebody else has a finalizer on a Subnet that goes: when it is empty, Kiln has nothing to say about it. */
+const keptByOthers: Scene = (random) => [
+  ...[doing({ do: 'strip', path: SUBNETS, namespace: '', name: 't2' }), ...namespace(FIELDS)],
+  create(SUBNETS, 't2', { cidrBlock: '10.82.0.0/24' }, { finalizers: ['example.com/keep'] }),
+  ...[...pod(FIELDS, 'held', on('t2')), wait(1_000), remove(SUBNETS, 't2'), random.chance(0.5) ? REST : wait(2_000)],
+  ...[remove(PODS, 'held', FIELDS), wait(2_000)],
+];
+
+/** A Namespace of two Subnets: the first has room for one, or goes, or the second is of no use. */
+const several: Scene = (random) => {
+  const within = random.pick(['several-a', 'several-b']);
+  const net = within === 'several-a' ? '10.72' : '10.73';
+  const [first, second] = [`${within}1`, `${within}2`];
+  return [
+    ...[...namespace(within), create(SUBNETS, first, { cidrBlock: `${net}.0.0/30`, namespaces: [within] })],
+    ...[create(SUBNETS, second, { cidrBlock: `${net}.1.0/24`, namespaces: [within] }), wait(1_500), ...pod(within, 's0')],
+    ...(random.chance(0.4) ? [remove(SUBNETS, first), wait(500)] : []),
+    ...[REST, ...pod(within, 's1'), REST, ...(random.chance(0.5) ? [remove(PODS, 's0', within), wait(500)] : [])],
+  ];
+};
+
+export const SUBNET_SCENES = { fields, narrowed, overlapping, late, tornOut, impatience, keptByOthers, several };

@@ -16,26 +16,42 @@ export function invariants({ cluster, fresh, world }: Rest, hasEnded: (uid: stri
     foreign: { before: cluster.foreign.before, after: cluster.foreign.now() },
     log: cluster.log,
   });
-  return violations
-    .filter((one) => !isRestoredAndTold(cluster, world, one, hasEnded) && !isWithoutSwitch(cluster, world, one) && !isForged(world, one))
-    .map(found);
+  const unproven = unprovenPods(cluster, world, hasEnded);
+  return violations.filter((one) => !isOf(unproven, one) && !isWithoutSwitch(cluster, world, one)).map(found);
 }
 
 /**
- * A pod whose annotations come from a backup never ran here, and of one that had ended and was set to run by hand Kiln has let go what it had:
- * that it is told why it does not run is enough.
+ * Pods whose annotations come from a backup or are forged, and pods that had ended and were set to run by hand: what they say is not what they have. That
+ * the reason why they do not run is reported is enough.
  */
-function isRestoredAndTold(
+function unprovenPods(
   cluster: SimulatedCluster,
   world: World,
-  { invariant, subject }: Violation,
   hasEnded: (uid: string | undefined) => boolean,
-): boolean {
-  const key = subject.replace(/^Pod /, '');
-  const pod = cluster.lab.store.get('pods', key)?.metadata;
-  if (invariant !== 'I7' || (pod?.labels?.[RESTORED] === undefined && !hasEnded(pod?.uid))) return false;
-  const conditions = world.pods.peek(key)?.status?.conditions ?? [];
-  return conditions.some(({ type, status, message = '' }) => type === POD_CONDITION && status === 'False' && message !== '');
+): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    [...world.pods.entries()].flatMap(([key, { metadata, status }]) => {
+      const { uid, annotations = {} } = metadata;
+      // The World keeps no labels of pods.
+      const labels = cluster.lab.store.get('pods', key)?.metadata.labels ?? {};
+      const reported = status?.conditions?.some(
+        ({ type, status: is, message = '' }) => type === POD_CONDITION && is === 'False' && message !== '',
+      );
+      const isUnproven = labels[RESTORED] !== undefined || labels[LIES] !== undefined || hasEnded(uid);
+      const subnets = Object.keys(annotations).flatMap((name) => (name.endsWith('/logical_switch') ? (annotations[name] ?? '') : []));
+      return reported === true && isUnproven ? [[key, subnets] as const] : [];
+    }),
+  );
+}
+
+/** Of such a pod, or of the counts of a Subnet that it names. */
+function isOf(pods: ReadonlyMap<string, readonly string[]>, { invariant, subject, message }: Violation): boolean {
+  return [...pods].some(([key, subnets]) => {
+    const isPod = subject === `Pod ${key}` || new RegExp(`\\bPod ${key}\\b`).test(message);
+    return (
+      (['I6', 'I7'].includes(invariant) && isPod) || (['I1', 'I2'].includes(invariant) && subnets.includes(subject.replace(/^Subnet /, '')))
+    );
+  });
 }
 
 /**
@@ -50,13 +66,6 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
   const conditions = status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && TOLD_OF_NO_SUBNET.has(reason ?? ''));
-}
-
-/** Open (docs/simulator-record.md): a pod that has an IP object and waits for its switch keeps forged annotations until the switch is there; it has no port meanwhile. */
-function isForged(world: World, { invariant, subject, message }: Violation): boolean {
-  const { metadata, status } = world.pods.peek(subject.replace(/^Pod /, '')) ?? {};
-  const isReported = status?.conditions?.some(({ type, status: is }) => type === POD_CONDITION && is === 'False') === true;
-  return invariant === 'I7' && metadata?.labels?.[LIES] === 'true' && isReported && /it says .*, and IP .* says/.test(message);
 }
 
 /** Of no Subnet at all, or of that one. */

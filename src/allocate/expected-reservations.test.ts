@@ -16,7 +16,7 @@ function outcome({ world, compiler: { desired } }: RuleBench): object {
   return {
     rows: sorted(rows),
     objects: sorted([...desired.objectIds].map((id) => [id, sorted(desired.object(id))])),
-    notices: sorted(desired.freshNotices),
+    reports: sorted(desired.freshReports),
     reservations: sorted(world.reservations.entries()),
     conflicts: sorted(world.addressConflicts.entries()),
   };

@@ -9,7 +9,7 @@ import { tableOf } from '../nb/row-id.ts';
 import type {
   ConditionOutput,
   MemberOutput,
-  NoticeOutput,
+  ReportOutput,
   ObjectId,
   ObjectOutput,
   Output,
@@ -68,9 +68,9 @@ export class Desired {
   /** Claimants whose request appeared, changed or went. */
   readonly dirtyRequests = new Set<string>();
   readonly dirtyPools = new Set<string>();
-  readonly notices = new Set<NoticeOutput>();
-  /** Notices that have not been passed on yet. */
-  readonly freshNotices = new Set<NoticeOutput>();
+  readonly reports = new Set<ReportOutput>();
+  /** ObjectEvents that have not been passed on yet. */
+  readonly freshReports = new Set<ReportOutput>();
   /** Cache of the last identity: a rule emits several outputs for one object, and each is looked up twice. */
   #lastObject: Pick<ObjectOutput, 'resource' | 'key'> | undefined;
   #lastId = '' as ObjectId;
@@ -174,9 +174,9 @@ export class Desired {
       case 'pool':
         this.#pools.set(output.subnet, output);
         return;
-      case 'notice':
-        this.notices.add(output);
-        this.freshNotices.add(output);
+      case 'report':
+        this.reports.add(output);
+        this.freshReports.add(output);
         return;
       case 'patch':
       case 'create':
@@ -217,9 +217,9 @@ export class Desired {
       case 'pool':
         if (this.#pools.get(output.subnet) === output) this.#pools.delete(output.subnet);
         return;
-      case 'notice':
-        this.notices.delete(output);
-        this.freshNotices.delete(output);
+      case 'report':
+        this.reports.delete(output);
+        this.freshReports.delete(output);
         return;
       case 'patch':
       case 'create':
@@ -247,7 +247,7 @@ export class Desired {
     else this.#rivals.set(first.claimant, requests);
   }
 
-  /** Marks the identity of an output as dirty. Not of a notice, which is passed on once. */
+  /** Marks the identity of an output as dirty. Not of a report, which is sent once. */
   #mark(output: Output): void {
     switch (output.kind) {
       case 'row':
@@ -262,7 +262,7 @@ export class Desired {
       case 'pool':
         this.dirtyPools.add(output.subnet);
         return;
-      case 'notice':
+      case 'report':
         return;
       default:
         this.dirtyObjects.add(this.#idOf(output));

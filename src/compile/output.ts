@@ -1,5 +1,5 @@
 /**
- * What a rule emits: the desired Northbound rows and members, Kubernetes objects and fields of them, address requests, notices. Plain data.
+ * What a rule emits: the desired Northbound rows and members, Kubernetes objects and fields of them, address requests, reports. Plain data.
  * The outputs of all rules together are the desired state.
  */
 import type { ConditionType } from '../api/condition-types.ts';
@@ -160,8 +160,8 @@ export interface NamedPool {
 }
 
 /** A fact about an object that its user should know: emitted as an Event when a rule begins to emit it. */
-export interface NoticeOutput {
-  readonly kind: 'notice';
+export interface ReportOutput {
+  readonly kind: 'report';
   readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
@@ -181,7 +181,7 @@ export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutp
  * Retries: an output stands until its rule withdraws it, so a failed write is planned and sent again, with growing delays for one that the
  * server rejects.
  */
-export type Output = RowOutput | MemberOutput | ObjectOutput | AddressRequestOutput | PoolOutput | NoticeOutput;
+export type Output = RowOutput | MemberOutput | ObjectOutput | AddressRequestOutput | PoolOutput | ReportOutput;
 
 /** `<resource>/<namespace/name or name>`: identity of a Kubernetes object among outputs. */
 export type ObjectId = string & { readonly __brand: 'ObjectId' };

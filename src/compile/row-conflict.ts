@@ -6,7 +6,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { RowConflict, World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import type { NoticeOutput } from './output.ts';
+import type { ReportOutput } from './output.ts';
 
 const NO_CONFLICT: RowConflict = { owners: [], message: '' };
 
@@ -20,18 +20,18 @@ export function rowConflictOf(world: World, owner: Owner): string | undefined {
 /** Kinds of owners that get an Event for each conflict. Their condition that names the row emits no Event, which would repeat it. */
 const REPORTED_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
 
-export const rowConflictNotice: Rule = {
+export const rowConflictReport: Rule = {
   name: 'row-conflict',
   over: (world) => keysOf(world.rowConflicts),
   run: (world, id) => {
     const { owners, message } = world.rowConflicts.get(id) ?? NO_CONFLICT;
-    return owners.flatMap((owner): readonly NoticeOutput[] => {
+    return owners.flatMap((owner): readonly ReportOutput[] => {
       const [kind = '', , ...rest] = owner.split('/');
       const key = rest.join('/');
       const resource = REPORTED_BY_EVENT[kind];
       const uid = resource === undefined ? undefined : uidOf(world, resource, key);
       if (resource === undefined || uid === undefined) return [];
-      return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'Conflict', message }];
+      return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: 'Conflict', message }];
     });
   },
 };

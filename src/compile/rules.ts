@@ -19,7 +19,7 @@ import { attachmentFindings } from './pod/network-attachment.ts';
 import { pod } from './pod/pod.ts';
 import { reservedIp } from './ip/reserved-ip.ts';
 import { retainedPort } from './pod/retained-port.ts';
-import { rowConflictNotice } from './row-conflict.ts';
+import { rowConflictReport } from './row-conflict.ts';
 import { subnetAcls } from './subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from './subnet/rows/subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet/rows/subnet-gateway.ts';
@@ -35,7 +35,7 @@ import { subnetStatus, subnetUsageStatus } from './subnet/status/subnet-status.t
 import { subnetSwitch } from './subnet/rows/subnet-switch.ts';
 import { podAnnotationUnimplemented, unimplemented } from './unimplemented.ts';
 import { unsupportedAddressFields } from './unsupported.ts';
-import { writeRejectedNotice } from './write-rejection.ts';
+import { writeRejectedReport } from './write-rejection.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc/vpc-load-balancers.ts';
 import { vpcPeering } from './vpc/vpc-peering.ts';
@@ -83,7 +83,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePolicy,
   nodeAddresses,
   namespaceAnnotations,
-  writeRejectedNotice,
+  writeRejectedReport,
   misboundPolicyCheck,
   attachmentFindings,
   pod,
@@ -94,7 +94,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   ovnEip,
   iptablesEip,
   ...natRuleAnnotations,
-  rowConflictNotice,
+  rowConflictReport,
   unimplemented,
   ...unsupportedAddressFields,
   podAnnotationUnimplemented,

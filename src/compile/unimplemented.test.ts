@@ -72,7 +72,7 @@ test('a kind without conditions has them in its annotation; one with neither get
     assert.deepEqual(writes(scene, reported, { metadata }), [], resource);
   }
   assert.deepEqual(writes(scene, { resource: 'services', key: 'shop/web', feature: 'load balancing' }), []);
-  const events = [...scene.bench.compiler.desired.freshNotices];
+  const events = [...scene.bench.compiler.desired.freshReports];
   assert.deepEqual(
     events.map(({ key, reason }) => [key, reason]),
     [['shop/web', 'NotCarriedOut']],

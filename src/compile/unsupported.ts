@@ -7,7 +7,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
 import { findingsText } from './left-out.ts';
-import type { NoticeOutput, Output } from './output.ts';
+import type { ReportOutput, Output } from './output.ts';
 
 const NOT_CARRIED_OUT = 'NotCarriedOut';
 
@@ -58,18 +58,18 @@ export function unsupportedOutputs(
   isAccepted: () => boolean = () => true,
 ): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
-  const notices = fields.map((field) => unsupportedNotice(resource, key, uid, field));
-  if (notices.length === 0) return [{ ...patch, withoutConditions: [NOT_CARRIED_OUT] }];
+  const reports = fields.map((field) => unsupportedReport(resource, key, uid, field));
+  if (reports.length === 0) return [{ ...patch, withoutConditions: [NOT_CARRIED_OUT] }];
   const rest = isAccepted()
     ? `All else of the ${traitsOf(resource).kind} is in effect`
     : 'All else waits: condition Accepted says for what';
-  const message = `${findingsText(notices)}. ${rest}`;
-  return [...notices, { ...patch, conditions: [{ type: NOT_CARRIED_OUT, status: 'True', reason: 'UnsupportedField', message }] }];
+  const message = `${findingsText(reports)}. ${rest}`;
+  return [...reports, { ...patch, conditions: [{ type: NOT_CARRIED_OUT, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
-function unsupportedNotice(resource: ResourceName, key: string, uid: string, field: string): NoticeOutput {
+function unsupportedReport(resource: ResourceName, key: string, uid: string, field: string): ReportOutput {
   return {
-    kind: 'notice',
+    kind: 'report',
     resource,
     key,
     uid,

@@ -67,7 +67,7 @@ function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
 
 const ADDRESSES: ReadonlySet<ResourceName> = new Set<ResourceName>(['vips', 'ovn-eips', 'iptables-eips']);
 
-export const writeRejectedNotice: Rule = {
+export const writeRejectedReport: Rule = {
   name: 'write-refused',
   over: (world) => keysOf(world.rejectedWrites),
   run: (world, id): readonly Output[] => {
@@ -77,6 +77,6 @@ export const writeRejectedNotice: Rule = {
     if (world.tables[resource]?.get(key)?.metadata.uid !== uid) return [];
     const { said, next } = texts(message);
     const text = `${traitsOf(resource).kind} ${key} cannot ${CANNOT[part]}, ${said}; ${next}`;
-    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'WriteRefused', message: text }];
+    return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: 'WriteRefused', message: text }];
   },
 };

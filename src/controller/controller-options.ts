@@ -83,5 +83,5 @@ export interface StandingFact {
   readonly reason: string;
   readonly message: string;
   /** The Event of a `transition` may have an earlier message. */
-  readonly of: 'notice' | 'condition' | 'transition';
+  readonly of: 'report' | 'condition' | 'transition';
 }

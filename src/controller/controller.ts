@@ -32,9 +32,9 @@ import { DriftReport } from './reports/drift-report.ts';
 import { EarlyRules } from './start/early-rules.ts';
 import { FirstLists } from './start/first-lists.ts';
 import { Leadership } from './leadership/leadership.ts';
-import { Notices } from './reports/notices.ts';
-import type { StandingNotice } from './reports/standing-facts.ts';
-import { standingNotices } from './reports/standing-facts.ts';
+import { ObjectEvents } from './reports/object-events.ts';
+import type { StandingReport } from './reports/standing-facts.ts';
+import { standingReports } from './reports/standing-facts.ts';
 import { SharedLog } from './reports/shared-log.ts';
 import { MonotonicClock } from './time/monotonic-clock.ts';
 import { publication } from './leadership/publication.ts';
@@ -69,9 +69,9 @@ export class Controller {
   readonly #writer: KubeWriter;
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
-  readonly #notices: Notices;
+  readonly #objectEvents: ObjectEvents;
   /** The facts that hold when this process begins to lead, as far as they are collected; `due`: not begun. */
-  #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
+  #standing: { readonly found: StandingReport[]; readonly left: ReturnType<typeof standingReports> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
   readonly #date: MonotonicClock;
@@ -213,7 +213,7 @@ export class Controller {
       log,
       metrics: options.metrics,
       clock: this.#clock,
-      event: (...event) => this.#notices.record(...event),
+      event: (...event) => this.#objectEvents.record(...event),
     });
     this.#rows = new NorthboundWriter({
       session,
@@ -250,7 +250,7 @@ export class Controller {
       onDropped: ({ target: { resource, name, uid }, reason, message }, why) =>
         log.debug('event dropped', { why, kind: resource.kind, name, uid, reason, message }),
     });
-    this.#notices = new Notices(client, this.#events, wake, (...object) => this.#shareOf(...object));
+    this.#objectEvents = new ObjectEvents(client, this.#events, wake, (...object) => this.#shareOf(...object));
     this.#objects = new ObjectWriter({
       desired,
       source: this.#caches,
@@ -271,7 +271,7 @@ export class Controller {
         if (result.ok) this.#objectsWritten++;
         logWrite(shared.of(this.#shareOf(write.resource, write.namespace, write.name)), outage, write, result);
       },
-      onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
+      onEvent: (write, uid, event) => this.#objectEvents.record(write.resource, write.namespace, write.name, uid, event),
       onFailure: (id, error) => failed('object-diff', id, error),
       later,
       wake,
@@ -401,7 +401,7 @@ export class Controller {
   /** Every fact that is reported by an Event, sent or not; for a process that only observes. */
   *facts(): Generator<StandingFact> {
     const { desired } = this.#compiler;
-    for (const { uid, reason, message } of desired.freshNotices) yield { uid, reason, message, of: 'notice' };
+    for (const { uid, reason, message } of desired.freshReports) yield { uid, reason, message, of: 'report' };
     for (const id of desired.objectIds)
       for (const output of desired.object(id))
         if (output.kind === 'patch')
@@ -448,7 +448,7 @@ export class Controller {
     this.#doing = 'objects compared';
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
-    if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
+    if (this.#mayWrite()) this.#objectEvents.flush(this.#compiler.desired.freshReports);
     this.#deadlines.set();
     this.#behindSince = undefined;
     this.#caches.release();
@@ -482,14 +482,14 @@ export class Controller {
   #knowsStanding(): boolean {
     if (this.#standing === undefined || !this.#mayWrite()) return true;
     if (this.#standing === 'due')
-      this.#standing = { found: [], left: standingNotices(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
+      this.#standing = { found: [], left: standingReports(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
     const { found, left } = this.#standing;
     for (let next = left.next(); next.done !== true; next = left.next()) {
       if (next.value === undefined) return false;
       found.push(next.value);
     }
     this.#standing = undefined;
-    this.#notices.begin(found);
+    this.#objectEvents.begin(found);
     return true;
   }
 

@@ -51,7 +51,7 @@ export class RuleBench {
   /** Conflicts of the last diff, as `<identity>: <message>`. */
   readonly conflicts = new Map<RowId, string>();
   readonly #objects: MemoryObjects;
-  readonly #notices: TestEvent[] = [];
+  readonly #reports: TestEvent[] = [];
   readonly #rules: readonly Rule[];
 
   readonly #options: BenchOptions;
@@ -125,7 +125,7 @@ export class RuleBench {
   }
 
   get events(): readonly TestEvent[] {
-    return [...this.#objects.events, ...this.#notices];
+    return [...this.#objects.events, ...this.#reports];
   }
 
   /** Advances the time of the World and the API server, and settles. @param moment milliseconds since the epoch */
@@ -222,9 +222,9 @@ export class RuleBench {
     } while (this.#allocate());
     changed = this.#commitRows() || changed;
     const { desired } = this.compiler;
-    for (const notice of desired.freshNotices)
-      this.#notices.push({ object: `${notice.resource}/${notice.key}`, type: notice.type, reason: notice.reason, message: notice.message });
-    desired.freshNotices.clear();
+    for (const report of desired.freshReports)
+      this.#reports.push({ object: `${report.resource}/${report.key}`, type: report.type, reason: report.reason, message: report.message });
+    desired.freshReports.clear();
     for (const id of [...desired.objectIds]) {
       const at = id.indexOf('/');
       if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.object(id))) continue;

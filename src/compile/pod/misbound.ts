@@ -49,7 +49,7 @@ export const misboundPolicyCheck: Rule = {
     if (said === undefined || isMisboundPolicy(said.text)) return [];
     return [
       {
-        kind: 'notice',
+        kind: 'report',
         resource: 'namespaces',
         key: name,
         uid: said.uid,

@@ -40,7 +40,7 @@ function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[]
   const { key, uid } = nic.pod;
   const refusal = ipRejection(world, nic.port, uid, `Pod ${key}`, true);
   if (refusal === undefined) return [];
-  return [{ kind: 'notice', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
+  return [{ kind: 'report', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
 }
 
 /** What decided the Subnet, as long as the pod's annotations are the user's; undefined (no change) once they are Kiln's. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Desired } from '../../compile/desired.ts';
 import type { Output } from '../../compile/output.ts';
 import type { AnyObject } from '../../diff/object-diff.ts';
-import { standingNotices } from './standing-facts.ts';
+import { standingReports } from './standing-facts.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 
@@ -26,8 +26,8 @@ test('conditions that were written lately are facts; those written long ago, dif
       { type: 'Accepted', status: 'False', reason: 'VpcMissing', message: 'no Vpc' },
     ],
   });
-  const notice: Output = {
-    kind: 'notice',
+  const report: Output = {
+    kind: 'report',
     resource: 'services',
     key: 'a/b',
     uid: 's',
@@ -35,7 +35,7 @@ test('conditions that were written lately are facts; those written long ago, dif
     reason: 'NotCarriedOut',
     message: 'no',
   };
-  desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(failed), notice]);
+  desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(failed), report]);
   const said = (minutesAgo: number, message: string): AnyObject['status'] => ({
     conditions: ['Ready', 'Accepted'].map((type) => ({
       ...{ type, status: 'False', reason: 'VpcMissing', message },
@@ -53,7 +53,7 @@ test('conditions that were written lately are facts; those written long ago, dif
       name in status ? { metadata: { name, uid: name, resourceVersion: '1' }, status: status[name] } : undefined,
   };
   assert.deepEqual(
-    [...standingNotices(desired, source, NOW)].map((told) => [told?.uid, told?.reason, told?.once]),
+    [...standingReports(desired, source, NOW)].map((told) => [told?.uid, told?.reason, told?.once]),
     [
       ['s', 'NotCarriedOut', undefined],
       ['new', 'VpcMissing', true],
@@ -77,7 +77,7 @@ test('the generator yields while it examines very many objects, and omits none',
   });
   const pauses: number[] = [];
   let told = 0;
-  for (const one of standingNotices(desired, { get }, NOW)) {
+  for (const one of standingReports(desired, { get }, NOW)) {
     if (one === undefined) pauses.push(told);
     else told++;
   }

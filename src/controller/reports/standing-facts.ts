@@ -3,14 +3,14 @@
  * stopped between writing a condition and sending its Event.
  */
 import type { Desired } from '../../compile/desired.ts';
-import type { ConditionOutput, NoticeOutput } from '../../compile/output.ts';
+import type { ConditionOutput, ReportOutput } from '../../compile/output.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import { conditionOf } from '../../world/conditions.ts';
 
 /** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may have expired. */
 const RECENT_MS = 600_000;
 
-export interface StandingNotice extends NoticeOutput {
+export interface StandingReport extends ReportOutput {
   /** Its Event may have an earlier message. */
   readonly once?: true;
 }
@@ -19,11 +19,11 @@ export interface StandingNotice extends NoticeOutput {
 const AT_ONCE = 2_000;
 
 /**
- * Notices, and conditions that were written lately; `undefined`: the caller may yield.
+ * Reports, and conditions that were written lately; `undefined`: the caller may yield.
  * @param now milliseconds since the epoch
  */
-export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice | undefined> {
-  yield* desired.notices;
+export function* standingReports(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingReport | undefined> {
+  yield* desired.reports;
   let looked = 0;
   for (const id of desired.objectIds) {
     if (++looked % AT_ONCE === 0) yield undefined;
@@ -33,7 +33,7 @@ export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'g
       for (const condition of conditions) {
         const { event: type, eventOnce, reason, message } = condition;
         if (type === undefined || !isWrittenLately(condition, source.get(resource, key), resource, now)) continue;
-        yield { kind: 'notice', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
+        yield { kind: 'report', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
       }
     }
   }
@@ -43,7 +43,7 @@ export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'g
 function isWrittenLately(
   { type, status, reason, message }: ConditionOutput,
   object: ReturnType<ObjectSource['get']>,
-  resource: NoticeOutput['resource'],
+  resource: ReportOutput['resource'],
   now: number,
 ): boolean {
   const held = object === undefined ? undefined : conditionOf(resource, object, type);

@@ -1,5 +1,5 @@
 /**
- * Events: what is so and is to be told was told. A notice by whoever leads, however often that changed; the Event of a condition by the
+ * Events: what is so and is to be told was told. A report by the leader, however often that changed; the Event of a condition by the
  * process that wrote it, unless that ended before it could, or never heard that it was written. What a controller left out on purpose (too many of one object) is known.
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
@@ -44,7 +44,7 @@ export function unsaid({ cluster: { lab, dropped, killed, faults }, fresh }: Res
   const findings: Finding[] = [];
   for (const fact of fresh.facts()) {
     const { uid, reason, message, of } = fact;
-    if (leaving.has(uid) || (of !== 'notice' && (killed || faults.repliesLost))) continue;
+    if (leaving.has(uid) || (of !== 'report' && (killed || faults.repliesLost))) continue;
     const key = factKey(fact);
     if (said.has(key) || dropped.has(key) || (of === 'transition' && reasons.has(`${uid} ${reason}`))) continue;
     findings.push({ kind: `unsaid ${of}`, message: `no Event says what is so: ${reason} ${message} (a ${of} of uid ${uid})` });

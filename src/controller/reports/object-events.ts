@@ -1,7 +1,7 @@
 /**
  * The controller's Events: for written conditions, and for standing facts, which a restart does not repeat.
  */
-import type { NoticeOutput } from '../../compile/output.ts';
+import type { ReportOutput } from '../../compile/output.ts';
 import type { PlannedEvent } from '../../diff/object-diff.ts';
 import { FairMemory } from '../../kube/fair-memory.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -11,7 +11,7 @@ import { EVENTS } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { splitKey, traitsOf } from '../../world/resources.ts';
 import { eventMessage } from '../../text/visible-text.ts';
-import type { StandingNotice } from './standing-facts.ts';
+import type { StandingReport } from './standing-facts.ts';
 
 interface PastEvent extends KubeObject {
   readonly involvedObject?: { readonly uid?: string };
@@ -32,7 +32,7 @@ const MOST_SENT = [2_000, 10_000] as const;
 /** The namespace that the Events of an object count for; empty for the cluster. */
 export type ShareOfEvent = (resource: ResourceName, namespace: string, name: string) => string;
 
-export class Notices {
+export class ObjectEvents {
   readonly #client: Pick<KubeClient, 'listAll'>;
   readonly #recorder: Pick<EventRecorder, 'record'>;
   /** `<uid> <message>` and `<uid>` of Events that the server still has from earlier processes, by reason and by the Event's namespace. */
@@ -40,7 +40,7 @@ export class Notices {
   readonly #wake: () => void;
   readonly #shareOf: ShareOfEvent;
   /** The facts that held when this process began to lead. */
-  #standing = new Set<StandingNotice>();
+  #standing = new Set<StandingReport>();
 
   constructor(
     client: Pick<KubeClient, 'listAll'>,
@@ -67,29 +67,29 @@ export class Notices {
    * This process begins to lead. A fact that holds and has no Event on the server gets one: the earlier leader may have lost the Lease before
    * sending it.
    */
-  begin(standing: Iterable<StandingNotice>): void {
+  begin(standing: Iterable<StandingReport>): void {
     this.#sent.clear();
     this.#standing = new Set(standing);
   }
 
   /** Sends Events for the new standing facts, and clears the set. */
-  flush(fresh: Set<NoticeOutput>): void {
+  flush(fresh: Set<ReportOutput>): void {
     this.#flush(this.#standing);
     this.#flush(fresh);
   }
 
-  #flush(fresh: Set<StandingNotice>): void {
-    for (const notice of fresh) {
-      const said = this.#sent.get(notice.reason);
-      if (said === undefined) this.#ask(notice.reason);
+  #flush(fresh: Set<StandingReport>): void {
+    for (const report of fresh) {
+      const said = this.#sent.get(report.reason);
+      if (said === undefined) this.#ask(report.reason);
       if (said === undefined || said === 'asking') continue;
-      fresh.delete(notice);
-      const { namespace, name } = splitKey(notice.key);
+      fresh.delete(report);
+      const { namespace, name } = splitKey(report.key);
       const keptIn = namespace === '' ? DEFAULT_NAMESPACE : namespace;
-      const mark = markOf(notice.uid, eventMessage(notice.message));
-      if (said.get(keptIn, mark) === true || (notice.once === true && said.get(keptIn, notice.uid) === true)) continue;
+      const mark = markOf(report.uid, eventMessage(report.message));
+      if (said.get(keptIn, mark) === true || (report.once === true && said.get(keptIn, report.uid) === true)) continue;
       said.set(keptIn, mark, true);
-      this.record(notice.resource, namespace, name, notice.uid, notice);
+      this.record(report.resource, namespace, name, report.uid, report);
     }
   }
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { NoticeOutput } from '../../compile/output.ts';
+import type { ReportOutput } from '../../compile/output.ts';
 import type { EventInput } from '../../kube/event-recorder.ts';
-import { Notices } from './notices.ts';
+import { ObjectEvents } from './object-events.ts';
 
-function notice(uid: string): NoticeOutput {
-  return { kind: 'notice', resource: 'services', key: `shop/${uid}`, uid, type: 'Warning', reason: 'NotCarriedOut', message: 'not yet' };
+function report(uid: string): ReportOutput {
+  return { kind: 'report', resource: 'services', key: `shop/${uid}`, uid, type: 'Warning', reason: 'NotCarriedOut', message: 'not yet' };
 }
 
 test('a standing fact gets one Event over all processes; the memory of sent Events is limited', async () => {
   const recorded: EventInput[] = [];
   let woken = 0;
-  const notices = new Notices(
+  const objectEvents = new ObjectEvents(
     {
       listAll: () =>
         Promise.resolve([{ metadata: { name: 'e', namespace: 'shop' }, involvedObject: { uid: 'old' }, message: 'not yet' }] as never),
@@ -20,21 +20,21 @@ test('a standing fact gets one Event over all processes; the memory of sent Even
     { record: (event) => recorded.push(event) },
     () => woken++,
   );
-  const fresh = new Set([notice('old'), notice('new')]);
-  notices.flush(fresh);
+  const fresh = new Set([report('old'), report('new')]);
+  objectEvents.flush(fresh);
   assert.equal(fresh.size, 2, 'first the Events of other processes are read');
   await turn();
   assert.equal(woken, 1);
-  notices.flush(fresh);
-  notices.flush(new Set([notice('new')]));
+  objectEvents.flush(fresh);
+  objectEvents.flush(new Set([report('new')]));
   assert.deepEqual(
     recorded.map(({ target }) => target.uid),
     ['new'],
   );
-  const quiet: NoticeOutput = { ...notice('quiet'), key: 'store/quiet' };
-  notices.flush(new Set([quiet]));
-  notices.flush(new Set(Array.from({ length: 10_001 }, (_, i) => notice(`n${i}`))));
-  notices.flush(new Set([notice('n10000'), notice('new'), quiet]));
+  const quiet: ReportOutput = { ...report('quiet'), key: 'store/quiet' };
+  objectEvents.flush(new Set([quiet]));
+  objectEvents.flush(new Set(Array.from({ length: 10_001 }, (_, i) => report(`n${i}`))));
+  objectEvents.flush(new Set([report('n10000'), report('new'), quiet]));
   assert.deepEqual(
     recorded.slice(10_003).map(({ target }) => target.uid),
     ['new'],
@@ -45,7 +45,7 @@ test('a standing fact gets one Event over all processes; the memory of sent Even
 test('a new leader sends the missing Events of standing facts, also those that it sent in an earlier term', async () => {
   const recorded: EventInput[] = [];
   let onServer = ['old'];
-  const notices = new Notices(
+  const objectEvents = new ObjectEvents(
     {
       listAll: () =>
         Promise.resolve(
@@ -56,33 +56,33 @@ test('a new leader sends the missing Events of standing facts, also those that i
     () => undefined,
   );
   const told = async (): Promise<readonly (string | undefined)[]> => {
-    notices.flush(new Set());
+    objectEvents.flush(new Set());
     await turn();
-    notices.flush(new Set());
+    objectEvents.flush(new Set());
     return recorded.splice(0).map(({ target }) => target.uid);
   };
-  const standing = [notice('old'), notice('lost'), { ...notice('old'), message: 'in other words' }];
-  notices.begin(standing);
+  const standing = [report('old'), report('lost'), { ...report('old'), message: 'in other words' }];
+  objectEvents.begin(standing);
   assert.deepEqual(await told(), ['lost', 'old']);
-  notices.begin([...standing.slice(0, 2), { ...notice('old'), message: 'in words of its own', once: true }]);
+  objectEvents.begin([...standing.slice(0, 2), { ...report('old'), message: 'in words of its own', once: true }]);
   assert.deepEqual(await told(), ['lost'], 'not sent, since the Lease was lost');
   onServer = ['old', 'lost'];
-  notices.begin(standing.slice(0, 2));
+  objectEvents.begin(standing.slice(0, 2));
   assert.deepEqual(await told(), []);
 });
 
 test('an Event that a tenant forged in its namespace suppresses no Event of another namespace', async () => {
   const recorded: EventInput[] = [];
   const forged = { metadata: { name: 'forged', namespace: 'attacker' }, involvedObject: { uid: 'victim' }, message: 'not yet' };
-  const notices = new Notices(
+  const objectEvents = new ObjectEvents(
     { listAll: () => Promise.resolve([forged] as never) },
     { record: (event) => recorded.push(event) },
     () => undefined,
   );
-  const victims = new Set<NoticeOutput>([notice('victim'), { ...notice('victim'), resource: 'vpcs', key: 'red' }]);
-  notices.flush(victims);
+  const victims = new Set<ReportOutput>([report('victim'), { ...report('victim'), resource: 'vpcs', key: 'red' }]);
+  objectEvents.flush(victims);
   await turn();
-  notices.flush(victims);
+  objectEvents.flush(victims);
   assert.deepEqual(
     recorded.map(({ target, share }) => [target.namespace, target.name, share]),
     [

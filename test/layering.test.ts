@@ -281,6 +281,17 @@ test('every folder of src and lab says what it is', () => {
   );
 });
 
+test('a README names files that exist', () => {
+  const files = globSync('{src,lab,test,scripts,bench}/**/*.{ts,mjs}', { cwd: root });
+  const problems = globSync('{src,lab}/**/README.md', { cwd: root }).flatMap((readme) =>
+    [...readFileSync(join(root, readme), 'utf8').matchAll(/`([\w./-]+\.(?:ts|mjs))`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !files.includes(normalize(join(dirname(readme), name))) && !files.some((file) => `/${file}`.endsWith(`/${name}`)))
+      .map((name) => `${readme}: ${name}`),
+  );
+  none(problems, 'files that are not there:');
+});
+
 test('a long file gives its reason in its first lines', () => {
   const problems = product.filter(({ text }) => {
     const lines = text.split('\n');

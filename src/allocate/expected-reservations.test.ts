@@ -51,7 +51,7 @@ const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
     scene.pod('first', { annotations: told('10.16.0.77') });
     scene.pod('second', { annotations: told('10.16.0.77') });
   },
-  'a pod says that it has the address of another, whose IP object says so': (scene) => {
+  'a pod claims the address of another, which that IP object proves': (scene) => {
     scene.pod('thief', { annotations: told(scene.addressOf('shop/web') ?? '') });
   },
   'a pod says that it has an address of a Subnet that is not there': (scene) => {
@@ -72,7 +72,7 @@ const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
   'an IP object was written over': (scene) => {
     scene.bench.edit('ips', 'web.shop', { ipAddress: '10.16.0.80', v4IpAddress: '10.16.0.80' });
   },
-  'an IP object and a Subnet were torn out': (scene) => {
+  'an IP object and a Subnet were removed by force': (scene) => {
     scene.bench.vanish('ips', 'side.shop');
     scene.bench.vanish('subnets', 'side');
   },

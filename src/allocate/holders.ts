@@ -31,7 +31,7 @@ const ALLOCATED = '.kubernetes.io/allocated';
 const PORTS = 'Logical_Switch_Port';
 
 /** Called with an interface that has addresses; the MAC is empty if it has none. */
-type Told = (claimant: string, subnet: string, addresses: readonly Address[], mac: string) => void;
+type OnInterface = (claimant: string, subnet: string, addresses: readonly Address[], mac: string) => void;
 
 export class Holders {
   readonly #world: World;
@@ -95,16 +95,16 @@ export class Holders {
   /**
    * Brings the ledger up to date with the World. A pod, its IP object and its row change together and depend on each other, so each is
    * evaluated once here and not at every change.
-   * @param told called with each interface of a live pod whose annotations are proven
+   * @param onInterface called with each interface of a live pod whose annotations are proven
    * @returns false if `enough()` interrupted it
    */
-  settle(enough: () => boolean = () => false, told?: Told): boolean {
+  settle(enough: () => boolean = () => false, onInterface?: OnInterface): boolean {
     this.#expire();
     for (const key of this.#duePods) {
       if (enough()) return false;
       this.#duePods.delete(key);
       const pod = this.#world.pods.peek(key);
-      if (pod !== undefined) this.#holdPod(pod, told);
+      if (pod !== undefined) this.#holdPod(pod, onInterface);
     }
     for (const id of this.#dueRows) {
       if (enough()) return false;
@@ -175,7 +175,7 @@ export class Holders {
   }
 
   /** A live pod holds the addresses of its proven annotations. Unproven annotations are only requests. */
-  #holdPod(pod: Pod, told: Told | undefined): void {
+  #holdPod(pod: Pod, onInterface: OnInterface | undefined): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
     const held: string[] = [];
     if (isAlive(pod, (deadline) => this.#world.deadlines.passed(deadline))) {
@@ -206,7 +206,7 @@ export class Holders {
           addresses,
           mac,
         );
-        told?.(claimant, subnet, addresses, mac ?? '');
+        onInterface?.(claimant, subnet, addresses, mac ?? '');
         held.push(holder);
       }
     }
@@ -347,9 +347,9 @@ function proofText(ip: IP | undefined): string {
 function bearersOf(port: string, ip: IP | undefined): readonly string[] {
   if (ip === undefined) return [];
   const { namespace = '', podName = '' } = ip.spec;
-  const said = `${namespace}/${podName}`;
-  if (port.startsWith(`${podName}.${namespace}`)) return [said];
-  return [said, ...bearersByName(port)];
+  const named = `${namespace}/${podName}`;
+  if (port.startsWith(`${podName}.${namespace}`)) return [named];
+  return [named, ...bearersByName(port)];
 }
 
 function bearersByName(port: string): readonly string[] {

@@ -18,7 +18,7 @@ export interface AllocationTarget {
   readonly pools?: readonly string[];
 }
 
-export function ledgerRequest({ pools }: AllocationTarget, request: AddressRequest, asked: Dual<Address>): AllocationRequest {
+export function ledgerRequest({ pools }: AllocationTarget, request: AddressRequest, choice: Dual<Address>): AllocationRequest {
   const mac = request.mac === undefined ? undefined : parseMac(request.mac);
   return {
     holder: {
@@ -29,7 +29,7 @@ export function ledgerRequest({ pools }: AllocationTarget, request: AddressReque
       ...(request.share !== undefined && { share: request.share }),
     },
     ...(request.families === 'subnet' ? {} : { families: PROTOCOL[request.families] }),
-    ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
+    ...(choice.v4 === undefined && choice.v6 === undefined ? {} : { static: choice }),
     ...(pools === undefined ? {} : { pools }),
     ...(mac === undefined ? {} : { mac }),
     ...(request.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(request.claimant, attempt) }),
@@ -37,11 +37,11 @@ export function ledgerRequest({ pools }: AllocationTarget, request: AddressReque
 }
 
 /** The request without the address or MAC that failed. */
-export function without(asked: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
-  if (subject === 'mac') return { ...asked, mac };
-  const { v4, v6 } = asked.static ?? {};
+export function without(choice: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
+  if (subject === 'mac') return { ...choice, mac };
+  const { v4, v6 } = choice.static ?? {};
   const [taken, kept] = subject === 4 ? [v4, v6 === undefined ? {} : { v6 }] : [v6, v4 === undefined ? {} : { v4 }];
-  return { ...asked, static: kept, skip: [...(asked.skip ?? []), ...(taken === undefined ? [] : [taken])] };
+  return { ...choice, static: kept, skip: [...(choice.skip ?? []), ...(taken === undefined ? [] : [taken])] };
 }
 
 /** The requested addresses to try, in order; one empty choice if any address will do. Text that is no address is returned as an error message. */

@@ -216,13 +216,13 @@ class Chooser {
 
   #outside(address: Address): string {
     const { name, spec } = this.#subnet;
-    const said = `the address ${formatAddress(address)} cannot be allocated in Subnet "${name}"`;
+    const text = `the address ${formatAddress(address)} cannot be allocated in Subnet "${name}"`;
     const network = spec === undefined ? '' : formatDualCidr(spec.cidrs);
-    if (network === '') return said;
+    if (network === '') return text;
     const own = ofFamily(spec?.cidrs ?? {}, address.family);
     return own !== undefined && cidrContains(own, address)
-      ? `${said}: the first and the last address of ${formatCidr(own)} are never allocated`
-      : `${said}: its CIDR is ${network}`;
+      ? `${text}: the first and the last address of ${formatCidr(own)} are never allocated`
+      : `${text}: its CIDR is ${network}`;
   }
 
   #anyAddress(space: Space, family: Family): Choice {

@@ -118,18 +118,19 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   };
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
   // Without precedence in a conflict, its existing ports stay and no others are created.
-  const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object, kind.rows(addresses));
+  const rows =
+    reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : existingPorts(world, object, kind.rows(addresses));
   return [{ kind: 'address-request', request }, patch, ...rows, ...orphanedNetworkOfObject(world, object)];
 }
 
 /** Existing ports stay and no others are created while no Subnet has the network that they are in. */
 function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
   const rows = kind.rows(held);
-  return owningSubnet(world, object.subnet) === undefined ? keptPorts(world, object, rows) : rows;
+  return owningSubnet(world, object.subnet) === undefined ? existingPorts(world, object, rows) : rows;
 }
 
 /** Its existing ports; a recreated object has those of the object before. @param rows possible spellings */
-function keptPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
+function existingPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
   const written = rows.filter((row) => row.kind === 'row');
   return frozenRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
@@ -168,8 +169,8 @@ export function objectSubnetMessage({ resource, kind, name, requestedSubnet }: A
 export function objectAddressMessage(object: AddressObject, sentence: string): string {
   const { resource, kind, name, requested } = object;
   const { v4, v6 } = FIELDS[resource];
-  const asks = { [v4]: requested.v4, [v6]: requested.v6, macAddress: hasOwnMac(object) ? requested.mac : '' };
-  const fields = Object.entries(asks).flatMap(([field, value]) => (value === '' ? [] : [`spec.${field} "${value}"`]));
+  const requestedFields = { [v4]: requested.v4, [v6]: requested.v6, macAddress: hasOwnMac(object) ? requested.mac : '' };
+  const fields = Object.entries(requestedFields).flatMap(([field, value]) => (value === '' ? [] : [`spec.${field} "${value}"`]));
   return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
@@ -217,7 +218,7 @@ export function changeProblem(object: AddressObject): string | undefined {
     ...(typeInEffect !== undefined && typeInEffect !== type ? [[type, typeInEffect] as const] : []),
   ];
   if (found.length === 0) return undefined;
-  const what = found.map(([asks, has]) => `"${asks}" (it has ${has === '' ? 'none' : has})`).join(', ');
+  const what = found.map(([wanted, has]) => `"${wanted}" (it has ${has === '' ? 'none' : has})`).join(', ');
   return `${kind} ${name}: spec requests ${what}, and Subnet, addresses, MAC and type do not change once they are allocated; restore what it has, or create another ${kind}`;
 }
 

@@ -375,7 +375,7 @@ for (const [resource, kind, field, eips] of [
   ['iptables-dnat-rules', 'IptablesDnatRule', 'eip', 'iptables-eips'],
 ] as const) {
   test(`C66 a Subnet waits for an ${kind} whose EIP was removed by force; its network stays even when the Subnet is removed by force too`, () => {
-    for (const torn of [false, true]) {
+    for (const removed of [false, true]) {
       const made = scene();
       made.bench.put(eips, {
         metadata: { name: 'e1' },
@@ -390,7 +390,7 @@ for (const [resource, kind, field, eips] of [
       made.bench.vanish(eips, 'e1');
       made.bench.settle();
       assert.match(said(), new RegExp(`one object still uses it: ${kind} r1\\.`));
-      if (torn) {
+      if (removed) {
         made.bench.vanish('subnets', 'ext');
         made.bench.settle();
         assert.ok(made.bench.row('Logical_Switch', 'ext'));
@@ -417,7 +417,7 @@ test('C66 a rule whose EIP was removed by force reports a conflict of its addres
   assert.equal(said(), '');
 });
 
-test('an EIP that is made again under the name its rules use gets their address back', () => {
+test('a recreated EIP gets the address that its rules hold', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.5' });
   made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'e1' } });

@@ -48,12 +48,12 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
     if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
       const refused: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-      return [...network, { ...patch, ...unbooked(resource, rule, ''), conditions: [refused], withoutConditions: [CONFLICT] }];
+      return [...network, { ...patch, ...withoutBooking(resource, rule, ''), conditions: [refused], withoutConditions: [CONFLICT] }];
     }
     if (booked === undefined) {
       const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
       const conditions = conflict === undefined ? [] : [conflict];
-      return [...network, { ...patch, ...unbooked(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
+      return [...network, { ...patch, ...withoutBooking(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
     }
     return [
       ...network,
@@ -102,7 +102,7 @@ function conflictOf(
 }
 
 /** The annotations of a rule whose EIP does not exist. The address of an EIP that it named before is released. @param eip named by the annotation */
-function unbooked(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
+function withoutBooking(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
   const annotations = { [annotationKey.vpcEip]: eip };
   if ((annotatedEip(rule) ?? eip) === eip) return { annotations };
   const labels = Object.keys(markedWith(resource, { subnet: '', v4: '', v6: '', mac: '' }));

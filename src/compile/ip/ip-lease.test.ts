@@ -61,7 +61,7 @@ test('an address in use stays when its lease would end, and the lease begins ane
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
-test('a lease goes on over a restart, and one that ended meanwhile is carried out', () => {
+test('a lease continues over a restart, and one that ended meanwhile takes effect', () => {
   const scene = new PodScene();
   reserve(scene, '24h');
   const early = scene.bench.restarted();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { portId } from '../pod/pod-interface.ts';
 
-test('an IP object that is taken away by force under a running pod is made again, and the port never goes', () => {
+test('an IP object removed by force under a running pod is created again, and its port never goes', () => {
   for (const statefulSet of [undefined, 'db']) {
     const scene = new PodScene();
     if (statefulSet !== undefined) scene.statefulSet(statefulSet, 1);
@@ -160,7 +160,7 @@ test('the port that Kube-OVN made for a pod which was gone before the start goes
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
   assert.equal(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
-  assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing says that this one is of nobody');
+  assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing shows that it has no owner');
 });
 
 test("a port without a mark of its owner stays where it is in a switch that is another program's, and does not keep its IP object", () => {

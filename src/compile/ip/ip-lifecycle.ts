@@ -36,21 +36,24 @@ export const ipLifecycle: Rule = {
     if (ip === undefined) return [];
     if (ip.metadata.deletionTimestamp !== undefined) return leaving(world, ip);
     const holder = holderOf(world, ip);
-    return holder.kind === 'subnet' ? [] : staying(world, ip, holder);
+    return holder.kind === 'subnet' ? [] : retained(world, ip, holder);
   },
 };
 
-function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
+function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'none') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
   const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
-  const said = lease.kind === 'reported' ? [lease.condition] : [];
+  const leaseConditions = lease.kind === 'reported' ? [lease.condition] : [];
   // A request has no finalizer until it has an address; this distinguishes it from an object that lost its user.
   if (holder.kind === 'reservation' && onlyRequests(ip))
-    return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
+    return leaseConditions.length === 0 ? [] : [{ ...patchOf(ip), conditions: leaseConditions, withoutConditions: LEASE_CONDITIONS }];
   const conflict = conflictOf(world, ip);
-  const conditions = said.length === 0 && conflict === undefined ? NO_CONDITIONS : [...said, ...(conflict === undefined ? [] : [conflict])];
+  const conditions =
+    leaseConditions.length === 0 && conflict === undefined
+      ? NO_CONDITIONS
+      : [...leaseConditions, ...(conflict === undefined ? [] : [conflict])];
   // An IP object with an address (restored from a backup) holds it, and is in conflict even before it is complete.
   if (holder.kind === 'reservation' && (!isReserved(ip) || world.ask(isTooLateForSubnet, name)))
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];

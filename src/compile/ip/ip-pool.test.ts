@@ -174,7 +174,7 @@ test('a pool that is refused makes no other one refused, and takes no address fr
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_pool': 'third' } });
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), '10.16.0.30');
-  // The one in the way is mended: the next is right, and the one after it is not.
+  // The first conflict is fixed: the next pool is valid, and the one after it is not.
   scene.bench.edit('ippools', 'first', { ips: ['10.16.0.20'] });
   scene.bench.settle();
   assert.deepEqual(ready(), ['True', 'False', 'True', 'False']);

@@ -48,14 +48,14 @@ export const ipPool: Rule = {
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], commandText`kubectl edit ippool ${name}`);
-    const said: PatchOutput = {
+    const report: PatchOutput = {
       ...patch,
       finalizer: true,
       conditions: [...conditionsOf(name, finding, rowConflictOf(world, owner), waitsFor(world, pool)), ...(idle.conditions ?? [])],
       withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(idle.withoutConditions ?? [])],
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
-    outputs.push(said);
+    outputs.push(report);
     if (pool.spec.enableAddressSet !== true) return outputs;
     const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : frozenSets(world, name, owner);
     for (const [set, addresses] of sets)

@@ -14,20 +14,20 @@ export interface IpRejection {
 
 /**
  * @param uid of the pod or node that it is for
- * @param who kind and name of that object for the message
+ * @param subject kind and name of that object for the message
  * @param kept whether it keeps its address anyway
  */
-export function ipRejection(world: World, name: string, uid: string, who: string, kept: boolean): IpRejection | undefined {
-  return told(writeRejection(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be created`, kept);
+export function ipRejection(world: World, name: string, uid: string, subject: string, kept: boolean): IpRejection | undefined {
+  return rejectionOf(writeRejection(world, 'ips', name, 'create', uid), `${subject}: IP ${name} cannot be created`, kept);
 }
 
 /** For an existing IP object that needs a patch. */
-export function ipPatchRejection(world: World, { metadata }: IP, who: string, kept: boolean): IpRejection | undefined {
+export function ipPatchRejection(world: World, { metadata }: IP, subject: string, kept: boolean): IpRejection | undefined {
   const { name, uid } = metadata;
-  return told(writeRejection(world, 'ips', name, 'object', uid), `${who}: IP ${name} cannot be written`, kept);
+  return rejectionOf(writeRejection(world, 'ips', name, 'object', uid), `${subject}: IP ${name} cannot be written`, kept);
 }
 
-function told(refusal: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
+function rejectionOf(refusal: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
   if (refusal === undefined) return undefined;
   const { said, next, rests } = refusal;
   return { message: `${what}, ${said}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, rests };

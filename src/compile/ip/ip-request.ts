@@ -88,14 +88,16 @@ export function ipAddressMessage({ metadata: { name }, spec }: IP, sentence: str
 /** Its address request. */
 export function ipAddressRequest(world: World, ip: IP): AddressRequest {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
-  const asked = parseDualAddress([...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','));
+  const requested = parseDualAddress(
+    [...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','),
+  );
   const mac = parseMac(macAddress);
   return {
     claimant: claimantOfIp(ip),
     subnets: [subnet],
     families: 'subnet',
-    ...(asked.ok && asked.v4 !== undefined && { v4: formatAddress(asked.v4) }),
-    ...(asked.ok && asked.v6 !== undefined && { v6: formatAddress(asked.v6) }),
+    ...(requested.ok && requested.v4 !== undefined && { v4: formatAddress(requested.v4) }),
+    ...(requested.ok && requested.v6 !== undefined && { v6: formatAddress(requested.v6) }),
     ...(mac !== undefined && { mac }),
     ...(world.ask(subnetView, subnet)?.isOvn === false && { withoutMac: true }),
     since: ip.metadata.creationTimestamp,

@@ -225,7 +225,7 @@ function going(): PodScene {
   return scene;
 }
 
-/** What an IP object is told of its condition `Accepted`. */
+/** The message of an IP object in condition `Accepted`. */
 function accepted(bench: PodScene['bench'], name: string): string | undefined {
   const kept = bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
   return (JSON.parse(kept) as { readonly type: string; readonly reason: string }[]).find(({ type }) => type === 'Accepted')?.reason;

@@ -23,7 +23,7 @@ export const reservedIp: Rule = {
     const ip = world.ips.get(name);
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
-    if (problem !== undefined) return [saying(ip, refused(problem, problem.next))];
+    if (problem !== undefined) return [withCondition(ip, refused(problem, problem.next))];
     // An address that cannot be written into its object is free.
     if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
@@ -34,7 +34,7 @@ export const reservedIp: Rule = {
     if (reservation?.kind === 'failed')
       return [
         request,
-        saying(
+        withCondition(
           ip,
           refused({ reason: reservation.code, message: ipAddressMessage(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
         ),
@@ -53,7 +53,7 @@ export const reservedIp: Rule = {
   },
 };
 
-function saying(ip: IP, condition: ConditionOutput): Output {
+function withCondition(ip: IP, condition: ConditionOutput): Output {
   return { ...patchOf(ip), conditions: [condition] };
 }
 

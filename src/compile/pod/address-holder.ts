@@ -33,9 +33,9 @@ export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('addre
 
 /** Whether a foreign port in the Subnet's switch has the address, as published by the allocation step. */
 export function isHeldByForeignPort(world: World, subnet: string, { family, value }: Address): boolean {
-  return world.ask(foreignPortAddresses, subnet).some((kept) => {
-    if (kept.family !== family) return false;
-    return kept.range.split(',').some((range) => {
+  return world.ask(foreignPortAddresses, subnet).some((foreign) => {
+    if (foreign.family !== family) return false;
+    return foreign.range.split(',').some((range) => {
       const [first, last = first] = range.split('-').map(parseAddress);
       return first !== undefined && last !== undefined && first.value <= value && value <= last.value;
     });

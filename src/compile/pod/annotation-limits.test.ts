@@ -1,4 +1,4 @@
-/** Every list that a tenant writes on a pod has a limit, in both tenancies: what is longer is refused whole, and is in no row. */
+/** Every list that a tenant writes on a pod has a limit, in both tenancies: a longer list is invalid as a whole, and is in no row. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podNetworkFindings } from '../../api/pod/pod-network-validation.ts';
@@ -15,7 +15,7 @@ const route = (i: number): object => ({ dst: `10.99.${i % 250}.0/24`, gw: '10.16
 const routes = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, i) => route(i)));
 const option = (length: number): string => `lease_time=60,domain_name="${'a'.repeat(length - 'lease_time=60,domain_name=""'.length)}"`;
 
-/** The annotation, the longest value that is taken, one that is too long, and how the limit is told. */
+/** The annotation, the longest valid value, one that is too long, and the message of the limit. */
 const LIMITS: readonly (readonly [key: string, most: string, over: string, told: RegExp])[] = [
   [`${KEY}/port_vips`, many(64, address), many(65, address), /has 65 items; it has at most 64 addresses/],
   [`${KEY}/security_groups`, many(32, (i) => `g${i}`), many(33, (i) => `g${i}`), /has 33 items; it has at most 32 names of SecurityGroups/],

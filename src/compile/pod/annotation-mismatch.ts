@@ -50,9 +50,9 @@ function mismatches(world: World, binding: Binding): readonly Finding[] {
   if (bound === undefined || !isAllocated(nic)) return [];
   const { addresses } = bound;
   const families = requestedValuesOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
-  const asked = addressValue(world, nic);
-  const others = asked === undefined || meets(world, binding, addresses, asked) ? families : [asked, ...families];
-  return others.map((word) => keptFinding(world, nic, addresses, word));
+  const requested = addressValue(world, nic);
+  const others = requested === undefined || meets(world, binding, addresses, requested) ? families : [requested, ...families];
+  return others.map((requestedValue) => mismatchFinding(world, nic, addresses, requestedValue));
 }
 
 /** The IP object reserved for a waiting interface if it has another address than the pod requests: the request is then the IP object's. */
@@ -61,8 +61,8 @@ export function reservedIpMismatch(world: World, binding: Binding): string | und
   const addresses = ip === undefined ? undefined : addressesOfIp(ip);
   if (ip === undefined || addresses === undefined || isAllocated(nic)) return undefined;
   // The pod has no addresses yet: an annotation with an address is a request.
-  const asked = addressValue(world, nic, ['ip_address', 'ip_pool']);
-  return asked === undefined || meets(world, binding, addresses, asked) ? undefined : ip.metadata.name;
+  const requested = addressValue(world, nic, ['ip_address', 'ip_pool']);
+  return requested === undefined || meets(world, binding, addresses, requested) ? undefined : ip.metadata.name;
 }
 
 /** The requested address with precedence. On a bound pod, the annotation that records the address is Kiln's. */
@@ -94,7 +94,7 @@ function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
   return family.toLowerCase() === 'ipv4' ? v6 === '' : family.toLowerCase() === 'ipv6' ? v4 === '' : false;
 }
 
-function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: RequestedValue): Finding {
+function mismatchFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: RequestedValue): Finding {
   const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
   const one = podAnnotation(nic.provider, 'ip_address');
   const unless = pool === '' ? '' : `, unless that requests an address by annotation ${one}, which has precedence over the pool`;

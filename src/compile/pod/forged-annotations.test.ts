@@ -1,4 +1,4 @@
-/** A tenant's user writes the annotations of a pod: what they say is asked for, and never taken for what was given. */
+/** Users can write the annotations of a pod: a claim without a proof is a request, and never counts as an allocation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
@@ -170,7 +170,7 @@ test('an unproven claim fails if another claimant has the address', () => {
   assert.equal(scene.bench.condition('pods', 'shop/victim', BOUND)?.reason, 'AddressConflict');
 });
 
-test("what Kube-OVN left is proven where a pod's IP object and the port row of its name agree, and by neither alone", () => {
+test("legacy annotations are proven if the pod's IP object and the port row of its name agree, and by neither alone", () => {
   for (const [left, granted] of [
     ['both', true],
     ['ip', false],

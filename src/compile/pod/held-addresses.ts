@@ -23,7 +23,7 @@ import { isOurs } from '../vpc/vpc-view.ts';
 
 export interface Held {
   /** The pod that owns its rows. */
-  readonly lead: PodView;
+  readonly primary: PodView;
   /** Its own IP object. */
   readonly ip: IP | undefined;
   /** Whether its port row is observed with the primary pod as owner. */
@@ -33,25 +33,25 @@ export interface Held {
   /** Undefined without IP object and row. */
   readonly addresses: Addresses | undefined;
   /** The addresses in IP object and row, as far as they exist. */
-  readonly said: readonly Addresses[];
+  readonly recorded: readonly Addresses[];
 }
 
 export function heldBy(world: World, nic: PodInterface): Held {
-  const { said, ...found } = saidOf(world, nic);
-  return { ...found, addresses: majorityAddress(world, said, isAllocated(nic) ? annotated(world, nic) : undefined), said };
+  const { recorded, ...found } = recordsOf(world, nic);
+  return { ...found, addresses: majorityAddress(world, recorded, isAllocated(nic) ? annotated(world, nic) : undefined), recorded };
 }
 
 /** Without `addresses`: which of them is right may depend on the Subnet, whose own rules use this function. */
-function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
+function recordsOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
   const { joinSubnet } = world.settings;
   const ip = ipOf(world, nic);
-  const lead = primaryPodOf(world, nic);
-  const inRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) ? addressesInRow(world, nic.row) : undefined;
-  const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) && inRow?.subnet !== joinSubnet;
-  const said = [ip === undefined ? undefined : addressesOfIp(ip), inRow]
+  const primary = primaryPodOf(world, nic);
+  const inRow = nic.isOvn && isOurs(world, nic.row, podOwner(primary)) ? addressesInRow(world, nic.row) : undefined;
+  const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(primary)) && inRow?.subnet !== joinSubnet;
+  const recorded = [ip === undefined ? undefined : addressesOfIp(ip), inRow]
     .filter((one) => one !== undefined)
     .filter(({ subnet }) => subnet !== joinSubnet);
-  return { lead, ip, ownRow, bound: ownRow || isAllocated(nic), said };
+  return { primary, ip, ownRow, bound: ownRow || isAllocated(nic), recorded };
 }
 
 // If they differ, each of them counts until they agree.
@@ -59,8 +59,8 @@ podSubnets.define((world, key) => {
   const pod = world.ask(podView, key);
   if (pod?.alive !== true) return [];
   const subnets = interfacesOf(world, pod).interfaces.flatMap((nic) => {
-    const { bound, said } = saidOf(world, nic);
-    return bound ? said.map(({ subnet }) => subnet).filter((subnet) => subnet !== world.ask(subnetOfIp, nic.port)) : [];
+    const { bound, recorded } = recordsOf(world, nic);
+    return bound ? recorded.map(({ subnet }) => subnet).filter((subnet) => subnet !== world.ask(subnetOfIp, nic.port)) : [];
   });
   return [...new Set(subnets)];
 });

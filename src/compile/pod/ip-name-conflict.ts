@@ -54,11 +54,11 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
   const answer = world.reservations.get(claimantOfIp(ip));
   const refused = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
   if (refused === undefined) return PENDING;
-  const said = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
+  const message = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
   return {
     kind: 'waiting',
     reason: refused.reason,
-    message: `${said}; it is reserved for this pod: fix it, or ${commandText`kubectl delete ip ${name}`}`,
+    message: `${message}; it is reserved for this pod: fix it, or ${commandText`kubectl delete ip ${name}`}`,
   };
 }
 

@@ -127,7 +127,7 @@ test('a machine that is being deleted gives its address up when its pod is gone'
   assert.deepEqual(facts(made), [undefined, undefined, undefined]);
 });
 
-test('a machine made again under its name while it was stopped gets an address of its own', () => {
+test('a machine recreated while it was stopped gets an address of its own', () => {
   const made = scene();
   const first = made.bench.object('ips', 'vm.shop')?.metadata.uid;
   made.bench.vanish('pods', 'shop/virt-launcher-vm-a');

@@ -45,7 +45,7 @@ interface Seen {
   readonly node: unknown;
 }
 
-/** What everybody is told, once all is done; whatever is, one address has one object, one port and no conflict, and a fresh controller writes nothing. */
+/** All reports, once converged: one address has one object, one port and no conflict, and a new controller writes nothing. */
 function seen(made: PodScene, address: string | undefined): Seen {
   const { bench } = made;
   bench.settle();
@@ -224,7 +224,7 @@ test('a machine whose source is about to end when its target comes keeps its por
   assert.deepEqual([made.stations(PORT), bench.object('subnets', 'red')], [undefined, undefined]);
 });
 
-test('a machine whose source is made again under its name keeps its port in a Subnet that is being deleted, where its target has it', () => {
+test('a machine whose source pod is recreated keeps its port in a Subnet that is being deleted, where its target has it', () => {
   const { made, settled } = leaving('before');
   made.bench.vanish('pods', 'shop/a');
   made.pod('a', { machine: 'vm' });

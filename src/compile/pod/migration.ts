@@ -51,20 +51,20 @@ function byAge(a: PodView, b: PodView): number {
  * succeeded or failed, the port has one chassis until the other pod is gone.
  * @param pods all pods of the machine, also finished ones
  */
-export function chassisOptionsOf(world: World, lead: PodView, pods: readonly PodView[]): ChassisOptions {
+export function chassisOptionsOf(world: World, primary: PodView, pods: readonly PodView[]): ChassisOptions {
   const target = pods
     .filter(({ migration }) => migration !== undefined)
     .toSorted(byAge)
     .at(-1);
-  if (target === undefined || pods.length < 2 || lead.node === '') return {};
-  const reached = target.key === lead.key;
+  if (target === undefined || pods.length < 2 || primary.node === '') return {};
+  const reached = target.key === primary.key;
   switch (stageOf(world, target)) {
     case 'moved':
-      return reached ? { 'requested-chassis': lead.node } : {};
+      return reached ? { 'requested-chassis': primary.node } : {};
     case 'failed':
-      return reached ? {} : { 'requested-chassis': lead.node };
+      return reached ? {} : { 'requested-chassis': primary.node };
     default:
-      if (reached || !target.alive || target.node === '' || target.node === lead.node) return {};
-      return { 'requested-chassis': `${lead.node},${target.node}`, 'activation-strategy': 'rarp' };
+      if (reached || !target.alive || target.node === '' || target.node === primary.node) return {};
+      return { 'requested-chassis': `${primary.node},${target.node}`, 'activation-strategy': 'rarp' };
   }
 }

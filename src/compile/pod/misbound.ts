@@ -22,13 +22,13 @@ import { POD_CONDITION } from '../../api/well-known.ts';
 import { subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 
-interface Said {
+interface AnnotatedPolicy {
   readonly uid: string;
   readonly text: string;
 }
 
 /** The policy in a namespace's annotation; undefined if it has none. */
-const policySaid: Query<Said | undefined> = defineQuery('misbound-policy-said', (world, name) => {
+const annotatedPolicy: Query<AnnotatedPolicy | undefined> = defineQuery('misbound-policy-annotation', (world, name) => {
   const metadata = world.namespaces.get(name)?.metadata;
   const text = metadata?.annotations?.[kilnAnnotation.misbound]?.trim();
   return metadata === undefined || text === undefined ? undefined : { uid: metadata.uid, text };
@@ -36,7 +36,7 @@ const policySaid: Query<Said | undefined> = defineQuery('misbound-policy-said', 
 
 /** The policy in effect in a namespace: its own, else the cluster's. */
 export function misboundPolicy(world: World, namespace: string): MisboundPolicy {
-  const text = world.ask(policySaid, namespace)?.text;
+  const text = world.ask(annotatedPolicy, namespace)?.text;
   return text !== undefined && isMisboundPolicy(text) ? text : world.settings.misbound;
 }
 
@@ -45,17 +45,17 @@ export const misboundPolicyCheck: Rule = {
   name: 'misbound-policy',
   over: (world) => keysOf(world.namespaces, ({ metadata }) => metadata.annotations?.[kilnAnnotation.misbound] !== undefined),
   run: (world, name) => {
-    const said = world.ask(policySaid, name);
-    if (said === undefined || isMisboundPolicy(said.text)) return [];
+    const annotation = world.ask(annotatedPolicy, name);
+    if (annotation === undefined || isMisboundPolicy(annotation.text)) return [];
     return [
       {
         kind: 'report',
         resource: 'namespaces',
         key: name,
-        uid: said.uid,
+        uid: annotation.uid,
         type: 'Warning',
         reason: 'InvalidAnnotation',
-        message: `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${said.text}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`,
+        message: `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${annotation.text}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`,
       },
     ];
   },
@@ -65,7 +65,7 @@ export interface Misbound {
   /** The pod's Subnet. */
   readonly subnet: string;
   /** The Subnets of a new pod, in order of preference. */
-  readonly wanted: readonly string[];
+  readonly desired: readonly string[];
   /** IPPools of a new pod; empty if there are none. */
   readonly pools: readonly string[];
   readonly policy: MisboundPolicy;
@@ -83,8 +83,8 @@ export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misb
   // Pods get no address of the join Subnet: a new pod would wait.
   if (undecided !== undefined || first === undefined || world.ask(subnetView, first)?.isJoin === true) return undefined;
   if (subnets.includes(subnet) && !outsideOf(world, poolsInUse, ip)) return undefined;
-  const wanted = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
-  return { subnet, wanted, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };
+  const desired = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
+  return { subnet, desired, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };
 }
 
 /** Whether the next pod of a StatefulSet or machine gives up an address outside of the IPPools that its namespace has now. */
@@ -113,19 +113,19 @@ export const FROM_NAMESPACE = 'namespace';
 /**
  * The condition, and with policy `evict` the eviction: only if a controller creates the pod again and the new pod can be bound.
  */
-export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, pools, policy }: Misbound): readonly Output[] {
+export function misboundOutputs(world: World, pod: PodView, { subnet, desired, pools, policy }: Misbound): readonly Output[] {
   const patch = { kind: 'patch', resource: 'pods', key: pod.key, uid: pod.uid } as const;
-  const now = pools.length === 0 ? `belongs to ${wanted.join(', ')}` : `takes its addresses from IPPool ${pools.join(', ')}`;
+  const now = pools.length === 0 ? `belongs to ${desired.join(', ')}` : `takes its addresses from IPPool ${pools.join(', ')}`;
   const where = `Pod ${pod.key} has its address from Subnet ${subnet}, and Namespace ${pod.namespace} ${now} since`;
   const condition = (remedy: string): Output => {
-    const said: ConditionOutput = {
+    const report: ConditionOutput = {
       type: POD_CONDITION,
       status: 'True',
       reason: 'Misbound',
       message: `${where}; ${remedy}`,
       event: 'Warning',
     };
-    return { ...patch, conditions: [said] };
+    return { ...patch, conditions: [report] };
   };
   const byHand = 'a new pod is bound there: delete this one to have it moved';
   if (policy === 'report')
@@ -139,7 +139,7 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
   if (policy === 'rebind')
     return [condition(pod.managed ? 'the next pod of its owner is bound there: delete this one to have it moved' : byHand)];
   if (!pod.managed) return [condition('it is not evicted, since no controller would create it again')];
-  const [first] = wanted;
+  const [first] = desired;
   const readiness = first === undefined ? undefined : world.ask(subnetReady, first);
   if (readiness?.ready !== true) return [condition(`it is evicted when that is ready: ${readiness?.message ?? ''}`)];
   if (pools.length > 0 && !pools.some((pool) => hasRoom(world, pool))) return [condition('it is evicted when a pool of them has room')];

@@ -39,17 +39,18 @@ export function portNameConflict(world: World, { pod, port }: PodInterface): Req
 }
 
 export function requestStateOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
-  const requestState = askedOf(world, nic, claimant, held);
+  const requestState = rawRequestState(world, nic, claimant, held);
   if (requestState.kind !== 'address-request' || held.bound) return requestState;
   const refused = notAllowed(world, nic, requestState.request);
   if (refused !== undefined) return refused;
-  const { ip, lead } = held;
-  const who = `Pod ${nic.pod.key}`;
-  const refusal = ip === undefined ? ipRejection(world, nic.port, lead.uid, who, false) : ipPatchRejection(world, ip, who, false);
+  const { ip, primary } = held;
+  const subject = `Pod ${nic.pod.key}`;
+  const refusal =
+    ip === undefined ? ipRejection(world, nic.port, primary.uid, subject, false) : ipPatchRejection(world, ip, subject, false);
   return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : requestState;
 }
 
-function askedOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
+function rawRequestState(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting')
     return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: podMessage(nic, 'subnet', choice.message) };
@@ -64,7 +65,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     const request = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
     return {
       kind: 'address-request',
-      request: choice.pools === undefined || asksByName(nic) ? request : { ...request, ...yieldingClaims(choice.pools) },
+      request: choice.pools === undefined || requestsSpecificAddresses(nic) ? request : { ...request, ...yieldingClaims(choice.pools) },
     };
   }
   if (nic.pod.terminating) return { kind: 'none' };
@@ -81,14 +82,14 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
       ? { kind: 'waiting', ...given }
       : { kind: 'address-request', request: { ...base, subnets: [given.subnet], ...exactly(given) } };
   }
-  const asked = requestedAddresses(nic);
+  const requested = requestedAddresses(nic);
   const mac = requestedMac(nic);
-  if ('reason' in asked) return { kind: 'waiting', reason: asked.reason, message: podMessage(nic, 'address', asked.message) };
+  if ('reason' in requested) return { kind: 'waiting', reason: requested.reason, message: podMessage(nic, 'address', requested.message) };
   if ('reason' in mac) return { kind: 'waiting', ...mac };
-  const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
+  const pools = choice.pools.length === 0 || 'v4' in requested || 'v6' in requested || 'anyOf' in requested ? {} : { pools: choice.pools };
   return {
     kind: 'address-request',
-    request: { ...base, subnets: choice.subnets, families: requestedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
+    request: { ...base, subnets: choice.subnets, families: requestedFamily(nic) ?? 'subnet', ...requested, ...pools, ...mac },
   };
 }
 
@@ -96,9 +97,11 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
 function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
   if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
-  const asked = vipNamed(world, nic) === undefined ? requestedAddresses(nic) : {};
+  const requested = vipNamed(world, nic) === undefined ? requestedAddresses(nic) : {};
   const named =
-    'reason' in asked ? [] : [asked.v4, asked.v6, ...(asked.anyOf ?? []).flatMap(splitList)].filter((text) => text !== undefined);
+    'reason' in requested
+      ? []
+      : [requested.v4, requested.v6, ...(requested.anyOf ?? []).flatMap(splitList)].filter((text) => text !== undefined);
   for (const subnet of subnets) {
     const exclusion = excludedFromAddress(world, namespace, subnet, named);
     if (exclusion !== undefined) return { kind: 'waiting', ...exclusion, message: podMessage(nic, 'address', exclusion.message) };
@@ -109,9 +112,9 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest
 }
 
 /** Whether the pod requests addresses, a MAC or a Vip: no others will do. */
-function asksByName(nic: PodInterface): boolean {
-  const asked = { ...requestedAddresses(nic), ...requestedMac(nic) };
-  return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
+function requestsSpecificAddresses(nic: PodInterface): boolean {
+  const requested = { ...requestedAddresses(nic), ...requestedMac(nic) };
+  return Object.keys(requested).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
 }
 
 function yieldingClaims(pools: readonly string[]): Pick<AddressRequest, 'yields' | 'pools'> {

@@ -254,14 +254,14 @@ function withoutAddressMessage({ nic, bound }: Binding, code: Reason, message: s
 /** The second pod of a migrating virtual machine waits for what the primary pod waits for. */
 function waitingForPrimary(world: World, { nic, isPrimary, reservation, bound }: Binding): Obstacle | undefined {
   if (isPrimary || reservation !== undefined || bound !== undefined) return undefined;
-  const lead = primaryPodOf(world, nic);
-  const { interfaces, problem } = interfacesOf(world, lead);
+  const primary = primaryPodOf(world, nic);
+  const { interfaces, problem } = interfacesOf(world, primary);
   const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.isPrimary);
   const why = problem ?? own.flatMap((one) => obstacleOf(world, one) ?? [])[0];
   if (why === undefined) return undefined;
   return {
     reason: why.reason,
-    message: `Pod ${lead.key}, which runs the same virtual machine and is its primary pod, waits: ${why.message}`,
+    message: `Pod ${primary.key}, which runs the same virtual machine and is its primary pod, waits: ${why.message}`,
   };
 }
 

@@ -51,7 +51,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
   const bound = boundOf(world, reservation, ip, held);
   const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
-  return { nic, isPrimary: held.lead.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
+  return { nic, isPrimary: held.primary.key === nic.pod.key, claimant, requestState, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
 /** Its port name is that of a node's or router's port, which has precedence: it loses what it has. */
@@ -70,11 +70,11 @@ function withoutPort(world: World, nic: PodInterface, requestState: RequestState
 function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
-  const said = ip === undefined ? undefined : addressesOfIp(ip);
+  const recorded = ip === undefined ? undefined : addressesOfIp(ip);
   const refused = reservation?.kind === 'failed' ? reservation.code : undefined;
   const stays = ip === undefined ? ownRow && refused !== 'AddressConflict' : bound;
   const left = refused !== undefined && stays ? held.addresses : undefined;
-  const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);
+  const durable = left ?? (sameAddresses(recorded, reserved) ? recorded : undefined);
   const addresses = durable ?? (ownRow ? reserved : undefined);
   return addresses === undefined ? undefined : { addresses, subnet: owningSubnet(world, addresses.subnet) };
 }

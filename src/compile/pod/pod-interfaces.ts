@@ -102,8 +102,8 @@ export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key
   const selections: NetworkSelection[] = [];
   for (const annotation of SELECTING) {
     const parsed = parseNetworkSelections(annotations[annotation] ?? '', namespace);
-    const asked = selections.length + (parsed.ok ? parsed.selections.length : 0);
-    const wrong = !parsed.ok ? parsed : asked > MOST_NETWORKS ? tooMany(asked) : undefined;
+    const selected = selections.length + (parsed.ok ? parsed.selections.length : 0);
+    const wrong = !parsed.ok ? parsed : selected > MOST_NETWORKS ? tooMany(selected) : undefined;
     if (wrong !== undefined)
       return { ok: false, problem: `Pod ${key}: annotation ${annotation} "${shown(annotations[annotation] ?? '')}" ${wrong.problem}` };
     if (parsed.ok) selections.push(...parsed.selections);

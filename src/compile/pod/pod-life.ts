@@ -25,10 +25,10 @@ export function isFinished(pod: Pod): boolean {
 export function deadNodeDeadline(pod: Pod): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
-  const asked = Date.parse(deletionTimestamp);
-  if (Number.isNaN(asked)) return undefined;
+  const deletedAt = Date.parse(deletionTimestamp);
+  if (Number.isNaN(deletedAt)) return undefined;
   const grace = deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
-  return asked + grace * 1000;
+  return deletedAt + grace * 1000;
 }
 
 /** @param passed whether a deadline (milliseconds since the epoch) has passed */

@@ -37,13 +37,13 @@ export type SubnetChoice =
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
   if (bound && addresses !== undefined) return { kind: 'bound', addresses };
-  const asked = askedSubnets(world, nic);
-  if (asked.kind === 'waiting') return asked;
-  if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) {
+  const requested = requestedSubnets(world, nic);
+  if (requested.kind === 'waiting') return requested;
+  if (addresses !== undefined && ip !== undefined && isUsableIp(world, nic, ip, requested.subnets)) {
     const ours = ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined && !isReserved(ip);
-    return { kind: 'bound', addresses: giveable(nic, ip, addresses), ...(ours && { pools: asked.pools }) };
+    return { kind: 'bound', addresses: usableAddresses(nic, ip, addresses), ...(ours && { pools: requested.pools }) };
   }
-  return readyOnes(world, nic, asked);
+  return readySubnets(world, nic, requested);
 }
 
 /** Whether the interface keeps its IP object, or needs another one since another Subnet was declared. */
@@ -52,18 +52,18 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
   // It was edited to an address that no Subnet has: it is corrected to the pod's address.
   const isOwn = ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
   if (isOwn && nic.pod.unproven.includes(nic.provider)) return true;
-  const asked = askedSubnets(world, nic);
+  const requested = requestedSubnets(world, nic);
   // A user's request for an address is answered first, and is not the pod's before.
-  return asked.kind === 'waiting' ? !onlyRequests(ip) : suits(world, nic, ip, asked.subnets);
+  return requested.kind === 'waiting' ? !onlyRequests(ip) : isUsableIp(world, nic, ip, requested.subnets);
 }
 
 /** A pod that requests one family gets that half of a retained address. Its own addresses and a user's reservation stay complete. */
-function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
+function usableAddresses(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
   const whole = isReserved(ip) || nic.pod.migration !== undefined || ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
   return whole ? addresses : ofRequestedFamily(nic, addresses);
 }
 
-function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
+function isUsableIp(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
   // A user's request has no address before it is answered.
   if (world.ask(subnetView, subnet)?.isJoin === true) return false;
@@ -75,13 +75,13 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   if (excludedFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not block a new CIDR or gateway that waits for addresses in use. (The pods of a migrating machine share one address.)
-  if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
+  if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isOutsideNetwork(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
     return false;
   // The next pod of a running machine is no new member: the port of the present pod stays.
   return world.ask(subnetView, subnet)?.terminating === false || isInUse(world, nic, subnet);
 }
 
-function isInTheWay({ outside, onGateway }: SubnetNetworks, ip: string): boolean {
+function isOutsideNetwork({ outside, onGateway }: SubnetNetworks, ip: string): boolean {
   return outside.includes(ip) || onGateway.includes(ip);
 }
 
@@ -98,27 +98,31 @@ export function namedSubnet(world: World, nic: PodInterface): string {
   return pool === '' ? named : world.ask(ipPoolSubnet, pool);
 }
 
-type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
+type RequestedSubnets = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
-function askedSubnets(world: World, nic: PodInterface): Asked {
-  const asked = declaredSubnets(world, nic);
-  return world.settings.tenancy === 'open' || asked.kind === 'waiting' ? asked : admittedOnes(world, nic, asked);
+function requestedSubnets(world: World, nic: PodInterface): RequestedSubnets {
+  const requested = declaredSubnets(world, nic);
+  return world.settings.tenancy === 'open' || requested.kind === 'waiting' ? requested : admittedSubnets(world, nic, requested);
 }
 
 /** The declared Subnets that admit the pod's namespace. */
-function admittedOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): Asked {
+function admittedSubnets(
+  world: World,
+  nic: PodInterface,
+  requested: Extract<RequestedSubnets, { readonly kind: 'open' }>,
+): RequestedSubnets {
   const { namespace } = nic.pod;
   if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
   const outside = excludedFromNetwork(world, nic);
-  const excludedPools = asked.pools.map((pool) => excludedFromPool(world, namespace, pool));
-  const exclusions = asked.subnets.map((subnet) => excludedFromSubnet(world, namespace, subnet));
+  const excludedPools = requested.pools.map((pool) => excludedFromPool(world, namespace, pool));
+  const exclusions = requested.subnets.map((subnet) => excludedFromSubnet(world, namespace, subnet));
   const why = outside ?? excludedPools.find((one) => one !== undefined) ?? (exclusions.includes(undefined) ? undefined : exclusions[0]);
   if (why !== undefined) return { kind: 'waiting', ...why };
-  const subnets = asked.subnets.filter((_, i) => exclusions[i] === undefined);
-  return { ...asked, subnets, pools: asked.pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) };
+  const subnets = requested.subnets.filter((_, i) => exclusions[i] === undefined);
+  return { ...requested, subnets, pools: requested.pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) };
 }
 
-function declaredSubnets(world: World, nic: PodInterface): Asked {
+function declaredSubnets(world: World, nic: PodInterface): RequestedSubnets {
   const vip = vipNamed(world, nic);
   if (vip !== undefined) {
     const given = addressesOfVip(world, nic, vip);
@@ -150,7 +154,7 @@ function boundPools(world: World, nic: PodInterface, subnet: string): readonly s
   return world.ask(namespaceBinding, nic.pod.namespace).pools.filter((pool) => world.ask(ipPoolSubnet, pool) === subnet);
 }
 
-function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): Asked {
+function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): RequestedSubnets {
   const provider = subnetProvider(nic.provider);
   const subnets = providerSubnets(world, provider);
   if (subnets.length > 0) return { kind: 'open', subnets, pools: [] };
@@ -162,16 +166,16 @@ function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: N
  * The ready Subnets. A Subnet that is being deleted is skipped if there are others. The first of the rest must be ready: with a fallback to
  * the second, the result would depend on timing.
  */
-function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
-  const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
-  const candidates = staying.length > 0 ? staying : asked.subnets;
+function readySubnets(world: World, nic: PodInterface, requested: Extract<RequestedSubnets, { readonly kind: 'open' }>): SubnetChoice {
+  const staying = requested.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
+  const candidates = staying.length > 0 ? staying : requested.subnets;
   const [first] = candidates;
-  const pools = asked.pools.filter((pool) => !world.ask(ipPoolTerminates, pool));
-  const [going] = asked.pools;
-  if (going !== undefined && pools.length === 0)
+  const pools = requested.pools.filter((pool) => !world.ask(ipPoolTerminates, pool));
+  const [deleted] = requested.pools;
+  if (deleted !== undefined && pools.length === 0)
     return waiting(
       'WaitingForIPPool',
-      `IPPool ${going} is being deleted and gives out no new address; ${commandText`kubectl describe ippool ${going}`}`,
+      `IPPool ${deleted} is being deleted and gives out no new address; ${commandText`kubectl describe ippool ${deleted}`}`,
     );
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
@@ -182,18 +186,18 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const view = world.ask(subnetView, first);
   if (nic.isOvn && view?.isOvn === false)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
-  if (view?.isJoin === true) return noPods(world, nic, first);
-  return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => servesToo(world, nic, subnet))] };
+  if (view?.isJoin === true) return joinSubnetObstacle(world, nic, first);
+  return { ...requested, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => isUsableToo(world, nic, subnet))] };
 }
 
 /** Whether it may provide an address if the first Subnet has none: it is ready and has pods. */
-function servesToo(world: World, nic: PodInterface, subnet: string): boolean {
+function isUsableToo(world: World, nic: PodInterface, subnet: string): boolean {
   const view = world.ask(subnetView, subnet);
   return world.ask(subnetReady, subnet).ready && view?.isJoin !== true && !(nic.isOvn && view?.isOvn === false);
 }
 
 /** The obstacle names the fault: in the pod's request, or in the Subnet that claims the namespace. */
-function noPods(world: World, nic: PodInterface, subnet: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
+function joinSubnetObstacle(world: World, nic: PodInterface, subnet: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
   const none = `Subnet ${subnet} joins nodes to the network and has no pods`;
   if (!world.ask(namespaceBinding, nic.pod.namespace).subnets.includes(subnet) || namesSubnet(world, nic))
     return waiting('InvalidAnnotation', none);

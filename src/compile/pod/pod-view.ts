@@ -91,8 +91,8 @@ function unprovenProviders(
 ): readonly string[] {
   return allocatedProviders({ annotations }).filter((provider) => {
     const said = (suffix: ReadPodAnnotation): string => annotations[podAnnotation(provider, suffix)] ?? '';
-    const told = provenOf(said('logical_switch'), splitList(said('ip_address')), said('mac_address'));
-    return proofsOf(world, { namespace, name, uid, machine }, provider, told).length === 0;
+    const claim = provenOf(said('logical_switch'), splitList(said('ip_address')), said('mac_address'));
+    return proofsOf(world, { namespace, name, uid, machine }, provider, claim).length === 0;
   });
 }
 

@@ -31,22 +31,22 @@ export function vipNamed(world: World, { pod, provider, isOvn }: PodInterface): 
 
 /** The address of a Vip for an interface, or what it waits for. */
 export function addressesOfVip(world: World, nic: PodInterface, name: string): Addresses | Obstacle {
-  const said = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
+  const subject = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
   const look = commandText`kubectl get vip ${name}`;
   const vip = world.ask(vipView, name);
-  if (vip === undefined) return { reason: 'WaitingForVip', message: `${said} names a Vip that does not exist; ${look}` };
-  if (vip.terminating) return { reason: 'WaitingForVip', message: `${said} names a Vip that is being deleted; ${look}` };
-  if (vip.addresses === undefined) return { reason: 'WaitingForVip', message: `${said} names a Vip that has no address yet; ${look}` };
+  if (vip === undefined) return { reason: 'WaitingForVip', message: `${subject} names a Vip that does not exist; ${look}` };
+  if (vip.terminating) return { reason: 'WaitingForVip', message: `${subject} names a Vip that is being deleted; ${look}` };
+  if (vip.addresses === undefined) return { reason: 'WaitingForVip', message: `${subject} names a Vip that has no address yet; ${look}` };
   if (vip.type !== '')
     return {
       reason: 'InvalidAnnotation',
-      message: `${said} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
+      message: `${subject} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
     };
   if (!isGivenToPodsOf(vip, nic.pod))
-    return { reason: 'InvalidAnnotation', message: `${said} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
+    return { reason: 'InvalidAnnotation', message: `${subject} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
   const user = world.ask(vipUser, name);
   if (user !== undefined && user !== nic.port)
-    return { reason: 'AddressConflict', message: `${said} names a Vip whose address port ${user} has; only one pod can use it` };
+    return { reason: 'AddressConflict', message: `${subject} names a Vip whose address port ${user} has; only one pod can use it` };
   return { subnet: vip.subnet, ...vip.addresses };
 }
 
@@ -61,15 +61,18 @@ export function shareOf(world: World, nic: PodInterface, { ip }: Held): string |
 /** What is wrong with the Vips that a pod declares in `aaps`. */
 export function allowedPairProblem(world: World, pod: PodView): Obstacle | undefined {
   for (const name of allowedPairsOf(pod.annotations)) {
-    const said = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
+    const subject = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
     const vip = world.ask(vipView, name);
     const look = commandText`kubectl get vip ${name}`;
     if (vip?.addresses === undefined)
-      return { reason: 'WaitingForVip', message: `${said}, which ${vip === undefined ? 'does not exist' : 'has no address yet'}; ${look}` };
+      return {
+        reason: 'WaitingForVip',
+        message: `${subject}, which ${vip === undefined ? 'does not exist' : 'has no address yet'}; ${look}`,
+      };
     if (vip.namespace !== pod.namespace)
       return {
         reason: 'InvalidAnnotation',
-        message: `${said}, which is for pods of ${vip.namespace === '' ? 'no namespace' : `Namespace ${vip.namespace}`}: its spec.namespace must be ${pod.namespace}; ${look}`,
+        message: `${subject}, which is for pods of ${vip.namespace === '' ? 'no namespace' : `Namespace ${vip.namespace}`}: its spec.namespace must be ${pod.namespace}; ${look}`,
       };
   }
   return undefined;

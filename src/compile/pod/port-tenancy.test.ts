@@ -64,7 +64,7 @@ test('namespaced: the security of a port is on unless the Subnet allows it off a
   }
 });
 
-/** The annotation, what it says, and what the sentence names. */
+/** The annotation, its value, and what the message names. */
 const REFUSED = [
   ['port_security', 'false', /kubectl annotate subnet net kiln\.io\/allow-port-security-off=true/],
   ['layer2_forward', 'true', /kubectl annotate subnet net kiln\.io\/allow-layer2-forward=true/],
@@ -209,7 +209,7 @@ test('a pod that had more before the setting keeps it while it runs and reports 
     'neither the gateway nor the address of the victim',
   );
   assert.deepEqual(security(scene, 'silent.shop').slice(1), ['10.99.0.8']);
-  assert.equal(security(scene, 'plain.shop').length, 1, 'security is on for who said nothing');
+  assert.equal(security(scene, 'plain.shop').length, 1, 'security is on by default');
   const dhcp = (): unknown =>
     bench.row('DHCP_Options', bench.rowIds('DHCP_Options').find((id) => id.includes('free.shop')) ?? '')?.['options'];
   assert.match(JSON.stringify(dhcp()), /10\.20\.0\.77/);
@@ -226,7 +226,7 @@ test('a pod that had more before the setting keeps it while it runs and reports 
   assert.deepEqual(conditionOf(scene, 'shop/free').slice(0, 2), ['False', 'PortNotAllowed']);
 });
 
-test('a port that Kube-OVN left keeps what it has where Kiln takes over with namespaced at once', () => {
+test('a legacy port keeps what it has if Kiln starts with tenancy namespaced', () => {
   const scene = net();
   const station = '0a:00:00:00:00:09 10.20.0.9';
   const said = {

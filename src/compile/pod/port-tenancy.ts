@@ -87,9 +87,9 @@ function shown(value: string): string {
 
 /** Whether the port may send from its own addresses only. */
 export function isSecured(world: World, nic: PodInterface, subnet: string): boolean {
-  const said = annotationOf(nic, 'port_security');
-  if (world.settings.tenancy === 'open') return said === 'true';
-  if (said !== 'false') return true;
+  const value = annotationOf(nic, 'port_security');
+  if (world.settings.tenancy === 'open') return value === 'true';
+  if (value !== 'false') return true;
   return (
     !world.ask(allowancesOf, subnet).securityOff &&
     !(isObservedAsPods(world, nic.row, nic) && isEmpty(world.rows.column(nic.row, 'port_security')))

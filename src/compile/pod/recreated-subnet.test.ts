@@ -1,4 +1,4 @@
-/** What becomes of those in a Subnet that is given another network, or whose network cannot be carried out any more. */
+/** Pods of a Subnet that gets another network, or that becomes invalid. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';

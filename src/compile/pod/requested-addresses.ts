@@ -30,10 +30,11 @@ export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): 
   if (lacksRequestedFamily(nic, ip)) return true;
   const mac = requestedMac(nic);
   if ('mac' in mac && mac.mac !== parseMac(has.mac)) return true;
-  const asked = requestedAddresses(nic);
-  if ('reason' in asked) return false;
-  if ('anyOf' in asked) return !matchesAny(has, asked.anyOf ?? []);
-  if ('v4' in asked || 'v6' in asked) return !matchesAny(has, [[asked.v4 ?? '', asked.v6 ?? ''].filter((one) => one !== '').join(',')]);
+  const requested = requestedAddresses(nic);
+  if ('reason' in requested) return false;
+  if ('anyOf' in requested) return !matchesAny(has, requested.anyOf ?? []);
+  if ('v4' in requested || 'v6' in requested)
+    return !matchesAny(has, [[requested.v4 ?? '', requested.v6 ?? ''].filter((one) => one !== '').join(',')]);
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   return pool !== '' && outsideOf(world, [pool], ip);
 }
@@ -41,9 +42,9 @@ export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): 
 /** Whether the addresses match one of the items, each an address or a dual-stack pair. A family that an item does not name matches. */
 export function matchesAny({ v4, v6 }: Addresses, items: readonly string[]): boolean {
   return items.some((item) => {
-    const asked = familiesIn(splitList(item));
+    const requested = familiesIn(splitList(item));
     const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
-    return (asked.v4 ?? asked.v6) !== undefined && has(asked.v4, v4) && has(asked.v6, v6);
+    return (requested.v4 ?? requested.v6) !== undefined && has(requested.v4, v4) && has(requested.v6, v6);
   });
 }
 

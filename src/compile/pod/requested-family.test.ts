@@ -1,4 +1,4 @@
-/** One family, asked for in a network that has both (`ip_family`), where an IP object is there before the pod. */
+/** One family, requested in a dual-stack Subnet (`ip_family`), with an IP object from before the pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
@@ -13,7 +13,7 @@ function scene(): PodScene {
   return made;
 }
 
-/** An IP object as somebody makes it again from what it was. */
+/** An IP object restored from a backup. */
 function madeAgain(made: PodScene, spec: Readonly<Record<string, string>>, reserved = false): void {
   const labels = { 'ovn.kubernetes.io/subnet': 'net', 'ovn.kubernetes.io/ip_reserved': String(reserved) };
   const ipAddress = [spec['v4IpAddress'], spec['v6IpAddress']].filter((text) => text !== '').join(',');

@@ -10,21 +10,21 @@ export interface RequestedValue {
   readonly value: string;
 }
 
-type Asked = 'subnet' | 'address';
+type RequestKind = 'subnet' | 'address';
 
-type AskedOf = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterface['pod'], 'annotations'> };
+type RequestingInterface = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterface['pod'], 'annotations'> };
 
 /** `sentence` with the pod, the annotation and its value; unchanged if it names the pod already. */
-export function podMessage(nic: PodInterface, asked: Asked, sentence: string): string {
-  const said = `Pod ${nic.pod.key}: `;
-  if (sentence.startsWith(said)) return sentence;
-  const values = isAllocated(nic) ? [] : asked === 'subnet' ? subnetValues(nic) : addressValues(nic);
-  if (values.length === 0) return said + (nic.selection === undefined ? sentence : `network ${networkOf(nic)}: ${sentence}`);
-  return said + values.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
+export function podMessage(nic: PodInterface, kind: RequestKind, sentence: string): string {
+  const prefix = `Pod ${nic.pod.key}: `;
+  if (sentence.startsWith(prefix)) return sentence;
+  const values = isAllocated(nic) ? [] : kind === 'subnet' ? subnetValues(nic) : addressValues(nic);
+  if (values.length === 0) return prefix + (nic.selection === undefined ? sentence : `network ${networkOf(nic)}: ${sentence}`);
+  return prefix + values.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
 }
 
 /** The annotation for one interface of an attached network, which has precedence over that for the provider. */
-export function interfaceValue({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
+export function interfaceValue({ pod, selection }: RequestingInterface, suffix: 'ip_address' | 'mac_address'): string {
   return readable(suffix, pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
 }
 

@@ -1,4 +1,4 @@
-/** Pods whose ports would have names of nodes' or routers' ports make way for those. */
+/** Ports of nodes and routers have precedence over pods with the same port name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';

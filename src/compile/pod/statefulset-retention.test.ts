@@ -151,7 +151,7 @@ test('a template with another address, MAC or pool releases the retained one, wi
   const annotations = { 'ovn.kubernetes.io/ip_address': '10.16.0.99' };
   scene.bench.edit('statefulsets', 'shop/db', { template: { metadata: { annotations } } });
   scene.bench.settle();
-  assert.equal(scene.addressOf('shop/db-0'), kept, 'who runs keeps what it has');
+  assert.equal(scene.addressOf('shop/db-0'), kept, 'a running pod keeps its address');
   scene.bench.vanish('pods', 'shop/db-0');
   scene.bench.settle();
   assert.deepEqual(

@@ -214,7 +214,7 @@ export class AllocationStep {
   /** All failures of a request, in the order of its targets; undefined if it would be granted. Allocates nothing. */
   /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
   /** Targets of a request, in order. A Subnet in which the claimant holds an address comes first. */
-    // None of the pools is in effect: the ledger's failure names them.
-/** Requests that are granted together or not at all; mostly one. */
-/** One answer for each request of a group; undefined for a request that could be granted while another one failed. */
+  // None of the pools is in effect: the ledger's failure names them.
+  /** Requests that are granted together or not at all; mostly one. */
+  /** One answer for each request of a group; undefined for a request that could be granted while another one failed. */
 }

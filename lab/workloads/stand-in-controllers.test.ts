@@ -8,6 +8,8 @@ import { after, before, describe, test } from 'node:test';
 import { until } from '../../test/conformance/kubectl.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import type { KubeObject } from '../../src/kube/resource.ts';
+import { PODS } from '../../src/kube/resource.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
 import { LabApiServer } from '../apiserver/server.ts';
 import { StandInKubelet } from '../kubelet/stand-in-kubelet.ts';
@@ -17,8 +19,14 @@ import { StandInControllers } from './stand-in-controllers.ts';
 const program = findKubernetesProgram('kubectl');
 const WAIT = '--timeout=120s';
 
-interface Listed {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly labels?: Readonly<Record<string, string>> };
+/** Asked for in this process: a kubectl for each look takes longer than what is looked at. */
+const LISTED = {
+  pods: PODS,
+  replicasets: { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true },
+} as const;
+
+interface Listed extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly uid: string; readonly labels?: Readonly<Record<string, string>> };
   readonly spec: { readonly nodeName?: string; readonly replicas?: number };
   readonly status?: { readonly phase?: string };
 }
@@ -37,8 +45,8 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       );
       child.stdin?.end(input);
     });
-  const listed = async (kind: string, app: string): Promise<readonly Listed[]> =>
-    (JSON.parse(await kubectl(['get', kind, '-l', `app=${app}`, '-o', 'json'])) as { readonly items: readonly Listed[] }).items;
+  const listed = (kind: keyof typeof LISTED, app: string): Promise<readonly Listed[]> =>
+    client.listAll<Listed>(LISTED[kind], { namespace: 'default', labelSelector: `app=${app}` });
   const apply = (kind: string, name: string, spec: object, verb = 'apply'): Promise<string> => {
     const labels = { app: name };
     const template = {

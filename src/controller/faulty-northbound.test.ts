@@ -57,7 +57,7 @@ test('a Northbound server that withheld an update is read again, and transaction
       metadata: { name: 'later' },
       spec: {},
     } as never);
-    await until('the Vpc has its router', () => controller.world.rows.best(rowId('Logical_Router', 'later')) !== undefined, 30_000);
+    await until('the Vpc has its router', () => controller.world.rows.best(rowId('Logical_Router', 'later')) !== undefined);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * What the controller's account may change of each kind: the annotations, conditions and fields that its rules write. A right to patch is one for
- * the whole object, so without these a thief of the token changes the image of a pod with it.
+ * What the controller's account may change of each kind: the annotations, conditions and fields that its rules write. RBAC grants `patch`
+ * on the whole object: without these policies a stolen token could, for example, change the image of every pod.
  */
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, READ_POD_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../api/annotations.ts';
 import {
@@ -34,21 +34,21 @@ import {
 } from './policy-expressions.ts';
 import { CONFIGURATION_NAME, CONTROLLER_NAMESPACE, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
 
-/** What one policy is for, and what it lets the account do. */
+/** One policy: its resources, and what it allows the account. */
 export interface Fence {
-  /** After `kiln-controller-`. */
+  /** The policy's name without its prefix `kiln-controller-`. */
   readonly name: string;
   /** `<plural>[/<subresource>]` by API group. */
   readonly resources: Readonly<Record<string, readonly string[]>>;
-  /** CEL; true for what the account may do. */
+  /** CEL: true if the account may make the change. */
   readonly expression: string;
-  /** Goes on after "the controller of Kiln may only ". */
+  /** Continues the sentence "the controller of Kiln may only ". */
   readonly message: string;
 }
 
 const FINALIZERS = onlyFinalizers(FINALIZER, LEGACY_FINALIZERS);
 
-/** Kiln's own annotations and Kube-OVN's that Kiln writes on a kind, by what their tables say. */
+/** The annotations that Kiln writes on these kinds: its own and Kube-OVN's. */
 function annotationsOn(...kinds: readonly string[]): readonly string[] {
   const written = (
     keys: Readonly<Record<string, string>>,
@@ -71,8 +71,8 @@ const interfaceKey = (suffixes: readonly string[]): string =>
   `k.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?[.]kubernetes[.]io/(${suffixes.join('|')})$')`;
 
 /**
- * Annotations of an interface by what they end in. When an interface goes, those that a user wrote for it go as well: these may be taken away,
- * and never written. A key of another program under `kubernetes.io` ends in none of them.
+ * Annotations of an interface, recognised by their suffix. When an interface is removed, Kiln also removes what a user wrote for it. So the
+ * account may remove these keys, but not set them. No `kubernetes.io` key of another program has one of these suffixes.
  */
 const OF_INTERFACES =
   `${interfaceKey(WRITTEN_POD_ANNOTATIONS)} || ` +
@@ -146,7 +146,7 @@ const CLUSTER: readonly Fence[] = [
   },
 ];
 
-/** Kinds whose addresses Kiln gives, and what it fills in of their spec. */
+/** Kinds to which Kiln allocates addresses, and the spec fields that it fills in. */
 const GIVEN = {
   vips: { spec: ['v4ip', 'v6ip', 'macAddress'], status: ['status'] },
   'ovn-eips': { spec: ['externalSubnet', 'v4Ip', 'v6Ip', 'macAddress', 'type'], status: [] },
@@ -155,7 +155,7 @@ const GIVEN = {
 
 const ROUTE_TEXTS = ['cidr', 'nextHopIP', 'ecmpMode', 'bfdId', 'routeTable'];
 
-/** Each route as the default makes it: two lists that differ in nothing but what Kiln fills in look the same. */
+/** Each route with its defaults: two lists are equal if they differ only in what Kiln fills in. */
 function routes(root: string): string {
   const texts = ROUTE_TEXTS.map((field) => text('r', field)).join(', ');
   return `${root}.spec.?staticRoutes.orValue([]).map(r, [${texts}, ${text('r', 'policy')} == '' ? 'policyDst' : ${text('r', 'policy')}])`;
@@ -166,7 +166,7 @@ function policies(root: string): string {
   return `${root}.spec.?policyRoutes.orValue([]).map(r, [dyn(r.?priority.orValue(0)), ${text('r', 'match')}, ${text('r', 'action')}, ${text('r', 'action')} in ['allow', 'drop'] ? '' : ${hop}])`;
 }
 
-/** A field that is filled in where it is empty, and otherwise stays. */
+/** A field that Kiln fills in if it is empty, and never changes otherwise. */
 function filledIn(field: string): string {
   const [now, before] = [text('object', `spec.${field}`), text('oldObject', `spec.${field}`)];
   return `${before} == '' || ${now} == ${before}`;
@@ -175,9 +175,9 @@ function filledIn(field: string): string {
 const CIDR = [text('object', 'spec.cidrBlock'), text('oldObject', 'spec.cidrBlock')] as const;
 const GATEWAY = [text('object', 'spec.gateway'), text('oldObject', 'spec.gateway')] as const;
 
-/** The same networks, without host bits, or each family's where it stood elsewhere in the text. */
+/** The networks are the same: only host bits are removed, or IPv4 and IPv6 change their order. */
 const SAME_NETWORKS = `${CIDR[0]} == ${CIDR[1]} || ${CIDR[0]}.split(',').all(n, ${CIDR[1]}.split(',').exists(o, cidr(o.trim()).masked() == cidr(n)))`;
-/** The same gateways, and one for a family that had none. */
+/** The gateways are the same: only one for a family without a gateway is added. */
 const SAME_GATEWAYS =
   `${GATEWAY[0]} == ${GATEWAY[1]} || ${GATEWAY[1]}.trim() == '' || ` +
   `${GATEWAY[0]}.split(',').all(n, ${GATEWAY[1]}.split(',').exists(o, ip(o.trim()) == ip(n)) || ${GATEWAY[1]}.split(',').all(o, ip(o.trim()).family() != ip(n).family()))`;
@@ -275,7 +275,7 @@ const OWN_KINDS: readonly Fence[] = [
   },
 ];
 
-/** Kinds that have policies of their own. */
+/** Kinds with policies of their own. */
 const APART: readonly ResourceName[] = [
   'pods',
   'namespaces',
@@ -288,11 +288,11 @@ const APART: readonly ResourceName[] = [
   'iptables-eips',
   ...NAT_RULES,
 ];
-/** Kinds of which only conditions and Kiln's finalizer are written. */
+/** Kinds on which Kiln writes only conditions and its finalizer. */
 const MARKED = (Object.keys(RESOURCES) as ResourceName[]).filter(
   (resource) => !APART.includes(resource) && traitsOf(resource).conditions !== 'none',
 );
-/** Their status is Kiln's; of all others it is other controllers', but for the conditions. */
+/** Kinds whose whole status belongs to Kiln. In all other kinds another controller owns the status, and Kiln writes conditions only. */
 const OWN_STATUS: readonly ResourceName[] = ['vpcs', 'subnets', 'ippools', 'ovn-eips', 'iptables-eips'];
 const WITH_CONDITIONS = [...NAT_RULES, ...MARKED].filter(
   (resource) => traitsOf(resource).conditions === 'status' && traitsOf(resource).statusSubresource && !OWN_STATUS.includes(resource),
@@ -322,7 +322,7 @@ const OTHER_KINDS: readonly Fence[] = [
   {
     name: 'conditions',
     resources: byGroup(WITH_CONDITIONS, '/status'),
-    // A first status has the defaults of its definition beside the conditions.
+    // A first status has conditions, and the defaults of the CRD's schema.
     expression: byOperation({ UPDATE: `!has(oldObject.status) || (${sameFields('object.status', 'conditions')})` }),
     message: 'change the conditions of what it only observes, and nothing else of its status',
   },

@@ -1,13 +1,13 @@
 /**
  * `deploy/admission-policy.yaml`: the fences around the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer.
- * Whoever steals the account's token changes with it what Kiln writes, and nothing else.
+ * With a stolen token of the account an attacker can change only what Kiln itself writes.
  */
 import { stringify } from 'yaml';
 import type { Fence } from './account-fences.ts';
 import { FENCES } from './account-fences.ts';
 import { CONTROLLER_NAMESPACE } from './webhook-configuration.ts';
 
-/** The user that the ServiceAccount of `deploy/rbac.yaml` is to the API server. */
+/** The name under which the API server knows the ServiceAccount of `deploy/rbac.yaml`. */
 export const CONTROLLER_USER = `system:serviceaccount:${CONTROLLER_NAMESPACE}:kiln-controller`;
 
 const API_VERSION = 'admissionregistration.k8s.io/v1';
@@ -28,10 +28,10 @@ function rulesOf(resources: Fence['resources']): readonly ResourceRule[] {
   }));
 }
 
-/** Questions about oneself, which change nothing. */
+/** Reviews of the account's own identity and rights. They change nothing. */
 const QUESTIONS: Fence['resources'] = { 'authentication.k8s.io': ['*'], 'authorization.k8s.io': ['*'] };
 
-/** What no fence is about: a Role that grants more one day opens nothing. */
+/** Denies every resource without a fence. So a Role that grants more later still opens nothing. */
 function rest(): object {
   return {
     resourceRules: rulesOf({ '*': ['*/*'] }),

@@ -51,7 +51,7 @@ test('what the rules would report of a new Vip is refused in their words; a Subn
   assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
 });
 
-/** As Kube-OVN leaves it. */
+/** The object as Kube-OVN leaves it. */
 function settled<T extends { readonly metadata: ObjectMeta }>(object: T): T {
   return { ...object, metadata: { ...object.metadata, finalizers: [FINALIZER] } };
 }

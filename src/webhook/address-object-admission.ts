@@ -1,4 +1,4 @@
-/** A Vip or an EIP that is made or changed. A Subnet that is not there yet is waited for. */
+/** Judges the creation and change of a Vip or an EIP. A Subnet that does not exist yet is no error: the object waits for it. */
 import type { Finding } from '../api/validation/finding.ts';
 import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/validation/address-request-validation.ts';
 import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';

@@ -1,4 +1,4 @@
-/** AdmissionReview of `admission.k8s.io/v1`: a request as data, an answer as text. */
+/** AdmissionReview of `admission.k8s.io/v1`: parses the request, writes the answer. */
 import { parseJson, stringifyJson } from '../kube/json.ts';
 import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
@@ -6,7 +6,7 @@ import { annotationsProblem, bodyProblem, MOST_VALUES } from './review-bounds.ts
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** An object as it comes: nothing of it is promised but its metadata. */
+/** An object as the client sent it: only the types of its metadata are known. */
 export interface ReviewedObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -30,20 +30,20 @@ export interface AdmissionRequest {
   readonly operation: Operation;
   readonly group: string;
   readonly version: string;
-  /** Plural. */
+  /** Plural name of the resource. */
   readonly resource: string;
   readonly kind: string;
-  /** Empty for the object itself. */
+  /** Empty for a request on the object itself. */
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty where the server chooses it, and for a collection. */
+  /** Empty if the server generates the name, and for a collection. */
   readonly name: string;
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
   readonly dryRun: boolean;
-  /** Of CreateOptions, UpdateOptions and PatchOptions; empty where none is given. Any client may name any. */
+  /** From CreateOptions, UpdateOptions or PatchOptions; empty if the client names none. Any client can claim any name. */
   readonly fieldManager: string;
-  /** Of DeleteOptions: only the object with this uid is meant; empty where none is given. */
+  /** From DeleteOptions: the request is only for the object with this uid; empty if the client gives none. */
   readonly preconditionUid: string;
   /** Name of the user, as the API server authenticated it. */
   readonly user: string;
@@ -55,11 +55,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
-/** No API server has a longer name, and each of them is answered, logged or counted. */
+/** No name of an API server is longer. Kiln puts names into answers, the log and metrics, so it bounds them. */
 const LONGEST_NAME = 512;
 const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
-/** @param mostValues members and elements that its JSON may have */
+/** @param mostValues the highest number of members and elements in its JSON */
 export function parseReview(body: Uint8Array, mostValues: number = MOST_VALUES.proven): ParsedReview {
   const tooMuch = bodyProblem(body, mostValues);
   if (tooMuch !== undefined) return { ok: false, problem: tooMuch };
@@ -131,7 +131,10 @@ function objectIn(value: unknown): ReviewedObject | undefined {
   return Object.keys(fields(object['metadata'])).length === 0 ? undefined : (object as unknown as ReviewedObject);
 }
 
-/** A member that is null is absent, as to a Go client; those of a value that was just read, which no other holds. It is as deep as `bodyProblem` lets it be. */
+/**
+ * Removes members that are null: a Go client does not distinguish them from absent ones. It changes the value in place, which is safe since
+ * only the caller holds it. `bodyProblem` bounds the depth of the recursion.
+ */
 function dropNulls(value: unknown): void {
   if (Array.isArray(value)) value.forEach(dropNulls);
   else if (typeof value === 'object' && value !== null)
@@ -141,9 +144,9 @@ function dropNulls(value: unknown): void {
     }
 }
 
-/** More would make a message that nobody reads. */
+/** A longer list would not be read. */
 const MOST_SAID = 5;
-/** API servers cut longer warnings, and all of them together at 4096 bytes. */
+/** The API server truncates longer warnings, and all warnings together at 4096 bytes. */
 const MOST_WARNINGS = 10;
 const LONGEST_WARNING = 256;
 const LONGEST_MESSAGE = 2_048;
@@ -153,7 +156,7 @@ const LONGEST_FIELD = 512;
 export function answerText(request: AdmissionRequest, { objections, warnings }: Opinion): string {
   const said = warnings
     .slice(0, MOST_WARNINGS)
-    // The API server drops a warning with control characters in it without a word.
+    // The API server silently drops a warning with control characters.
     .map((text) => visibleMessage(text, LONGEST_WARNING));
   const response = {
     uid: request.uid,
@@ -166,7 +169,7 @@ export function answerText(request: AdmissionRequest, { objections, warnings }: 
 
 function statusOf(request: AdmissionRequest, objections: readonly Objection[]): object {
   const isInvalid = objections.some(({ kind }) => kind === 'invalid');
-  // What a client writes is in these, and a person reads them on a terminal.
+  // These texts contain input of clients, and a terminal displays them.
   const some = objections.slice(0, MOST_SAID).map(({ code, field, message }) => ({
     code,
     field: visibleMessage(field, LONGEST_FIELD),

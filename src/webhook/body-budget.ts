@@ -1,6 +1,6 @@
 /**
- * Bytes of bodies that have begun and have not ended, of all connections together. Where they are too many, the body that began first of the
- * address that holds most is given up with its connection: an honest one is here within milliseconds.
+ * A budget for the bytes of all request bodies that are being read, over all connections. When it is exceeded, Kiln closes one connection:
+ * of the address with most bytes, the one whose body began first. An honest client sends its body within milliseconds.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -13,11 +13,14 @@ interface HeldBody {
 export class BodyBudget {
   readonly #most: number;
   readonly #givenUp: () => void;
-  /** In the order in which they began. */
+  /** Ordered by the beginning of the body. */
   readonly #bodies = new Set<HeldBody>();
   #held = 0;
 
-  /** @param most bytes. @param givenUp told of each body that had to make room */
+  /**
+   * @param most bytes
+   * @param givenUp called for each body that was dropped
+   */
   constructor(most: number, givenUp: () => void = () => undefined) {
     this.#most = most;
     this.#givenUp = givenUp;
@@ -30,14 +33,13 @@ export class BodyBudget {
 
   /**
    * Reads a body to its end.
-   *
-   * @param mostBytes of this one
-   * @returns `too long`, or `gone`: the client has left, or its body was given up, and nothing can be answered
+   * @param mostBytes of this body
+   * @returns `too long`, or `gone`: the client closed the connection or the budget dropped its body, and no answer can be sent
    */
   async read(request: IncomingMessage, mostBytes: number): Promise<Buffer | 'too long' | 'gone'> {
     if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too long';
     const body: HeldBody = { address: request.socket.remoteAddress ?? '', giveUp: () => request.destroy(), bytes: 0 };
-    // One buffer that grows: many small pieces would take many times their bytes.
+    // One buffer that grows: a list of many small pieces would need many times their bytes.
     let text = Buffer.alloc(0);
     let size = 0;
     this.#bodies.add(body);
@@ -56,7 +58,7 @@ export class BodyBudget {
       }
       return request.complete ? text.subarray(0, size) : 'gone';
     } catch {
-      // The client went away, or its time is over.
+      // The client closed the connection, or its time is over.
       return 'gone';
     } finally {
       this.#bodies.delete(body);
@@ -64,7 +66,7 @@ export class BodyBudget {
     }
   }
 
-  /** @returns false where the body itself had to go */
+  /** @returns false if this body itself was dropped */
   #grow(body: HeldBody, bytes: number): boolean {
     this.#held += bytes - body.bytes;
     body.bytes = bytes;

@@ -1,4 +1,7 @@
-/** A certificate that somebody else keeps in files: read again and again, so that a renewed one is served without a restart. */
+/**
+ * A certificate in files that another program keeps, such as cert-manager. Kiln reads them periodically and serves a renewed certificate
+ * without a restart.
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Credential } from '../certificates/authority.ts';
@@ -6,13 +9,16 @@ import type { Clock, TimerHandle } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** Kubelets renew files of a Secret about once a minute. */
+/** Kubelets refresh the files of a Secret about once a minute. */
 const LOOK_MS = 10_000;
 
-/** Who makes the files (cert-manager, in a pod that needs a network first) may come later than this. */
+/** The files may appear late: cert-manager creates them, and its own pod needs a network first. */
 class FileMissing extends Error {}
 
-/** @returns undefined where a file is not there. @throws Error with a sentence for a person where they cannot be used */
+/**
+ * @returns undefined if a file does not exist
+ * @throws Error if the files cannot be used; its message is for the user
+ */
 export function certificateFilesIfThere(certificateFile: string, keyFile: string): Credential | undefined {
   try {
     return readCertificateFiles(certificateFile, keyFile);
@@ -22,7 +28,7 @@ export function certificateFilesIfThere(certificateFile: string, keyFile: string
   }
 }
 
-/** @throws Error with a sentence for a person */
+/** @throws Error if the files cannot be used; its message is for the user */
 export function readCertificateFiles(certificateFile: string, keyFile: string): Credential {
   const credential = { certificate: contents('--webhook-cert', certificateFile), key: contents('--webhook-key', keyFile) };
   const certificate = parsed(`certificate in ${certificateFile}`, () => new X509Certificate(credential.certificate));
@@ -41,10 +47,13 @@ function contents(flag: string, file: string): string {
   }
 }
 
-/** Whoever renews certificates does so when a third is left of one, as cert-manager, or earlier. */
+/**
+ * cert-manager and others renew a certificate when a third of its lifetime is left, or earlier. With less than this fraction left, renewal
+ * has failed.
+ */
 const LATE = 1 / 6;
 
-/** @returns a sentence about a certificate that API servers do not take now, or soon will not; undefined where all is well */
+/** @returns a message if API servers reject the certificate now, or will soon; undefined otherwise */
 export function validityProblem({ certificate }: Credential, file: string, now: number): string | undefined {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, until] = [Date.parse(validFrom), Date.parse(validTo)];
@@ -65,7 +74,7 @@ function parsed<T>(what: string, parse: () => T): T {
 export interface CertificateFilesOptions {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** What was read at first; undefined while the files are not there. */
+  /** The first certificate that was read; undefined while the files do not exist. */
   readonly first: Credential | undefined;
   readonly use: (credential: Credential) => void;
   readonly log: Log;
@@ -101,7 +110,7 @@ export class CertificateFiles {
     }, LOOK_MS);
   }
 
-  /** Two files that are written one after the other do not fit for a moment: what was served before is served on. */
+  /** While the other program replaces the two files, they do not match. Kiln keeps serving the previous certificate. */
   #look(): void {
     const { certificateFile, keyFile, use, log } = this.#options;
     try {
@@ -120,7 +129,7 @@ export class CertificateFiles {
     }
   }
 
-  /** An API server that does not take the certificate says so in its own log alone, and goes on without the webhook. */
+  /** An API server that rejects the certificate reports this in its own log only, and continues without the webhook. */
   #tellOfValidity(): void {
     const { certificateFile, log } = this.#options;
     if (this.#served === undefined) return;

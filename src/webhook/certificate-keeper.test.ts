@@ -22,9 +22,9 @@ import type { WebhookConfiguration } from './webhook-configuration.ts';
 import { WEBHOOK_CONFIGURATIONS, webhookConfiguration } from './webhook-configuration.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-/** Of a certificate, by a clock that the test moves on. */
+/** Lifetime of a certificate, by the clock that the test advances. */
 const LIFETIME_S = 90;
-/** Of one that is not to be replaced meanwhile, however long a test takes. */
+/** Lifetime of a certificate that must not be replaced, however long a test takes. */
 const MONTHS_MS = 90 * 24 * 3_600_000;
 const NAME = { namespace: 'kube-system', name: 'kiln-webhook-tls' };
 
@@ -49,7 +49,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A replica: what it serves, in order. */
+/** A replica, with the certificates it served, in order. */
 function replica(
   lifetimeMs: number,
   log: Log = SILENT,
@@ -109,7 +109,7 @@ test('replicas that start at once share one certificate; what hands take away is
       await until('all follow the Secret', async () => {
         const served = serving();
         const shown = await bundles();
-        // One that took the next certificate while the bundles were read is looked at the next time.
+        // A replica that adopted the next certificate during the comparison of the bundles is compared in the next pass.
         if (serving().join() === served.join())
           assert.ok(
             served.every((pem) => shown.every((bundle) => trusts(bundle, pem))),
@@ -144,9 +144,9 @@ test('two replicas of which one has a clock that is years ahead do not replace t
   try {
     await until('each has made one that it can serve', () => replicas.every(({ served }) => served.length > 0) && made() >= 2);
     await sleep(1_000);
-    // The first is no replacement.
+    // The first certificate is no replacement.
     assert.ok(made() <= 3, `${made()} were made at once`);
-    // The clock is put right.
+    // The wall clock is corrected.
     ahead.wallTime = wall;
     await until('both serve one that has begun', () => {
       for (const clock of [right, ahead]) clock.advance(10_000);
@@ -217,7 +217,7 @@ test('a webhook that somebody sets to Fail stays so; where it then keeps out eve
     ]);
     assert.deepEqual(await policies(), ['Fail', 'Fail', 'Fail', 'Fail']);
     const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system'] }];
-    // One that is looked at only when it is open to pods and closed again has not changed.
+    // A configuration that became open and closed again between two looks has not changed.
     await until('it is said again', async () => {
       await set(3, 'namespaceSelector', { matchExpressions });
       await sleep(50);
@@ -229,7 +229,10 @@ test('a webhook that somebody sets to Fail stays so; where it then keeps out eve
   }
 });
 
-/** A keeper at an API server that gives it no Secret. @param warned is told what the keeper warns of */
+/**
+ * A keeper whose API server gives it no Secret.
+ * @param warned is called with each warning of the keeper
+ */
 async function inVain(
   server: LabApiServer,
   warned: (message: string, error: unknown, next: unknown) => void,

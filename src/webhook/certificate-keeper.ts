@@ -1,7 +1,8 @@
 /**
- * Keeps the webhook's certificate in one Secret that all replicas share, and its authorities in the configuration of the API server. Both are
- * watched, so a change by another replica or by hand is taken up at once; each write names the version it saw, so of two replicas one wins and
- * the other takes what that one made. The Secret comes with the manifests, empty: only an administrator's credentials may create one.
+ * Keeps the webhook's certificate in one Secret that all replicas share, and its authorities in the ValidatingWebhookConfiguration. Kiln
+ * watches both, so it follows a change by another replica or by a user at once. Each write names the resourceVersion that it is based on:
+ * if two replicas write, one succeeds and the other uses that result. The manifests contain the Secret without data, since only an
+ * administrator may create Secrets.
  */
 import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -20,15 +21,15 @@ import { closedToPods, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts
 import { commandText } from '../text/command-text.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-/** cert-manager writes the bundle itself where one of these is set. */
+/** If one of these annotations is set, cert-manager writes the bundle. */
 const INJECTED = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-from-secret', 'cert-manager.io/inject-apiserver-ca'];
 const RETRY_MS = 5_000;
-/** A clock that is set back or forward is noticed within this time. */
+/** Kiln notices a change of the wall clock within this time. */
 const LONGEST_WAIT_MS = 60_000;
-/** Of two replicas whose clocks differ each finds unfit what the other made: they do not do so without end at once. */
+/** Replicas with different clocks can each find the other's certificate unfit. This bounds how often they replace it. */
 const REPLACE_AGAIN_MS = 60_000;
 
-/** The API server is away: the controller says so, once for all that ask it. */
+/** Errors of an API server that is not reachable: the controller reports this once for all its clients. */
 const AWAY: readonly KubeErrorCode[] = [
   'KUBE_UNREACHABLE',
   'KUBE_DISCONNECTED',
@@ -51,7 +52,7 @@ export interface CertificateKeeperOptions {
   readonly hosts: readonly string[];
   readonly lifetimeMs: number;
   readonly log: Log;
-  /** Called with each certificate that is to be served. */
+  /** Called with each certificate to serve. */
   readonly use: (credential: Credential) => void;
   readonly clock?: Clock;
 }
@@ -66,13 +67,13 @@ export class CertificateKeeper {
   #again = false;
   #closed = false;
   #complained = '';
-  /** The certificate of which it was said that the API server does not trust it. */
+  /** The certificate for which the distrust of the API server was last reported. */
   #distrusted = '';
-  /** The webhooks of which it was said that no pod can be made without them. */
+  /** The webhooks for which it was last reported that they block every pod. */
   #closedToPods = '';
-  /** The bundle that was last seen in the configuration as a whole, and since when. */
+  /** The bundle last seen complete in the configuration, and since when. */
   #published: { readonly bundle: string; readonly since: number } | undefined;
-  /** When an unfit certificate was last replaced here. */
+  /** When this replica last replaced an unfit certificate. */
   #replacedAt = -Infinity;
   #timer: TimerHandle;
 
@@ -116,7 +117,7 @@ export class CertificateKeeper {
     await Promise.all([this.#secrets.close(), this.#configurations.close()]);
   }
 
-  /** One look at a time; what comes meanwhile is looked at after it. */
+  /** One look at a time; a change during a look starts another one. */
   #look(): void {
     if (this.#closed || !this.#secrets.ready) return;
     if (this.#busy) {
@@ -130,7 +131,7 @@ export class CertificateKeeper {
       (wait) => this.#rest(wait),
       (error: unknown) => {
         this.#complain(error);
-        // A right comes by no watch, and what is granted seldom is not asked for often.
+        // No watch reports a granted right. Rights are seldom granted, so Kiln checks seldom.
         this.#rest(isKubeError(error, 'KUBE_FORBIDDEN') ? LONGEST_WAIT_MS : RETRY_MS);
       },
     );
@@ -143,12 +144,12 @@ export class CertificateKeeper {
     else this.#timer = this.#clock.setTimeout(() => this.#look(), Math.min(Math.max(wait, 100), LONGEST_WAIT_MS));
   }
 
-  /** @returns milliseconds until the next look, when nothing changes before */
+  /** @returns milliseconds until the next look if nothing changes */
   async #step(): Promise<number> {
     const { namespace, secret: name, hosts, lifetimeMs } = this.#options;
     const secret = this.#secrets.get(`${namespace}/${name}`);
     const now = this.#clock.wallTime();
-    // The manifest has it empty.
+    // In the manifest the Secret is empty.
     const data = Object.keys(secret?.data ?? {}).length === 0 ? undefined : decoded(secret ?? {});
     const plan = planCertificate(now, data, hosts, { lifetimeMs }, this.#publishedSince(data?.['ca.crt'], now));
     if (plan.kind === 'write') {
@@ -187,12 +188,12 @@ export class CertificateKeeper {
       this.#secrets.applyOwn(written);
       this.#again = true;
     } catch (error) {
-      // Another replica was faster: what it wrote comes by the watch.
+      // Another replica wrote first: the watch brings its version.
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
   }
 
-  /** Since when the configuration shows all of a bundle; undefined while it does not. */
+  /** Since when the configuration has all authorities of the bundle; undefined while it does not. */
   #publishedSince(bundle: string | undefined, now: number): number | undefined {
     const configuration = this.#configurations.get(this.#options.configuration);
     const shown = configuration?.webhooks?.every(({ clientConfig }) => clientConfig.caBundle === base64(bundle ?? '')) === true;
@@ -201,7 +202,7 @@ export class CertificateKeeper {
     return this.#published?.since;
   }
 
-  /** A configuration that is not there, or that cert-manager cares for, is left alone. */
+  /** Writes the bundle into the configuration, unless it does not exist or cert-manager manages it. */
   async #publish(bundle: string): Promise<void> {
     const { client, configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
@@ -218,12 +219,15 @@ export class CertificateKeeper {
       this.#configurations.applyOwn(written);
       this.#again = true;
     } catch (error) {
-      // Somebody changed it meanwhile: its new version comes by the watch.
+      // The configuration changed meanwhile: the watch brings its new version.
       if (!['KUBE_CONFLICT', 'KUBE_INVALID', 'KUBE_NOT_FOUND'].some((code) => isKubeError(error, code as 'KUBE_CONFLICT'))) throw error;
     }
   }
 
-  /** With authorities from elsewhere the API server asks nobody, and without a word: it goes on without the webhook. */
+  /**
+   * Warns if the configuration has other authorities: the API server then rejects the webhook's certificate silently and continues without
+   * the webhook.
+   */
   #tellOfDistrust(certificate: string): void {
     const { configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
@@ -243,7 +247,10 @@ export class CertificateKeeper {
     });
   }
 
-  /** That somebody wants `Fail` is theirs to say, and is left so; that it keeps out whoever could answer is found out too late. */
+  /**
+   * Warns if a configuration with `failurePolicy: Fail` blocks every pod, also those of the webhook itself. `Fail` is the user's choice and
+   * stays; but the user would notice this consequence too late.
+   */
   #tellOfClosedDoor(): void {
     const { configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
@@ -263,7 +270,7 @@ export class CertificateKeeper {
     this.#complained = text;
     const { namespace, secret, log } = this.#options;
     const apply = 'kubectl apply -f deploy/webhook.yaml';
-    // One that is marked as immutable is never taken.
+    // A Secret marked as immutable rejects every change.
     const next = isKubeError(error, 'KUBE_INVALID')
       ? `${commandText`kubectl -n ${namespace} delete secret ${secret}`}, then ${apply}`
       : `${apply} makes the empty Secret ${namespace}/${secret} and grants the rights to it`;
@@ -274,7 +281,7 @@ export class CertificateKeeper {
   }
 }
 
-/** The annotation by which cert-manager writes its bundle. */
+/** The value of the annotation that makes cert-manager write the bundle. */
 function injectedBy(configuration: WebhookConfiguration): string | undefined {
   const { annotations = {} } = configuration.metadata as { readonly annotations?: Readonly<Record<string, string>> };
   return INJECTED.find((name) => annotations[name] !== undefined);

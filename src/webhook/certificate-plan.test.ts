@@ -36,7 +36,7 @@ test('a certificate is made, kept, and rotated in two steps: first the next auth
   assert.deepEqual([promoted['tls.crt'], promoted['tls.key'], promoted['ca.crt']], [next['next.crt'], next['next.key'], next['ca.crt']]);
   assert.equal(promoted['next.crt'], undefined);
 
-  // The round after that forgets the first authority.
+  // The next step removes the first authority.
   const again = written(planCertificate(now + 61 * DAY, promoted, HOSTS, TIMES, now), 'next');
   assert.equal(certificatesIn(again['ca.crt']).length, 2);
   assert.ok(!trusted(again['ca.crt'], first['tls.crt']) && trusted(again['ca.crt'], promoted['tls.crt']));

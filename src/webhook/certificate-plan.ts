@@ -1,15 +1,15 @@
 /**
- * What becomes of the webhook's certificate: kept, made, or rotated in two steps, so that no API server ever sees one it does not trust
- * yet. First the next authority is published beside the present one (the bundle holds both), later the next certificate takes over. Each
- * certificate has an authority of its own, whose key is thrown away at once: nobody can sign another.
+ * Decides what happens to the webhook's certificate: keep, create, or rotate in two steps, so that no API server ever sees a certificate
+ * that it does not trust yet. First Kiln publishes the next authority beside the present one (the bundle has both); later it serves the
+ * next certificate. Each certificate has its own authority. Kiln drops the authority's key at once, so nothing else can be signed with it.
  */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import type { Credential } from '../certificates/authority.ts';
 
-/** As the Secret keeps it, all in PEM. */
+/** The data of the Secret, all in PEM. */
 export interface CertificateData {
-  /** Every authority that a replica's certificate may be of; the newest last. */
+  /** Every authority of a certificate that a replica may serve; the newest last. */
   readonly 'ca.crt': string;
   readonly 'tls.crt': string;
   readonly 'tls.key': string;
@@ -18,7 +18,7 @@ export interface CertificateData {
 }
 
 export interface CertificateTimes {
-  /** How long a certificate is valid; it is rotated when a third of that is left. */
+  /** Validity of a certificate. Kiln rotates it when a third of this is left. */
   readonly lifetimeMs: number;
 }
 
@@ -32,12 +32,12 @@ export type CertificatePlan =
   | { readonly kind: 'write'; readonly data: CertificateData; readonly why: 'first' | 'unfit' | 'next' | 'promoted' };
 
 const CLOCK_SKEW_MS = 300_000;
-/** How long the next authority is published before its certificate takes over: API servers follow the configuration within moments. */
+/** How long the next authority is published before its certificate is served. API servers follow the configuration within seconds. */
 const SETTLE_MS = 60_000;
 
 /**
- * @param published when the next authority was seen in the configuration of the API server, in milliseconds since 1970; undefined while
- *   it is not there
+ * @param published when the next authority appeared in the API server's configuration, in milliseconds since 1970; undefined while it is
+ *   absent
  */
 export function planCertificate(
   now: number,
@@ -58,7 +58,7 @@ export function planCertificate(
     };
   }
   const credential = { certificate: data?.['tls.crt'] ?? '', key: data?.['tls.key'] ?? '' };
-  // What somebody wrote between would be published with it, and an API server may refuse the whole.
+  // Text that a user added to the bundle would be published with it, and an API server may then reject the whole bundle.
   if (bundle !== data?.['ca.crt'])
     return {
       kind: 'write',
@@ -68,7 +68,7 @@ export function planCertificate(
   const next = fit(now, data['next.crt'], data['next.key'], hosts);
   if (next !== undefined && trusts(bundle, next.certificate)) {
     const settled = published === undefined ? Infinity : published + Math.min(SETTLE_MS, lifetimeMs / 10);
-    // One that nobody publishes still takes over before the present one ends.
+    // Also a certificate whose authority is not published replaces the present one before that expires.
     const due = Math.min(settled, present.end - lifetimeMs / 6);
     if (now < due) return { kind: 'keep', credential, bundle, until: due };
     return {
@@ -111,8 +111,8 @@ interface Fit {
 }
 
 /**
- * Undefined for what cannot be read, is over or has not begun (whoever made it had a clock that was ahead: API servers do not take it), has
- * another key, or is not for these hosts.
+ * The certificate if it is fit to serve. Undefined if it is unreadable, expired, not valid yet (the clock of its author was ahead, and API
+ * servers reject it), has another key, or is for other hosts.
  */
 function fit(now: number, pem: string | undefined, key: string | undefined, hosts: readonly string[]): Fit | undefined {
   if (pem === undefined || key === undefined) return undefined;
@@ -144,7 +144,7 @@ function joined(certificates: readonly string[]): string {
   return certificates.map((pem) => (pem.endsWith('\n') ? pem : `${pem}\n`)).join('');
 }
 
-/** Whether an authority of a bundle signed a certificate; both in PEM. */
+/** Whether one of the bundle's authorities signed the certificate; both in PEM. */
 export function isTrusted(bundle: string, certificate: string): boolean {
   return trusts(bundle, new X509Certificate(certificate));
 }

@@ -1,4 +1,4 @@
-/** The authorities that API servers' client certificates come from, in a file that another program keeps: read again and again. */
+/** The authorities of API servers' client certificates, in a file that another program keeps. Kiln reads it periodically. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Clock, TimerHandle } from '../kube/clock.ts';
@@ -6,12 +6,12 @@ import { systemClock } from '../kube/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { certificatesIn } from './certificate-plan.ts';
 
-/** Kubelets renew files of a ConfigMap about once a minute. */
+/** Kubelets refresh the files of a ConfigMap about once a minute. */
 const LOOK_MS = 10_000;
 
 export interface ClientAuthorityFileOptions {
   readonly file: string;
-  /** Told at first and at each change; undefined while the file is not there or cannot be used. */
+  /** Called at first and at each change; with undefined while the file does not exist or cannot be used. */
   readonly use: (authorities: string | undefined) => void;
   readonly log: Log;
   readonly clock?: Clock;
@@ -48,7 +48,7 @@ export class ClientAuthorityFile {
       }
       this.#said = '';
     } catch (error) {
-      // One that was read before counts on: a file is empty for a moment while it is written.
+      // The authorities last read remain valid: a file is empty for a moment while a program writes it.
       const text = error instanceof Error ? error.message : String(error);
       if (text !== this.#said)
         log.warn('webhook: the authorities of API servers cannot be read', {
@@ -61,7 +61,7 @@ export class ClientAuthorityFile {
   }
 }
 
-/** @throws Error with a sentence for a person */
+/** @throws Error if the file cannot be used; its message is for the user */
 function authoritiesIn(file: string): string {
   const found = certificatesIn(readFileSync(file, 'utf8'));
   if (found.length === 0) throw new Error(`there is no certificate (PEM) in ${file}`);

@@ -1,4 +1,4 @@
-/** The API server's certificate at the webhook's port: with real TLS, certificates that prove it and some that do not. */
+/** The API server's certificate at the webhook's port: real TLS, with certificates that prove the API server and some that do not. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ async function serve(unknown: UnknownClients | 'nobody is asked', authorities: s
     refused: (why) => refusals.push(why),
   });
   const place = { port: server.port, authority: own.certificate };
-  /** @returns whether it was taken for the API server. Rejects where it is refused */
+  /** @returns whether the webhook took the client for the API server. Rejects if the webhook closes the connection */
   const asks = async (shown?: Credential): Promise<boolean> => {
     const { status } = await ask(place, review(), shown === undefined ? {} : { cert: shown.certificate, key: shown.key });
     assert.equal(status, 200);

@@ -1,6 +1,6 @@
 /**
- * Something that is to be deleted while others use it. Not in the way is who is on their way out, and who would be, had they been asked last:
- * the same user wanted them deleted a moment ago, was refused, and nothing holds them any more.
+ * Judges the deletion of an object that others still use. These dependents do not block it: one that is being deleted, and one whose
+ * deletion the same user requested a moment ago, if it was denied then and nothing blocks it any longer.
  */
 import { blockersOf } from '../blockers/blockers.ts';
 import { deniedDeletionSentence } from '../blockers/sentences.ts';
@@ -11,7 +11,7 @@ import { ipStays } from './taken-addresses.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { forbidden, NO_OPINION } from './opinion.ts';
 
-/** Whether the deletion of an object was asked for a short while ago, by who asks now. */
+/** Whether the present user requested the deletion of an object a short while ago. */
 export type AskedFor = (resource: ResourceName, key: string) => boolean;
 
 export function deletionAsked(resource: ResourceName, key: string, { world, complete }: Observed, askedFor: AskedFor): Opinion {

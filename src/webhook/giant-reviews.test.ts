@@ -1,4 +1,4 @@
-/** Reviews that are cheap to send and dear to judge: over real sockets, and with the real judges. */
+/** Reviews that are cheap to send and expensive to judge: over real sockets, with the real judges. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -95,14 +95,14 @@ test('the API server, by its certificate, may send so much: the match is refused
 
 test('bodies that were let in together do not use more than the time that is left: the first is judged, the others are refused', async () => {
   let judged = 0;
-  // The time is the judge's own: how fast the machine is decides nothing.
+  // The judge's own time, so that the result does not depend on the speed of the machine.
   let now = 0;
   const slow = (): Opinion => {
     judged++;
     now += 600;
     return NO_OPINION;
   };
-  // A burst of 500 ms: as much as one such body may take.
+  // A burst of 500 ms: the most that one such body may take.
   await using served = await serve(slow, { judgingMs: { address: 100, all: 100_000 } }, () => now);
   const { place, server } = served;
   const body = review({ pad: ' '.repeat(500_000) });

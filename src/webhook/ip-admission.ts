@@ -1,4 +1,4 @@
-/** An IP object that somebody makes or changes: one that asks for an address, or has one from a backup. */
+/** Judges the creation and change of an IP object by a user: a request for an address, or an object restored from a backup. */
 import { ipFindings, ipUpdateFindings } from '../api/validation/ip-validation.ts';
 import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';

@@ -1,4 +1,4 @@
-/** An IPPool that is made or changed. A Subnet that is not there yet is waited for. */
+/** Judges the creation and change of an IPPool. A Subnet that does not exist yet is no error: the pool waits for it. */
 import type { Finding } from '../api/validation/finding.ts';
 import type { IPPool } from '../api/kinds/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/validation/ip-pool-validation.ts';

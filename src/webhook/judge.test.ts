@@ -17,7 +17,7 @@ function observed({ bench }: PodScene, complete = true): Observed {
   return { world: bench.world, complete, checkRequest: (request) => bench.allocation.check(request) };
 }
 
-/** The user that the controller is to the API server. */
+/** The user name under which the API server knows the controller. */
 const OWN = 'system:serviceaccount:kube-system:kiln-controller';
 
 interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource' | 'user'>> {
@@ -26,7 +26,7 @@ interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'precond
   readonly askedFor?: AskedFor;
 }
 
-/** What is thought of a write of this object. */
+/** The judgement of a write of this object. */
 function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
   const { group, version, plural, kind } = traitsOf(resource);
   const { before, complete, askedFor, ...rest } = more;
@@ -72,7 +72,7 @@ const pod = (name: string, annotations: object): object => ({
   spec: {},
 });
 
-/** The condition's sentence; of an object that is there it goes on with the command that mends it. */
+/** The message of the condition. On an existing object it continues with the command that repairs it. */
 function sentence(message = ''): string {
   return message.replace(/; (kubectl (edit|delete)|kiln explain) [a-z.-]+ .*$/, '');
 }
@@ -223,7 +223,7 @@ test('a CIDR that leaves out addresses in use is refused in the words of the con
   scene.bench.edit('subnets', 'net', { cidrBlock: '10.1.0.0/31' });
   scene.bench.settle();
   assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.message, only(refused));
-  // What is so already does not hold up another change.
+  // A fault that already exists does not block another change.
   const now = narrowed('10.1.0.0/31') as { readonly spec: object };
   assert.deepEqual(codes(change({ ...now, spec: { ...now.spec, namespaces: ['shop', 'more'] } }, now)), []);
 });
@@ -274,7 +274,7 @@ test('a deletion is refused while somebody stays who uses the object, in the wor
   assert.match(only(asked(scene, 'DELETE', 'ips', ip)), /^IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), ['DeletionBlocked']);
 
-  // Who goes is not in the way.
+  // A pod that is being deleted does not block.
   scene.bench.delete('pods', 'shop/web');
   assert.notEqual(scene.bench.object('ips', 'web.shop'), undefined);
   assert.deepEqual(codes(asked(scene, 'DELETE', 'subnets', net)), []);
@@ -575,7 +575,7 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
   scene.bench.put('ippools', pool('first', {}) as Parameters<typeof scene.bench.put>[1]);
   scene.bench.settle();
   assert.deepEqual(judged(pool('p', {})), ['IPPoolOverlap']);
-  // One that is refused itself is in nobody's way.
+  // A pool that is invalid itself blocks no other.
   scene.bench.put('ippools', pool('second', { ips: ['10.1.0.30..10.1.0.40'] }) as Parameters<typeof scene.bench.put>[1]);
   scene.bench.settle();
   assert.deepEqual(judged(pool('p', { ips: ['10.1.0.35'] })), []);
@@ -665,7 +665,7 @@ test('no client is Kiln by what it says: field manager and precondition are beli
   ])
     assert.deepEqual(verdicts({ ...says, user }), refused, `user "${user}"`);
   assert.deepEqual(verdicts({ ...says, user: OWN }), [false, false, false], 'the controller');
-  // A person may have the controller's credentials, and is told of mistakes all the same.
+  // A person may use the controller's credentials, and still gets errors for mistakes.
   assert.deepEqual(verdicts({ user: OWN, fieldManager: 'kubectl-edit' }), refused);
   for (const user of ['system:serviceaccount:kube-system:generic-garbage-collector', 'system:kube-controller-manager'])
     assert.deepEqual(verdicts({ user }), [true, true, false], `${user} deletes alone`);

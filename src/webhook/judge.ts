@@ -1,6 +1,6 @@
 /**
- * Who judges a write, and what is let through whoever asks: what cannot be judged, what nobody may be kept from (status, finalizers, an
- * object on its way out), and what Kiln itself writes.
+ * Chooses the judge of a write. Always allowed: what cannot be judged; status, finalizers and objects that are being deleted (their change
+ * must never be blocked); and Kiln's own writes.
  */
 import { celFindings } from '../api/cel/cel-rules.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
@@ -80,20 +80,21 @@ const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
   },
 };
 
-/** Kinds whose definitions have rules that API servers before 1.25 do not know. */
+/** Kinds whose CRDs have CEL rules: API servers before 1.25 ignore those. */
 const RULED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
   'vpc-egress-gateways': vpcEgressGatewayKind,
   dnsnameresolvers: dnsNameResolverKind,
 };
 
-/** What is asked about: the configuration of the API server follows this. */
+/** Resources for which the API server asks the webhook; `webhook-configuration.ts` follows this list. */
 export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RULES] as readonly ResourceName[];
 
 /**
- * What is thought of a request. Queries that only it needs are forgotten afterwards.
- * @param unimplemented what is not implemented for an object of a kind that Kiln only observes
- * @param askedFor what else the same user wanted deleted a short while ago
- * @param ownUser the user that this controller is to the API server; undefined while that is not known: then no request is Kiln's own
+ * Judges a request. Queries that only this request needs are dropped from the cache afterwards.
+ * @param unimplemented what Kiln does not implement for an object of a kind that it only observes
+ * @param askedFor whether the same user requested the deletion of another object a short while ago
+ * @param ownUser the user name under which the API server knows this controller; undefined while it is unknown: then no request counts as
+ *   Kiln's own
  */
 export function judge(
   request: AdmissionRequest,
@@ -107,7 +108,7 @@ export function judge(
   return observed.world.glance(() => opinionOf(resource, request, observed, unimplemented, askedFor));
 }
 
-/** The object whose deletion is asked for; undefined for every other request, and for a dry run. */
+/** The object that the request deletes; undefined for every other request, and for a dry run. */
 export function deletionIn(request: AdmissionRequest): Omit<DeletionRequest, 'user'> | undefined {
   const resource = request.operation === 'DELETE' && !request.dryRun && request.subresource === '' ? resourceOf(request) : undefined;
   if (resource === undefined) return undefined;
@@ -124,7 +125,7 @@ function opinionOf(
 ): Opinion {
   const kind = JUDGES[resource];
   const types = kind?.types ?? RULED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
-  // The API server itself refuses an object whose fields have other types.
+  // The API server itself rejects an object with fields of wrong types.
   for (const one of [object, oldObject]) if (one !== undefined && !wellTyped(one, types)) return NO_OPINION;
   switch (operation) {
     case 'CREATE': {
@@ -167,8 +168,8 @@ function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: Re
 }
 
 /**
- * The user is what the API server proved of the client. Field manager and preconditions are the client's words: they tell Kiln's writes from
- * those of a person with the same credentials, and count for nobody else.
+ * The API server has authenticated the user. The client itself chooses field manager and preconditions: they distinguish Kiln's writes from
+ * those of a person with the same credentials, and are ignored for every other user.
  */
 function isOwn({ operation, fieldManager, preconditionUid, user }: AdmissionRequest, ownUser: string | undefined): boolean {
   if (operation === 'DELETE' && COLLECTORS.includes(user)) return true;
@@ -176,7 +177,7 @@ function isOwn({ operation, fieldManager, preconditionUid, user }: AdmissionRequ
   return operation === 'DELETE' ? preconditionUid !== '' : fieldManager === CONTROLLER_LEASE;
 }
 
-/** They delete what its owner, or its namespace, leaves behind. The last is both of them where the controller manager has one account for all. */
+/** Accounts that delete dependents of a deleted owner or namespace. The last one does both if the controller manager uses one account. */
 const COLLECTORS: readonly string[] = [
   'system:serviceaccount:kube-system:generic-garbage-collector',
   'system:serviceaccount:kube-system:namespace-controller',
@@ -187,12 +188,12 @@ function isGoing({ metadata }: ReviewedObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Status, finalizers, owners and labels are nobody's business here. */
+/** The change is in status, finalizers, owners or labels only: Kiln's rules do not apply to those. */
 function asksTheSame(before: ReviewedObject, after: ReviewedObject): boolean {
   return equal(before.spec, after.spec) && equal(before.metadata.annotations ?? {}, after.metadata.annotations ?? {});
 }
 
-/** An object whose name the server has not chosen yet goes by what it begins with. */
+/** An object without a name yet is judged by its `generateName`. */
 function named(object: ReviewedObject, namespace: string): ReviewedObject {
   const { metadata } = object;
   return {
@@ -215,7 +216,7 @@ const BY_PLURAL: ReadonlyMap<string, ResourceName> = new Map(
   }),
 );
 
-/** The resource that a request is about; undefined for one that Kiln does not know. */
+/** The resource of a request; undefined if Kiln does not know it. */
 export function resourceOf({ resource, group }: Pick<AdmissionRequest, 'resource' | 'group'>): ResourceName | undefined {
   return BY_PLURAL.get(`${resource}.${group}`);
 }

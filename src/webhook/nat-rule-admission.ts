@@ -1,4 +1,7 @@
-/** A rule that translates by an EIP is made, or names another one. An EIP that is not there yet is waited for; one that is on its way out takes no new rule. */
+/**
+ * Judges a rule that translates by an EIP, when it is created or names another EIP. An EIP that does not exist yet is no error: the rule
+ * waits for it. An EIP that is being deleted accepts no new rule.
+ */
 import { eipTerminating } from '../compile/address-object/nat-rule.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipOfRule, eipResourceOf, heldByRule } from '../world/nat-rules.ts';
@@ -8,7 +11,7 @@ import { forbidden } from './opinion.ts';
 export function natRuleCreated(resource: NatRuleResource, rule: NatRule, { world, complete }: Observed): readonly Objection[] {
   const name = eipOfRule(rule);
   const eip = complete && name !== '' ? world.addressObject(eipResourceOf(resource), name) : undefined;
-  // One from a backup has the address already.
+  // A rule restored from a backup already has the address.
   if (eip?.terminating !== true || heldByRule(rule)?.eip === name) return [];
   return [forbidden(eipTerminating(resource, rule), resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip')];
 }

@@ -1,32 +1,34 @@
-/** What the judge of a kind thinks of a write. */
+/** The result of a judge. */
 import type { Reason } from '../api/reasons.ts';
 import type { RequestFailure } from '../allocate/allocation-step.ts';
 import type { Finding } from '../api/validation/finding.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 
-/** Why a write is refused: the rule's code and sentence. */
+/** Why a write is denied: code and message of the rule. */
 export interface Objection {
   readonly code: Reason;
-  /** Path of the field; empty where it is the object as a whole. */
+  /** Path of the field; empty if the fault is in the object as a whole. */
   readonly field: string;
   readonly message: string;
-  /** `forbidden`: the object is sound, but its time is not (its parent is going away, somebody still uses it). */
+  /**
+   * `forbidden`: the object is valid, but the present state does not allow it (its parent is being deleted, or a dependent still exists).
+   */
   readonly kind: 'invalid' | 'forbidden';
 }
 
 export interface Opinion {
   readonly objections: readonly Objection[];
-  /** What is accepted, and yet not, or not at once, what its author may expect. */
+  /** Faults of a write that is allowed: what the user expects will not happen, or not at once. */
   readonly warnings: readonly string[];
 }
 
-/** What a judge may look at. */
+/** What a judge can read. */
 export interface Observed {
   readonly world: World;
-  /** Every list was read in full. Until then an object is judged by itself. */
+  /** Whether every list was read in full. Until then a judge considers the object alone. */
   readonly complete: boolean;
-  /** Why a request for addresses by name would be refused now. */
+  /** Why the allocator would fail a request for addresses by name now. */
   readonly checkRequest: (request: AddressRequest) => RequestFailure | undefined;
 }
 
@@ -40,7 +42,7 @@ export function forbidden({ reason, message }: { readonly reason: Reason; readon
   return { code: reason, field, message, kind: 'forbidden' };
 }
 
-/** A change is refused for what it makes wrong, not for what was wrong before. */
+/** The findings that are new: a change is denied only for faults that it introduces. */
 export function newOnes<T extends { readonly message: string }>(after: readonly T[], before: readonly T[]): readonly T[] {
   const known = new Set(before.map(({ message }) => message));
   return after.filter(({ message }) => !known.has(message));

@@ -47,7 +47,10 @@ interface Learned {
   readonly log: readonly string[];
 }
 
-/** What is learned of an API server that answers so, and what is logged of it. @param given what the operator says */
+/**
+ * The user name learned from an API server that answers so, and the log.
+ * @param given the name that the operator configured
+ */
 async function learned(answer: (exchange: Exchange) => void, token: string, given?: string): Promise<Learned> {
   const api = await ScriptedApi.start();
   api.handler = answer;

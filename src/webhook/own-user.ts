@@ -1,6 +1,6 @@
 /**
- * The user that this process is to the API server, by which the webhook knows the controller's own writes. The API server is asked; one before
- * 1.28 does not say, and then the credentials do.
+ * Learns the user name under which the API server knows this process; by it the webhook recognises the controller's own writes. Kiln asks
+ * with a SelfSubjectReview. API servers before 1.28 do not have it; then Kiln derives the name from its credentials.
  */
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../kube/client.ts';
@@ -42,7 +42,7 @@ const TOKEN_REVIEWS: Resource = {
 export interface OwnUserOptions {
   readonly client: KubeClient;
   readonly connection: Connection;
-  /** What the operator says it is; nothing is asked then. */
+  /** The name that the operator configured: then Kiln does not ask. */
   readonly given?: string | undefined;
   readonly log: Log;
   readonly clock?: Clock;
@@ -88,14 +88,17 @@ export class OwnUser {
         else log.info('the webhook knows its own user', { user: this.#name, from: asked === undefined ? 'credentials' : 'API server' });
         return;
       } catch {
-        // The API server is away, which the controller says.
+        // The API server is not reachable; the controller reports that.
         await sleep(clock, RETRY_MS, signal);
       }
     }
   }
 }
 
-/** @returns undefined where the API server does not say. @throws KubeError */
+/**
+ * @returns undefined if the API server does not know the name
+ * @throws KubeError
+ */
 async function userAsked(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
   for (const version of ['v1', 'v1beta1']) {
     const name = await answered(async () => {
@@ -107,7 +110,7 @@ async function userAsked(client: KubeClient, signal: AbortSignal): Promise<strin
   return undefined;
 }
 
-/** Of a token that only the API server can read. It says so to clients with the right to ask, an administrator among them. */
+/** The user of a token that only the API server can read. A TokenReview needs a right, which administrators have. */
 async function userOfToken(client: KubeClient, { headers }: Credentials, signal: AbortSignal): Promise<string | undefined> {
   const [, token] = /^Bearer (.+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (token === undefined) return undefined;
@@ -117,7 +120,7 @@ async function userOfToken(client: KubeClient, { headers }: Credentials, signal:
   });
 }
 
-/** A review has no name and is never kept: it is no object as the client's others are. */
+/** A review has no name and is not stored, so the client's functions for objects do not fit. */
 function ask(client: KubeClient, resource: Resource, body: object, signal: AbortSignal): Promise<unknown> {
   const review = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...body };
   return client.transport.request({
@@ -129,7 +132,10 @@ function ask(client: KubeClient, resource: Resource, body: object, signal: Abort
   });
 }
 
-/** @returns undefined where the API server does not know the question, or may not answer it. @throws KubeError */
+/**
+ * @returns undefined if the API server does not have this resource, or denies access to it
+ * @throws KubeError
+ */
 async function answered(asked: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await asked();
@@ -148,7 +154,10 @@ const UNANSWERED: readonly KubeErrorCode[] = [
   'KUBE_PROTOCOL',
 ];
 
-/** What the API server makes of our own credentials: the subject of a service account's token, the common name of a client certificate. */
+/**
+ * The user name that the API server derives from our credentials: the subject of a service account's token, or the common name of a client
+ * certificate.
+ */
 export function userOfCredentials({ headers, tls }: Credentials): string | undefined {
   const impersonated = headers['impersonate-user'] ?? headers['Impersonate-User'];
   if (impersonated !== undefined) return impersonated;
@@ -162,7 +171,7 @@ export function userOfCredentials({ headers, tls }: Credentials): string | undef
   }
 }
 
-/** Of a service account alone: which claim of another issuer's token is the user is for the API server to say. */
+/** For service accounts only: for other issuers the API server's configuration decides which claim is the user name. */
 function subjectIn(payload: string): string | undefined {
   try {
     const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { readonly sub?: unknown };

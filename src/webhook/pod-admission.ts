@@ -1,4 +1,4 @@
-/** A pod that is made, or whose annotations change: what they ask must be readable, and possible. */
+/** Judges the creation of a pod and the change of its annotations: their values must be readable and possible. */
 import type { Reason } from '../api/reasons.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { Finding } from '../api/validation/finding.ts';
@@ -20,7 +20,7 @@ import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes, NO_OPINION } from './opinion.ts';
 
 const UNREADABLE: Reason = 'InvalidAnnotation';
-/** The pod is sound, and its namespace may not have what it asks for. */
+/** Reasons for a pod that is valid, but requests what its namespace is not allowed. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set<Reason>(['NamespaceNotAdmitted', 'PortNotAllowed']);
 const NEVER: ReadonlySet<string> = new Set([UNREADABLE, 'InvalidNetwork']);
 
@@ -73,7 +73,7 @@ export function podChanged(before: Pod, after: Pod, { world, complete }: Observe
   return { objections: newOnes(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
 }
 
-/** What the pod asks for and its namespace, or its port, may not have: while it waits, and of one that runs. */
+/** What the pod requests and its namespace or its port does not allow, both while it waits and while it runs. */
 function notAllowed(world: World, pod: Pod): readonly Objection[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
@@ -86,7 +86,7 @@ function notAllowed(world: World, pod: Pod): readonly Objection[] {
   });
 }
 
-/** What of the annotations cannot be read, whatever else there is. */
+/** The annotations that cannot be read, independent of all objects. */
 function findingsOf(pod: Pod): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
   const { name, namespace = '', annotations = {} } = pod.metadata;
   if (pod.spec.hostNetwork === true) return [];

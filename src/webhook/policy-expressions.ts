@@ -1,25 +1,25 @@
 /**
- * CEL of ValidatingAdmissionPolicies: what of an object a request may change. Each function returns an expression that is true where all else
- * stays as it was. `dyn` keeps the API server's type check from asking for the fields of one kind.
+ * CEL of ValidatingAdmissionPolicies: what a request may change of an object. Each function returns an expression that is true if
+ * everything else is unchanged. `dyn` prevents the API server's type check from requiring the fields of one kind.
  */
 
-/** A list of texts. */
+/** A list of strings. */
 export function texts(items: readonly string[]): string {
   return `[${items.map((item) => `'${item}'`).join(', ')}]`;
 }
 
-/** All of these hold. */
+/** The conjunction of all expressions. */
 export function all(...expressions: readonly string[]): string {
   return expressions.map((one) => (/ \|\| | \? /.test(one) ? `(${one})` : one)).join(' &&\n');
 }
 
-/** What holds for each operation; one that is not named is refused. */
+/** One expression for each operation; operations without an entry are denied. */
 export function byOperation(allowed: Partial<Readonly<Record<'CREATE' | 'UPDATE' | 'DELETE', string>>>): string {
   const each = Object.entries(allowed).map(([operation, expression]) => `request.operation == '${operation}' ? (\n${expression}\n) : `);
   return `${each.join('')}false`;
 }
 
-/** A map that an object may lack, of the object as it is asked for and as it was. */
+/** An optional map, in the new and in the old object. */
 function maps(path: string): readonly [now: string, before: string] {
   const [, ...fields] = path.split('.');
   const last = fields.length - 1;
@@ -30,7 +30,7 @@ function maps(path: string): readonly [now: string, before: string] {
   return [of('object'), of('oldObject')];
 }
 
-/** Two maps are the same but for these keys. */
+/** True if two maps are equal except for these keys. */
 export function sameMap(now: string, before: string, free: readonly string[]): string {
   const isFree = free.length === 0 ? '' : `k in ${texts(free)} || `;
   return all(
@@ -39,26 +39,26 @@ export function sameMap(now: string, before: string, free: readonly string[]): s
   );
 }
 
-/** The object is the same but for these fields of its first level. */
+/** True if the objects are equal except for these top-level fields. */
 export function sameObject(...free: readonly string[]): string {
   return sameMap('object', 'oldObject', free);
 }
 
-/** What the API server itself changes with each write. */
+/** Fields that the API server itself changes with each write. */
 const OF_SERVER = ['resourceVersion', 'generation', 'managedFields'];
 
-/** The metadata are the same but for these fields: name, owners and all the others stay. */
+/** True if the metadata are equal except for these fields: so name, owners and all others are unchanged. */
 export function sameMetadata(...free: readonly string[]): string {
   return sameMap('object.metadata', 'oldObject.metadata', [...OF_SERVER, ...free]);
 }
 
-/** `path`, such as `object.spec`, is the same but for these fields. */
+/** True if `path`, such as `object.spec`, is equal except for these fields. */
 export function sameFields(path: string, ...free: readonly string[]): string {
   return sameMap(...maps(path), free);
 }
 
 /**
- * The keys of a map that are set, changed or removed are allowed ones.
+ * True if every key of the map that the request sets, changes or removes is allowed.
  * @param allowed expression over the key `k`
  */
 export function onlyKeys(path: string, allowed: string): string {
@@ -66,13 +66,13 @@ export function onlyKeys(path: string, allowed: string): string {
   return all(`${now}.all(k, (k in ${before} && ${now}[k] == ${before}[k]) || ${allowed})`, `${before}.all(k, k in ${now} || ${allowed})`);
 }
 
-/** Of the finalizers, `own` come and go, and `older` ones go; those of others stay. */
+/** True if the finalizers are equal, except that `own` may be added and removed, and `older` ones removed. */
 export function onlyFinalizers(own: string, older: readonly string[]): string {
   const [now, before] = ['object', 'oldObject'].map((root) => `${root}.metadata.?finalizers.orValue([])`) as [string, string];
   return all(`${now}.all(f, f == '${own}' || f in ${before})`, `${before}.all(f, f in ${texts([own, ...older])} || f in ${now})`);
 }
 
-/** The text in a field, empty where there is none. */
+/** The string in a field; empty if the field is absent. */
 export function text(root: string, path: string): string {
   const [field = '', ...way] = path.split('.').toReversed();
   return `${root}${way

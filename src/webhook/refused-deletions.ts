@@ -1,14 +1,14 @@
 /**
- * Deletions that were refused a short while ago, and for whom. `kubectl delete -f` asks for all of a tenant at once, in the order of its file:
- * when it is typed again, what of it nothing holds any more but objects that it names as well need not be refused a second time.
+ * Remembers denied deletions and their users for a short while. `kubectl delete -f` deletes all objects of a tenant in the order of its
+ * file. When the user repeats the command, an object is not denied again if its only blockers are objects that the same command deletes.
  */
 import type { ResourceName } from '../world/resources.ts';
 
-/** Long enough for kubectl to wait for what was not refused. */
+/** Long enough for kubectl to wait for the deletions that were allowed. */
 const REMEMBERED_MS = 5 * 60_000;
-/** The oldest are forgotten. */
+/** Above this number the oldest are dropped. */
 const MOST = 10_000;
-/** Whoever reaches the port may name any user: one with a longer name is asked again. */
+/** Any client that reaches the port can name any user. Deletions of users with longer names are not remembered. */
 const LONGEST_USER = 1_000;
 
 export interface DeletionRequest {
@@ -30,7 +30,7 @@ export class RefusedDeletions {
   note(request: DeletionRequest): void {
     if (request.user.length > LONGEST_USER) return;
     const id = idOf(request);
-    // The latest is last.
+    // Insert again, so that the latest is last.
     this.#at.delete(id);
     this.#at.set(id, this.#now());
     for (const [oldest, at] of this.#at) {

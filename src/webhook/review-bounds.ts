@@ -1,12 +1,12 @@
 /**
- * What of a review is looked at before its rules are asked. JSON that nests deeply or has very many values costs far more than its bytes;
- * the bytes are counted before anything is made of them. Pure.
+ * Bounds of a review that are checked before its rules run. JSON with deep nesting or very many values costs far more than its bytes
+ * suggest, so Kiln counts in the bytes before it parses them. Pure.
  */
-/** Levels of arrays and objects. The deepest object of an API server (a definition's schema aside) has about 20. */
+/** Levels of arrays and objects. The deepest object of an API server (other than a CRD's schema) has about 20. */
 export const DEEPEST_REVIEW = 100;
-/** Members and elements: a judge may find one rule broken, or two, for each. */
+/** Members and elements: a judge may find one or two faults in each. */
 export const MOST_VALUES = { proven: 131_072, unknown: 32_768 } as const;
-/** Keys and values together, in UTF-16 units: an API server takes 256 KiB in UTF-8, which is never fewer. */
+/** Keys and values together, in UTF-16 units. An API server accepts 256 KiB of UTF-8, which is never fewer units. */
 export const MOST_ANNOTATION_TEXT = 256 * 1024;
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Why a body is not parsed; undefined where it may be. Bytes that are no JSON are the parser's business. */
+/** Why Kiln does not parse a body; undefined if it does. Bytes that are not JSON are left to the parser. */
 export function bodyProblem(body: Uint8Array, mostValues: number): string | undefined {
   let depth = 0;
   let values = 0;
@@ -35,7 +35,7 @@ export function bodyProblem(body: Uint8Array, mostValues: number): string | unde
   return undefined;
 }
 
-/** Why the annotations of an object are not read; undefined where they may be. */
+/** Why Kiln does not read the annotations of an object; undefined if it does. */
 export function annotationsProblem(annotations: Readonly<Record<string, unknown>> = {}): string | undefined {
   let length = 0;
   for (const [key, value] of Object.entries(annotations)) length += key.length + (typeof value === 'string' ? value.length : 0);

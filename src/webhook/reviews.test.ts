@@ -21,7 +21,7 @@ class Deletions {
     this.#reviews = new Reviews({ observed, unimplemented: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
   }
 
-  /** The pod goes, and its address with it. */
+  /** The pod and its address disappear. */
   empty(): void {
     this.#scene.bench.delete('pods', 'shop/web');
     this.#scene.bench.settle();
@@ -43,7 +43,7 @@ test('who only says that it is a user does not have the next deletion of that us
   for (const [clientsProve, proven, refused] of [
     [true, false, true],
     [true, true, false],
-    // No API server proves itself here: every review counts as one of an API server.
+    // No client proves to be an API server here, so every review counts as one of an API server.
     [false, false, false],
   ] as const) {
     const deletions = new Deletions(clientsProve);

@@ -1,4 +1,4 @@
-/** What a review is answered with: by the judges, and by how far the client is known. */
+/** Answers a review: calls the judges, and removes what the client may not know. */
 import { World } from '../world/world.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
 import type { AskedFor } from './deletion-admission.ts';
@@ -11,11 +11,11 @@ import { withoutOthers } from './without-others.ts';
 
 export interface ReviewsOptions {
   readonly observed: Observed;
-  /** What is not implemented for an object of a kind that is only observed. */
+  /** What Kiln does not implement for an object of a kind that it only observes. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   /** See `judge`. */
   readonly ownUser: () => string | undefined;
-  /** Whether an API server proves itself here: then the user in a review of another client is that client's word. */
+  /** Whether API servers prove their identity here: then the user name in a review of any other client is unverified. */
   readonly clientsProve: boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -24,7 +24,7 @@ export interface ReviewsOptions {
 export class Reviews {
   readonly #options: ReviewsOptions;
   readonly #refused: RefusedDeletions;
-  /** No object is in it: what is said in it is of the request alone. */
+  /** A World without objects: a judgement in it depends on the request alone. */
   readonly #alone: Observed;
 
   constructor(options: ReviewsOptions) {
@@ -40,7 +40,7 @@ export class Reviews {
     const askedFor: AskedFor = (resource, key) => this.#refused.has({ resource, key, user });
     const opinion = judge(request, observed, unimplemented, askedFor, ownUser());
     const deletion = deletionIn(request);
-    // By a user's name that anybody may send, a stranger would have the next deletion of that user let through.
+    // Any client can send any user's name. If unproven reviews counted, a stranger could get the next deletion of that user allowed.
     const isOfUser = proven || !clientsProve;
     if (isOfUser && deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
     if (proven || opinion.objections.length + opinion.warnings.length === 0) return opinion;
@@ -51,7 +51,7 @@ export class Reviews {
     try {
       return judge(request, this.#alone, this.#options.unimplemented);
     } catch {
-      // What was found in the real world still counts.
+      // The findings in the real World still count.
       return NO_OPINION;
     }
   }

@@ -1,4 +1,6 @@
-/** How often one thing may be said in the log: what clients can bring about at will is said once a minute, with how often it was so. */
+/**
+ * Limits how often one message is logged. Messages that clients can cause at will are logged once a minute, with the number of occurrences.
+ */
 
 const INTERVAL_MS = 60_000;
 
@@ -12,7 +14,7 @@ export class SaidSeldom {
     this.#now = now;
   }
 
-  /** @param say told how often it was so since it was said last */
+  /** @param say is called with the number of occurrences since its last call */
   say(say: (times: number) => void): void {
     this.#unsaid++;
     if (this.#now() - this.#at < INTERVAL_MS) return;

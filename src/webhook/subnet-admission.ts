@@ -1,4 +1,7 @@
-/** A Subnet that is made or changed. A Vpc that is not there yet is waited for, as without the webhook: manifests come in any order. */
+/**
+ * Judges the creation and change of a Subnet. A Vpc that does not exist yet is no error, with or without the webhook: manifests come in any
+ * order.
+ */
 import type { Finding } from '../api/validation/finding.ts';
 import { isOvnProvider } from '../api/names.ts';
 import type { SubnetSurroundings } from '../api/validation/subnet-conflicts.ts';
@@ -53,7 +56,7 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
 export function subnetChanged(before: Subnet, after: Subnet, observed: Observed): Opinion {
   const { world, complete } = observed;
   const [old, now] = [namedOf(before), namedOf(after)];
-  // The gateway may change under addresses in use: that is carried out.
+  // The gateway may change while addresses are in use: Kiln implements that change.
   const findings = [
     ...newOnes(subnetFindings(now), subnetFindings(old)),
     ...subnetUpdateFindings(old, now, { v4: 0, v6: 0 }, world.settings),
@@ -66,13 +69,13 @@ export function subnetChanged(before: Subnet, after: Subnet, observed: Observed)
   return { objections, warnings: warningsOf(now, observed) };
 }
 
-/** One whose switch is not there yet may have another provider: nothing runs that would be torn out. */
+/** A Subnet whose switch does not exist yet may change to another provider: no running network is removed. */
 function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly Finding[] {
   if (!isOvn(old) || isOvn(now) || !isRunning(world, now.name)) return [];
   return [subnetProviderChanged(now.name, effectiveProvider(now.spec))];
 }
 
-/** Addresses in use that its CIDR leaves out. */
+/** Addresses in use that the new CIDR excludes. */
 function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
   const finding = networkInUse(subnet.metadata.name, networksRequestedBy(world, subnet));
   return finding === undefined ? [] : [finding];
@@ -101,7 +104,7 @@ function warningsOf({ name, spec }: NamedSubnet, { world, complete }: Observed):
   ];
 }
 
-/** Links of its Vpc whose network it has too: the Vpc says so as well. */
+/** Links of its Vpc that overlap with the Subnet's network: the Vpc's condition reports them as well. */
 function linksOverlapped(world: World, subnet: NamedSubnet): readonly Finding[] {
   const vpc = effectiveVpc(subnet.spec, world.settings);
   const spec = world.ask(vpcSpec, vpc);
@@ -122,7 +125,7 @@ function conflictsOf(world: World, subnet: NamedSubnet): readonly Finding[] {
   return subnetConflicts(subnet, surroundingsOf(world, subnet));
 }
 
-/** What the rules hold a Subnet against: the networks in effect of those in its Vpc that are carried out, and nodes. */
+/** What the rules compare a Subnet with: the networks in effect of the implemented Subnets of its Vpc, and the nodes. */
 function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurroundings {
   const vpc = effectiveVpc(spec, world.settings);
   const overlay = (spec.vlan ?? '') === '';

@@ -1,4 +1,4 @@
-/** Addresses that are asked for by name and cannot be had: outside of the Subnet, or somebody has them who stays. */
+/** Addresses that are requested by name and not available: outside of the Subnet, or in use by a holder that stays. */
 import type { Holder } from '../ipam/holder.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';
 import type { AddressRequest } from '../world/reservations.ts';
@@ -6,10 +6,10 @@ import type { World } from '../world/world.ts';
 import type { Objection, Observed } from './opinion.ts';
 import { invalid } from './opinion.ts';
 
-/** What no time mends. */
+/** Failures that do not end by waiting. */
 const NEVER: ReadonlySet<string> = new Set(['AddressOutOfRange', 'InvalidIPFamily']);
 
-/** @param said what is in the way as it is said to the object */
+/** @param said formats the conflict as the object's condition does */
 export function takenByName(
   { world, checkRequest }: Observed,
   request: AddressRequest,
@@ -19,12 +19,15 @@ export function takenByName(
   const refused = checkRequest(request);
   if (refused === undefined) return [];
   const { code, message, holders } = refused;
-  // The gateway is nobody's, and is never free.
+  // The gateway has no holder and is never free.
   const taken = code === 'AddressConflict' && (holders.length === 0 || holders.some((holder) => stays(world, holder)));
   return taken || NEVER.has(code) ? [invalid({ code, field, message: said(message) })] : [];
 }
 
-/** A reservation is one process's memory; what is durable or live counts. Who is going leaves the address to whoever waits. */
+/**
+ * Whether a holder keeps its address. A reservation is memory of one process; only durable or live holders count. A holder that is being
+ * deleted frees the address for the waiting object.
+ */
 function stays(world: World, { kind, claimant }: Holder): boolean {
   if (kind === 'reservation') return false;
   if (kind === 'vip' || kind === 'eip') return true;
@@ -32,7 +35,7 @@ function stays(world: World, { kind, claimant }: Holder): boolean {
   return ipStays(world, port);
 }
 
-/** Whether an IP object keeps its address for longer than its pod takes to go. */
+/** Whether an IP object keeps its address after its pod is deleted. */
 export function ipStays(world: World, name: string): boolean {
   const ip = world.ips.get(name);
   if (ip === undefined || ip.metadata.deletionTimestamp !== undefined) return false;

@@ -1,4 +1,4 @@
-/** With `tenancy: namespaced` a pod is refused at admission, by the functions and in the words of the condition that it would have. */
+/** With `tenancy: namespaced` the webhook denies a pod, by the same functions and with the same message as the pod's condition. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';

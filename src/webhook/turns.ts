@@ -1,10 +1,10 @@
-/** Work that is done one piece at a time, in the order in which it came; all else of the process has its turn between two pieces. */
+/** Runs work one piece at a time, in the order of arrival; between two pieces the event loop runs everything else. */
 import { setImmediate as soon } from 'node:timers/promises';
 
 export class Turns {
   #last: Promise<void> = Promise.resolve();
 
-  /** @returns when it is done; rejects as the work throws, and the next goes on all the same */
+  /** @returns when the work is done; rejects with the work's error, which does not stop the next piece */
   take(work: () => void): Promise<void> {
     const done = this.#last.then(() => soon()).then(work);
     this.#last = done.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** A Vpc that is made or changed. */
+/** Judges the creation and change of a Vpc. */
 import { routeHostBits } from '../api/validation/host-bits.ts';
 import type { Vpc } from '../api/kinds/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../api/validation/vpc-validation.ts';

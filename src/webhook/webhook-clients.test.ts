@@ -1,4 +1,7 @@
-/** Clients that hold connections, headers, bodies and time of the webhook's port: real sockets, and an API server's reviews beside them. */
+/**
+ * Clients that occupy connections, headers, bodies and time of the webhook's port: over real sockets, with an API server's reviews in
+ * parallel.
+ */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -13,7 +16,7 @@ import { ask, headers, hold, lasting, review } from './testing/held-client.ts';
 import type { Refusal, WebhookLimits } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
 
-/** As its connections come from another address than those of the API server. */
+/** A loopback address other than the API server's. */
 const STRANGER = '127.0.0.2';
 const PATIENCE_MS = 30_000;
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
@@ -58,7 +61,10 @@ async function within(what: string, look: () => boolean): Promise<void> {
   for (const end = performance.now() + PATIENCE_MS; !look(); await sleep(20)) if (performance.now() > end) assert.fail(`not yet: ${what}`);
 }
 
-/** Opens a connection without a word of TLS, or with these bytes. @returns milliseconds until the server closed it */
+/**
+ * Opens a connection and sends no TLS, or only these bytes.
+ * @returns milliseconds until the server closed it
+ */
 async function mute(port: number, bytes?: Buffer): Promise<number> {
   const since = performance.now();
   return new Promise((resolve) => {
@@ -77,7 +83,7 @@ test('what a client does not finish is closed in time: the handshake, the header
     const timer = setInterval(() => socket.write(byte), 50);
     socket.once('close', () => clearInterval(timer));
   };
-  // A record of the handshake that says it has 512 bytes, and has none.
+  // A handshake record that announces 512 bytes and has none.
   const hello = Buffer.from([22, 3, 1, 2, 0]);
   const times = await Promise.all([
     mute(place.port),
@@ -97,7 +103,7 @@ test('what a client does not finish is closed in time: the handshake, the header
       socket.write(headers(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'));
       drip(socket, '1\r\n \r\n');
     }).closed,
-    // Answered before its body is there.
+    // The server answers before the body has arrived.
     hold(place, (socket) => {
       socket.write(headers(1_000_000).replace('/validate', '/elsewhere'));
       drip(socket, ' ');
@@ -157,7 +163,7 @@ test('bodies beyond what all may hold are given up, the first of the address tha
   const part = (bytes: number): ((socket: HeldConnection['socket']) => void) => {
     return (socket) => socket.write(headers(2_000_000) + ' '.repeat(bytes));
   };
-  // Half of what all may hold, of the address of the API server.
+  // Half of the total budget, from the address of the API server.
   const own = hold(place, part(200_000));
   await within('it is held', () => server.holds.bodyBytes > 200_000);
   const others = Array.from({ length: 12 }, () => hold(place, part(100_000), STRANGER));
@@ -181,7 +187,7 @@ test('bodies of a byte a piece hold their bytes, and not a buffer for each', asy
 });
 
 test('reviews that take long are refused to their address after a while, and to no other', async () => {
-  // The time is the judge's own: how fast the machine is decides nothing.
+  // The judge's own time, so that the result does not depend on the speed of the machine.
   let now = 0;
   const slow = (request: AdmissionRequest): typeof NO_OPINION => {
     if (request.name === 'slow') now += 50;
@@ -191,7 +197,7 @@ test('reviews that take long are refused to their address after a while, and to 
   const statuses: number[] = [];
   for (let times = 0; times < 8; times++)
     statuses.push((await ask(served.place, review({ name: 'slow' }), { localAddress: STRANGER })).status);
-  // A burst of 100 ms, of which each takes 50 and a little; a millisecond comes back meanwhile.
+  // A burst of 100 ms, and each review takes a little over 50; meanwhile a millisecond is refilled.
   assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429]);
   assert.equal((await ask(served.place)).status, 200);
 });

@@ -1,4 +1,7 @@
-/** What the API server is told: which requests to ask about, and that everything goes on when nobody answers. */
+/**
+ * The ValidatingWebhookConfiguration: the requests for which the API server asks the webhook. It allows every request if no webhook
+ * answers.
+ */
 import { stringify } from 'yaml';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
@@ -14,15 +17,15 @@ export const WEBHOOK_CONFIGURATIONS: Resource = {
   namespaced: false,
 };
 
-/** Where `deploy` puts the controller. */
+/** The namespace of the controller in `deploy`. */
 export const CONTROLLER_NAMESPACE = 'kube-system';
 
-/** Name of the configuration, of the Service and of the Secret, where nothing else is said. */
+/** Default name of the configuration, the Service and the Secret. */
 export const CONFIGURATION_NAME = 'kiln';
 export const SERVICE_NAME = 'kiln-webhook';
 export const SECRET_NAME = 'kiln-webhook-tls';
 export const WEBHOOK_PATH = '/validate';
-/** The controllers' port in `deploy/webhook.yaml`. */
+/** The controller's port in `deploy/webhook.yaml`. */
 export const WEBHOOK_PORT = 10_671;
 
 type ClientConfig =
@@ -32,7 +35,7 @@ type ClientConfig =
 interface ConfiguredWebhook {
   readonly name: string;
   readonly clientConfig: Partial<ClientConfig> & { readonly caBundle?: string };
-  /** What people may change about it; the API server fills in what is absent. */
+  /** Fields that users may change; the API server fills in absent ones. */
   readonly failurePolicy?: string;
   readonly rules?: readonly Pick<Rule, 'operations' | 'resources'>[];
   readonly namespaceSelector?: object;
@@ -44,7 +47,7 @@ export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly ConfiguredWebhook[];
 }
 
-/** Names of webhooks without whose answer no pod at all can be made, and so none that answers. */
+/** Names of webhooks that block the creation of every pod while no webhook answers, and so also of the pods that could answer. */
 export function closedToPods({ webhooks = [] }: WebhookConfiguration): readonly string[] {
   return webhooks
     .filter(({ failurePolicy, rules = [], namespaceSelector = {}, objectSelector = {}, matchConditions = [] }) => {
@@ -63,13 +66,13 @@ interface Rule {
   readonly scope: '*';
 }
 
-/** @param noticed kinds that are only observed, so that their objects are told what is not implemented */
+/** @param noticed kinds that Kiln only observes: the answer warns what Kiln does not implement */
 export function webhookConfiguration(clientConfig: ClientConfig, noticed: readonly ResourceName[]): WebhookConfiguration {
   const webhook = (name: string, rules: readonly Rule[]): object => ({
     name: `${name}.kiln.io`,
     clientConfig,
     rules: rules.filter(({ resources }) => resources.length > 0),
-    // Everything stays right without an answer, so none is ever waited for long.
+    // Kiln remains correct without the webhook, so the API server never waits long for it.
     failurePolicy: 'Ignore',
     timeoutSeconds: 3,
     sideEffects: 'None',
@@ -83,7 +86,7 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
     metadata: { name: CONFIGURATION_NAME },
     webhooks: [
       webhook('objects', [rule(['CREATE', 'UPDATE'], written), rule(['CREATE'], noticed.filter(isOurs)), rule(['UPDATE'], ['ips'])]),
-      // All of them: no label of an object tells which client made it.
+      // All IP objects: no label shows which client created one.
       webhook('addresses', [rule(['CREATE'], ['ips'])]),
       webhook('deletions', [rule(['DELETE'], BLOCKED_RESOURCES.filter(isOurs))]),
       webhook('pods', [rule(['CREATE', 'UPDATE'], ['pods'])]),
@@ -103,7 +106,7 @@ function rule(operations: readonly string[], resources: readonly ResourceName[])
   };
 }
 
-/** `deploy/webhook.yaml`: the Service, its configuration, and what the controller may do about its own certificate. */
+/** `deploy/webhook.yaml`: the Service, the configuration, and the controller's rights on its own certificate. */
 export function webhookYaml(noticed: readonly ResourceName[]): string {
   const namespace = CONTROLLER_NAMESPACE;
   const labels = { 'app.kubernetes.io/name': 'kiln', 'app.kubernetes.io/component': 'controller' };
@@ -118,8 +121,8 @@ export function webhookYaml(noticed: readonly ResourceName[]): string {
       spec: { selector: labels, ports: [{ name: 'webhook', port: 443, targetPort: WEBHOOK_PORT }] },
     },
     webhookConfiguration({ service: { namespace, name: SERVICE_NAME, path: WEBHOOK_PATH, port: 443 } }, noticed),
-    // Empty: the controller fills it in. A right to create Secrets is one to create the token of any account. Without a type, so that it is
-    // applied over one of an earlier release, and without data, so that applying it again takes none away.
+    // The Secret is empty, and the controller fills it in: the right to create Secrets includes creating a token of any account. It has no
+    // type, so that it applies over the Secret of an earlier release, and no data, so that applying it again removes none.
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET_NAME, namespace } },
     {
       apiVersion: `${rbac}/v1`,

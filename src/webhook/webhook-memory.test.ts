@@ -19,7 +19,7 @@ interface Held {
 }
 
 test('100 clients that each hold 7 of 8 MiB of a body: the process holds a bounded part of it, answers reviews meanwhile, closes them all, and does not grow by it again and again', async () => {
-  // The connection of an API server lasts.
+  // The API server's connection stays open.
   const apiServer = lasting('127.0.0.1');
   const child = fork(join(import.meta.dirname, 'testing/served-webhook.ts'));
   try {
@@ -34,7 +34,7 @@ test('100 clients that each hold 7 of 8 MiB of a body: the process holds a bound
     const before = (await state()).rss;
     const after: number[] = [];
     for (let round = 0; round < 2; round++) {
-      // The connections of the round before have used up what one address may make at once.
+      // The connections of the previous round have used up the rate of the address.
       if (round > 0) await sleep(1_000);
       const clients: HeldConnection[] = [];
       for (let one = 0; one < CLIENTS; one++)
@@ -61,7 +61,7 @@ test('100 clients that each hold 7 of 8 MiB of a body: the process holds a bound
       for (let times = 0; times < 50; times++) await asked();
       const held = await state();
       assert.deepEqual([held.bodyBytes, held.connections], [0, 1]);
-      // 700 MiB without limits. Sockets and OpenSSL have their part in it.
+      // Without limits this is 700 MiB. Sockets and OpenSSL account for a part of it.
       assert.ok(most - before < 250 * MIB, `${Math.round((most - before) / MIB)} MiB more at the most`);
       after.push(held.rss);
     }

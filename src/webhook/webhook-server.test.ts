@@ -139,7 +139,7 @@ test('what is no review is refused by HTTP, and the next one is answered', async
   const get = await send('', { method: 'GET' });
   assert.deepEqual([get.status, get.headers.allow], [405, 'POST']);
   const long = await send(Buffer.alloc(9 * 1024 * 1024, ' ')).catch((error: unknown) => error as { code: string });
-  // The answer may come before all of the body is sent; then the client sees the connection end.
+  // The server may answer before the client has sent the whole body; then the client sees the connection close.
   assert.ok('status' in long ? long.status === 413 : ['EPIPE', 'ECONNRESET'].includes(long.code), JSON.stringify(long));
   assert.equal((await send(review())).status, 200);
 });
@@ -177,7 +177,7 @@ test('a new certificate is served to new connections, without a restart', async 
   assert.notEqual(await serial(), first);
 });
 
-/** What a client of TLS 1.2 says first. */
+/** The first message of a TLS 1.2 client. */
 function clientHello(): Promise<Buffer> {
   return new Promise((done) => {
     const listener = createServer((socket) => {
@@ -194,7 +194,7 @@ function clientHello(): Promise<Buffer> {
   });
 }
 
-/** Ends as a client does that does not like the certificate it was shown: with an alert, of which Node.js sends none itself. */
+/** Closes the connection as a client that rejects the server's certificate does: with an alert, which Node.js itself never sends. */
 async function dislike(hello: Buffer): Promise<void> {
   await new Promise<void>((done) => {
     const socket = connect(server.port, '127.0.0.1');

@@ -1,6 +1,7 @@
 /**
- * AdmissionReviews over HTTPS. What cannot be read gets a 4xx; a judge that fails lets the request through. Anything in the network may
- * connect: connections, bytes, time and computing are limited together, and what a client without a proven identity does costs others nothing.
+ * Serves AdmissionReviews over HTTPS. Unreadable requests get a 4xx; if a judge throws, the request is allowed. Any client in the network
+ * can connect: so connections, bytes, time and computing are limited, and the cost of a client without a proven identity does not affect
+ * other clients.
  */
 import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -27,20 +28,20 @@ import { WEBHOOK_PATH } from './webhook-configuration.ts';
 
 export interface WebhookLimits {
   readonly connections: number;
-  /** New connections a second of one address. */
+  /** New connections a second from one address. */
   readonly connectionsPerSecond: number;
-  /** Bytes of one body: an API server takes objects of at most 3 MiB, and a review has two. */
+  /** Bytes of one body: an API server accepts objects of at most 3 MiB, and a review has two. */
   readonly body: number;
-  /** Of a client without a proven identity. */
+  /** Bytes of one body of a client without a proven identity. */
   readonly unknownBody: number;
-  /** Bytes of all bodies that have begun and not ended. */
+  /** Bytes of all bodies that are being read. */
   readonly bodies: number;
   readonly headerBytes: number;
   /** From the connection to the end of the handshake, and from there to the end of the first headers. */
   readonly headerMs: number;
-  /** From the first byte of a request to the end of its body, however it comes. */
+  /** From the first byte of a request to the end of its body, however slowly it arrives. */
   readonly requestMs: number;
-  /** Milliseconds of judging in a second for one address without a proven identity, and for all of these. */
+  /** Milliseconds of judging a second, for one address without a proven identity and for all such addresses. */
   readonly judgingMs: { readonly address: number; readonly all: number };
 }
 
@@ -56,10 +57,10 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
   judgingMs: { address: 300, all: 500 },
 };
 
-/** Why a client was not served to its end; metric `kiln_webhook_refusals_total`. */
+/** Why the server did not serve a client to the end; a label of the metric `kiln_webhook_refusals_total`. */
 export type Refusal = 'rate' | 'room' | 'body' | 'computing' | 'identity';
 
-/** How a client ends that does not like our certificate: Go's says "bad certificate" whatever the reason is. */
+/** Errors of a connection whose client rejects our certificate. Go sends "bad certificate" for every reason. */
 const DISTRUST: ReadonlySet<string> = new Set([
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
   'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
@@ -71,33 +72,33 @@ const DISTRUST: ReadonlySet<string> = new Set([
 export interface WebhookServerOptions {
   /** Undefined: every address of the machine. */
   readonly host: string | undefined;
-  /** 0: one that is free. */
+  /** 0: a free port. */
   readonly port: number;
   readonly credential: Credential;
-  /** Undefined: no client is asked for a certificate, and each is unknown. */
+  /** Undefined: the server requests no client certificate, and every client is unknown. */
   readonly clients?: {
-    /** PEM of the authorities whose certificates prove the API server; undefined while there are none: each client is unknown. */
+    /** PEM of the authorities that sign the API server's client certificate; undefined while there are none: every client is unknown. */
     readonly authorities: string | undefined;
-    /** Common names of its certificate. */
+    /** Allowed common names of the API server's certificate. */
     readonly names: readonly string[];
     readonly unknown: UnknownClients;
   };
-  /** @param proven the client is the API server, by its certificate */
+  /** @param proven whether the client's certificate proves that it is the API server */
   readonly judge: (request: AdmissionRequest, proven: boolean) => Opinion;
   readonly log: Log;
   readonly limits?: Partial<WebhookLimits>;
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
   readonly refused?: (why: Refusal) => void;
-  /** Monotonic milliseconds, by which judging is measured. */
+  /** Monotonic milliseconds; judging is measured by them. */
   readonly now?: () => number;
 }
 
-/** Key of the bucket of all clients: no address is empty. */
+/** Key of the bucket of all clients: an address is never empty. */
 const ALL = '';
-/** What TLS and HTTP take for a request, beside its review. */
+/** Milliseconds of TLS and HTTP for a request, without its review. */
 const REQUEST_MS = 0.2;
-/** What the dearest reviews take for each of their bytes; the rest is given back once the review is judged. */
+/** Milliseconds that the most expensive reviews take for each byte. Once a review is judged, the unused rest is returned. */
 const MS_A_BYTE = 1 / 1_024;
 const LONGEST_STACK = 4_096;
 const LONGEST_LOGGED = 253;
@@ -116,7 +117,7 @@ export class WebhookServer {
   #credential: Credential;
   #authorities: string | undefined;
   #proven = new WeakSet<object>();
-  /** It was said that the present certificate is not trusted. */
+  /** Whether distrust of the present certificate was already logged. */
   #distrusted = false;
 
   private constructor(options: WebhookServerOptions) {
@@ -134,14 +135,14 @@ export class WebhookServer {
     this.#server = createServer(
       {
         ...this.#secureContext(),
-        // Who shows none, or one of another authority, is unknown: what that means is decided below.
+        // A client without a certificate, or with one of another authority, is unknown; `clients.unknown` decides about it later.
         requestCert: options.clients !== undefined,
         rejectUnauthorized: false,
         handshakeTimeout: headerMs,
         maxHeaderSize: headerBytes,
         headersTimeout: headerMs,
         requestTimeout: requestMs,
-        // How often these times are looked at.
+        // How often Node.js checks these times.
         connectionsCheckingInterval: 1_000,
         keepAliveTimeout: 90_000,
       },
@@ -149,7 +150,7 @@ export class WebhookServer {
         void this.#serve(request, response);
       },
     );
-    // A client that does not read its answer; between requests the time above counts.
+    // Closes the connection of a client that does not read its answer; between requests the time above applies.
     this.#server.timeout = 2 * requestMs;
     this.#held = new ConnectionLimiter(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.refused?.(why));
     this.#server.prependListener('secureConnection', (socket: TLSSocket) => this.#identify(socket));
@@ -161,7 +162,7 @@ export class WebhookServer {
     const one = new WebhookServer(options);
     const { host, port } = options;
     await new Promise<void>((done, failed) => {
-      // Of a server that listens, one connection's trouble.
+      // After `listen` succeeds, an error concerns one connection only.
       one.#server.on('error', failed);
       one.#server.listen({ port, ...(host === undefined ? {} : { host }) }, done);
     });
@@ -172,19 +173,19 @@ export class WebhookServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Bytes of bodies that have begun and not ended, and open connections. */
+  /** Bytes of bodies that are being read, and open connections. */
   get holds(): { readonly bodyBytes: number; readonly connections: number } {
     return { bodyBytes: this.#bodies.held, connections: this.#held.open };
   }
 
-  /** New connections get this certificate; those that are open go on. */
+  /** Serves this certificate on new connections; open ones continue. */
   use(credential: Credential): void {
     this.#credential = credential;
     this.#server.setSecureContext(this.#secureContext());
     this.#distrusted = false;
   }
 
-  /** From now on certificates of these authorities prove the API server, and those of others do not. */
+  /** From now on, only certificates of these authorities prove the API server. */
   trust(authorities: string | undefined): void {
     this.#authorities = authorities;
     this.#server.setSecureContext(this.#secureContext());
@@ -205,7 +206,7 @@ export class WebhookServer {
       cert: certificate,
       key,
       ...(this.#authorities !== undefined && { ca: this.#authorities }),
-      // A session that is taken up again would not show its certificate again.
+      // A resumed TLS session would not show its certificate again.
       secureOptions: constants.SSL_OP_NO_TICKET,
     };
   }
@@ -213,7 +214,7 @@ export class WebhookServer {
   #identify(socket: TLSSocket): void {
     const { clients, log, refused } = this.#options;
     if (clients === undefined) return;
-    // Without an authority of its own OpenSSL would believe those of the machine.
+    // Without configured authorities OpenSSL would trust those of the machine.
     if (this.#authorities !== undefined && isProven(socket, clients.names)) {
       this.#proven.add(socket);
       this.#held.proven(socket);
@@ -231,7 +232,10 @@ export class WebhookServer {
     socket.destroy();
   }
 
-  /** The API server says so in its own log alone. Once for each certificate: anybody may connect. */
+  /**
+   * Logs that a client rejects our certificate: the API server reports this in its own log only. Once for each certificate, since any
+   * client can cause it.
+   */
   #tellOfDistrust({ code = '' }: NodeJS.ErrnoException): void {
     if (this.#distrusted || !DISTRUST.has(code)) return;
     this.#distrusted = true;
@@ -242,7 +246,7 @@ export class WebhookServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    /** Of a request whose body may still come: nothing waits for it. */
+    /** Answers a request whose body may still arrive, and does not wait for it. */
     const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): void => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...headers });
       response.end(body);
@@ -270,7 +274,7 @@ export class WebhookServer {
       response.end(said.text);
     };
     if (proven) return answer();
-    // While its body came others may have used up the time; what waits for its turn is bounded by what it has reserved.
+    // While this body arrived, other requests may have used up the time. The reserved time bounds how many requests wait for their turn.
     const reserved = REQUEST_MS + body.length * MS_A_BYTE;
     if (!this.#reserve(address, reserved)) return tooMuch();
     await this.#turns.take(() => {
@@ -291,7 +295,10 @@ export class WebhookServer {
     return { ok: true, text: answerText(review.request, opinion) };
   }
 
-  /** @returns whether there is so much time for the address, and for all: it is taken then */
+  /**
+   * Reserves the time for the address and for all.
+   * @returns false if either has too little left; then nothing is reserved
+   */
   #reserve(address: string, milliseconds: number): boolean {
     const now = this.#now();
     if (!this.#judging.address.take(address, milliseconds, now)) return false;
@@ -319,7 +326,7 @@ export class WebhookServer {
           resource: logged(resource),
           namespace: logged(namespace),
           name: logged(name),
-          // What a client wrote may be in the message.
+          // The message may contain input of the client.
           error: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, LONGEST_STACK),
         }),
       );

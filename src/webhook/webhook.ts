@@ -1,4 +1,4 @@
-/** The webhook as a whole: a certificate from wherever it comes, and a server once there is one. */
+/** Connects the parts of the webhook: the source of the certificate, and a server once there is a certificate. */
 import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, TimerHandle } from '../kube/clock.ts';
@@ -23,17 +23,17 @@ export type CertificateSource =
       readonly namespace: string;
       readonly secret: string;
       readonly configuration: string;
-      /** DNS names and addresses that the API server reaches it by. */
+      /** DNS names and addresses under which the API server reaches the webhook. */
       readonly hosts: readonly string[];
       readonly lifetimeMs: number;
     }
   | { readonly kind: 'files'; readonly certificateFile: string; readonly keyFile: string };
 
-/** How the API server proves itself. */
+/** How the webhook recognises the API server. */
 export interface ClientSettings {
-  /** PEM of the authorities of its client certificate. */
+  /** PEM file of the authorities of the API server's client certificate. */
   readonly authorityFile: string;
-  /** Common names of that certificate. */
+  /** Allowed common names of that certificate. */
   readonly names: readonly string[];
   readonly unknown: UnknownClients;
 }
@@ -41,15 +41,15 @@ export interface ClientSettings {
 export interface WebhookOptions {
   readonly client: KubeClient;
   readonly observed: Observed;
-  /** What is not implemented for an object of a kind that is only observed. */
+  /** What Kiln does not implement for an object of a kind that it only observes. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
   readonly host: string | undefined;
-  /** 0: one that is free. */
+  /** 0: a free port. */
   readonly port: number;
   readonly certificate: CertificateSource;
-  /** Undefined: every client is unknown, and is answered. */
+  /** Undefined: every client is unknown, and gets answers. */
   readonly clients?: ClientSettings | undefined;
-  /** How to learn which user the client is. */
+  /** How to learn the controller's own user name. */
   readonly ownUser: Pick<OwnUserOptions, 'connection' | 'given'>;
   readonly log: Log;
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
@@ -57,7 +57,7 @@ export interface WebhookOptions {
   readonly clock?: Clock;
 }
 
-/** A port that another process still has is tried again: without the webhook everything goes on. */
+/** If another process still uses the port, Kiln tries again after this time; meanwhile everything works without the webhook. */
 const LISTEN_AGAIN_MS = 5_000;
 
 export class Webhook {
@@ -88,7 +88,7 @@ export class Webhook {
     });
   }
 
-  /** @throws Error with a sentence where files are given and cannot be used */
+  /** @throws Error if certificate files are configured and cannot be used; its message is for the user */
   start(): void {
     const { certificate, client, clients, log } = this.#options;
     if (clients !== undefined)
@@ -105,7 +105,7 @@ export class Webhook {
     this.#files = new CertificateFiles({ ...certificate, first, log, use, clock: this.#clock });
   }
 
-  /** Resolves with the port once it answers. */
+  /** Resolves with the port once the server listens. */
   listening(): Promise<number> {
     return new Promise((resolve) => {
       if (this.#port === undefined) this.#waiting.push(resolve);

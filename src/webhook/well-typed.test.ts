@@ -36,7 +36,7 @@ function judged(resource: ResourceName, object: object, oldObject?: object): Opi
 
 type Path = readonly (string | number)[];
 
-/** Each place that a schema has, through lists and maps. */
+/** Every position of a schema, through lists and maps. */
 function* placesIn({ properties = {}, items, additionalProperties }: SchemaNode, at: Path = []): Iterable<Path> {
   yield at;
   for (const [name, node] of Object.entries(properties)) yield* placesIn(node, [...at, name]);

@@ -1,6 +1,6 @@
 /**
- * Whether an object has the types that its kind promises to the rules. An API server compares objects with their schemas before it asks a
- * webhook; another client sends what it likes. Values, required fields and unknown ones are not looked at. Pure.
+ * Whether an object has the types that its kind promises to the rules. An API server validates objects against their schemas before it
+ * calls a webhook; other clients may send anything. Values, required fields and unknown fields are not checked. Pure.
  */
 import type { Kind } from '../api/schema/kind.ts';
 import type { SchemaNode } from '../api/schema/schema.ts';
@@ -31,7 +31,7 @@ const CONTAINERS = list(
 );
 const CONDITIONS = list('', object('', { type: string(), status: string(), reason: string(), message: string() }));
 
-/** Of a pod, what `api/kubernetes/core.ts` reads. */
+/** The fields of a pod that `api/kubernetes/core.ts` reads. */
 const POD = {
   spec: object('', {
     nodeName: string(),
@@ -50,13 +50,13 @@ const POD = {
   }),
 };
 
-/** Of a rule that translates addresses, what `world/nat-rules.ts` reads. */
+/** The fields of a NAT rule that `world/nat-rules.ts` reads. */
 const NAT_RULE = {
   spec: object('', { ovnEip: string(), eip: string(), ipName: string(), ipType: string() }),
   status: object('', { v4Eip: string(), v6Eip: string(), conditions: CONDITIONS }),
 };
 
-/** The parts of a kind that are compared; without a status, its status is not read. */
+/** The parts of a kind that are checked; without a status schema, no rule reads the status. */
 export type TypesOf = { readonly spec: { readonly node: SchemaNode }; readonly status?: { readonly node: SchemaNode } | undefined };
 export const POD_TYPES: TypesOf = POD;
 export const NAT_RULE_TYPES: TypesOf = NAT_RULE;

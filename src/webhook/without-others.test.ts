@@ -32,7 +32,7 @@ function request(operation: Operation, resource: ResourceName, object: object): 
   };
 }
 
-/** What the API server is told, and what a client is told that proves nothing. */
+/** The answer to the API server, and the answer to a client without a proven identity. */
 function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
   const { bench } = scene;
   const observed: Observed = { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) };
@@ -41,7 +41,7 @@ function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: O
   return { known, unknown: withoutOthers(asked, known, alone) };
 }
 
-/** A tenant whose every name and address is one of these. */
+/** Every name and address of the other tenant matches this. */
 const SECRETS = /secret|10\.77\./;
 
 function tenant(): { readonly scene: PodScene; readonly held: string } {
@@ -92,7 +92,7 @@ test('a client that proves nothing is refused as the API server is, and hears no
       [...new Set(known.objections.map(({ code }) => code))],
       what,
     );
-    // The address that it asked for may come back: it wrote it.
+    // The requested address may appear in the answer, since the client sent it.
     const shown = answerText(one, unknown).replaceAll(held, '');
     assert.doesNotMatch(shown, SECRETS, what);
     if (SECRETS.test(answerText(one, known).replaceAll(held, ''))) told++;

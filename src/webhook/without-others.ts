@@ -1,6 +1,7 @@
 /**
- * What a client without a proven identity is told. A sentence is shown as it is only where the same request makes it in a world without any
- * object: then nothing of others can be in it, whoever wrote the rule. In the place of every other sentence comes that of its code.
+ * The answer for a client without a proven identity. Kiln judges the same request in a World without objects: a message that appears there
+ * as well cannot reveal other objects, whichever rule wrote it, and is shown unchanged. Every other message is replaced by the general one
+ * of its code.
  */
 import { REASONS } from '../api/reasons.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
@@ -9,11 +10,11 @@ import { visibleMessage } from '../text/visible-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** As a user may type it. */
+/** A name that a user may have typed. */
 const NAME = /^[a-z0-9][-.a-z0-9]*$/;
 const LONGEST_NAME = 253;
 
-/** @param alone what is thought of the same request where there is no other object */
+/** @param alone the result of the same request in a World without other objects */
 export function withoutOthers(request: AdmissionRequest, opinion: Opinion, alone: Opinion): Opinion {
   const own = new Set([...alone.objections.map(({ message }) => message), ...alone.warnings]);
   const objections = new Map<string, Objection>();

@@ -1,4 +1,4 @@
-/** Clients of the webhook's port that mean no good, and one that asks as an API server does. */
+/** Malicious clients of the webhook's port, and one that sends requests as an API server does. */
 import type { RequestOptions } from 'node:https';
 import { Agent, request } from 'node:https';
 import type { TLSSocket } from 'node:tls';
@@ -31,7 +31,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Asks once, over a connection of its own where no agent is given. Rejects when there is no answer. */
+/** Sends one request, over a new connection if no agent is given. Rejects if there is no answer. */
 export async function ask({ port, authority }: Place, body = review(), options: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -57,7 +57,7 @@ export async function ask({ port, authority }: Place, body = review(), options: 
   });
 }
 
-/** An agent of one connection that stays open. */
+/** An agent with one connection that stays open. */
 export function lasting(localAddress: string): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1, localAddress });
 }
@@ -66,16 +66,16 @@ export function headers(bytes: number): string {
   return `POST /validate HTTP/1.1\r\nHost: webhook\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 }
 
-/** A connection that holds; it is closed by the server, or by `destroy`. */
+/** A connection that the client holds; the server closes it, or `destroy`. */
 export interface HeldConnection {
   readonly socket: TLSSocket;
-  /** Milliseconds from its beginning until the server closed it. */
+  /** Milliseconds from the beginning of the connection until the server closed it. */
   readonly closed: Promise<number>;
-  /** What the server said. */
+  /** The bytes that the server sent. */
   readonly said: () => string;
 }
 
-/** @param begin what it does once TLS is spoken */
+/** @param begin is called after the TLS handshake */
 export function hold({ port, authority }: Place, begin: (socket: TLSSocket) => void, localAddress = '127.0.0.1'): HeldConnection {
   const since = performance.now();
   let said = '';
@@ -86,7 +86,7 @@ export function hold({ port, authority }: Place, begin: (socket: TLSSocket) => v
   return { socket, closed, said: () => said };
 }
 
-/** Writes so many bytes of white space as fast as they are taken. */
+/** Writes this many bytes of white space as fast as the server reads them. */
 export function pour(socket: TLSSocket, bytes: number): void {
   const piece = Buffer.alloc(64 * 1024, ' ');
   let left = bytes;

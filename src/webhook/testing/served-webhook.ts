@@ -1,4 +1,4 @@
-/** A webhook's server in a process of its own, with the limits of a real one: what clients make it hold is what its process holds. */
+/** A webhook server in its own process with the real limits: the memory that clients occupy is the memory of this process. */
 import { CertificateAuthority } from '../../certificates/authority.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { NO_OPINION } from '../opinion.ts';
@@ -11,7 +11,7 @@ const server = await WebhookServer.start({
   credential: authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
   judge: () => NO_OPINION,
   log: SILENT,
-  // As of clients that have shown the certificate of an API server: those are the ones whose bodies may be so long.
+  // Clients that have proven to be an API server: only their bodies may be this long.
   limits: { unknownBody: WEBHOOK_LIMITS.body },
 });
 process.on('message', () => process.send?.({ ...server.holds, rss: process.memoryUsage.rss() }));

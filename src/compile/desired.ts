@@ -69,7 +69,7 @@ export class Desired {
   readonly dirtyRequests = new Set<string>();
   readonly dirtyPools = new Set<string>();
   readonly reports = new Set<ReportOutput>();
-  /** ObjectEvents that have not been passed on yet. */
+  /** Reports that were not sent yet. */
   readonly freshReports = new Set<ReportOutput>();
   /** Cache of the last identity: a rule emits several outputs for one object, and each is looked up twice. */
   #lastObject: Pick<ObjectOutput, 'resource' | 'key'> | undefined;

@@ -73,13 +73,13 @@ function violations({ bench }: PodScene): readonly string[] {
 
 test('after any history: counts follow from the holders of addresses, every shared address is a reported conflict, a restart writes nothing', () => {
   fc.assert(
-    fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), fc.boolean(), (steps, settled) => {
+    fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), fc.boolean(), (steps, converged) => {
       const scene = new PodScene();
       scene.subnet('net', { cidrBlock: '10.80.0.0/28' });
       scene.bench.settle();
       for (const each of steps) {
         each(scene);
-        if (!settled) continue;
+        if (!converged) continue;
         scene.bench.settle();
         assert.deepEqual(violations(scene), []);
       }

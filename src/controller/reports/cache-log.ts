@@ -1,4 +1,4 @@
-/** ObjectEvents of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
+/** Notices of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
 import type { Clock } from '../../kube/clock.ts';
 import { DEFINITIONS } from '../../kube/definition-watch.ts';
 import type { KubeError } from '../../kube/errors.ts';

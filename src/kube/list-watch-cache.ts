@@ -39,9 +39,10 @@ const FEW = 100;
 /**
  * A copy of a resource's objects, by list and watch. `start` begins, `close` ends.
  *
- * Guaranteed: the contents are complete up to `version` while `state` is `synced`; before the first full list `ready` is false. Listeners get every change as a
- * delta, in the order of resource versions. A deletion that list or watch delivered is never undone by a late reply to an own write. An
- * object that a list lacks, and no event reported as deleted, is kept until its absence is confirmed by name (`absence.ts`).
+ * Guaranteed: the contents are complete up to `version` while `state` is `synced`; before the first full list `ready` is false. Listeners
+ * get every change as a delta, in the order of resource versions. A deletion that list or watch delivered is never undone by a late reply
+ * to an own write. An object that a list lacks, and no event reported as deleted, is kept until its absence is confirmed by name
+ * (`absence.ts`).
  *
  * Retried: list and watch, until `close()`. A watch that ends or falls silent is resumed from the last version; after 410, after several
  * failures, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` says.

@@ -38,7 +38,7 @@ export const BY_TIME: readonly TimerSite[] = [
   // An answer to a write was ahead of the watch for so long: the kind is listed again.
   { file: 'src/controller/reading/answers-ahead.ts', function: 'met' },
   // What a list lacks, and nobody saw go, is looked for a second time after this.
-  { file: 'src/kube/list-watch-cache.ts', function: '#confirmAbsences' },
+  { file: 'src/kube/full-list.ts', function: '#confirmAbsences' },
   { file: 'src/controller/start/first-lists.ts', function: 'look' },
   // Somebody wrote the row of the term in the same moment.
   { file: 'src/controller/leadership/leadership.ts', function: '#raiseLater' },

@@ -61,7 +61,7 @@ test('a timer of the product is known by the function that sets it, not by those
   });
   holds.rest(objectId('pods', 'ns/p'), 'soon');
   await time.runUntil(1);
-  assert.deepEqual(sites, ['15000 src/kube/list-watch-cache.ts expectEvent', '200 src/commit/write-delays.ts rest']);
+  assert.deepEqual(sites, ['15000 src/kube/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts rest']);
 });
 
 test('each function that is named as one that waits rightly is there, and names a timer', () => {

@@ -1,4 +1,4 @@
-/** Label selectors of list and watch, read as Kubernetes reads them: the same are refused, in the same words. */
+/** Label selectors of list and watch, as text, read as Kubernetes reads them: the same are refused, in the same words. */
 import { labelKeyProblems, labelValueProblem } from './object-meta.ts';
 import type { KubeObject } from './object.ts';
 import type { Selector } from './selectors.ts';

@@ -1,6 +1,7 @@
 /** Field selectors of list and watch, and the label selectors of specs. */
+import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
 import type { Json } from './json.ts';
-import { at, isObject, text } from './json.ts';
+import { at, isObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { badRequest } from './status.ts';
 
@@ -35,27 +36,5 @@ function fieldText(object: KubeObject, path: readonly string[]): string {
 
 /** A `LabelSelector` object of a spec: an empty one selects everything, an absent one nothing. */
 export function selectsLabels(selector: Json | undefined, labels: Record<string, string>): boolean {
-  if (!isObject(selector)) return false;
-  const equals = Object.entries(isObject(selector['matchLabels']) ? selector['matchLabels'] : {}).every(
-    ([key, value]) => labels[key] === value,
-  );
-  const expressions = Array.isArray(selector['matchExpressions']) ? selector['matchExpressions'] : [];
-  return (
-    equals &&
-    expressions.every((expression) => {
-      const value = labels[text(at(expression, 'key'))];
-      const values = at(expression, 'values');
-      const listed = value !== undefined && Array.isArray(values) && values.includes(value);
-      switch (at(expression, 'operator')) {
-        case 'In':
-          return listed;
-        case 'NotIn':
-          return !listed;
-        case 'Exists':
-          return value !== undefined;
-        default:
-          return value === undefined;
-      }
-    })
-  );
+  return isObject(selector) && selectorMatches(selector, labels);
 }

@@ -6,7 +6,7 @@ import type { Controller } from '../controller/controller.ts';
 import { UNIMPLEMENTED_KINDS } from '../controller/reading/unserved-kinds.ts';
 import type { Untrimmed } from '../controller/reading/trim.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Clock } from '../kube/clock.ts';
+import type { Clock } from '../timing/clock.ts';
 import type { Connection } from '../kube/connection.ts';
 import { splitList } from '../net/dual.ts';
 import { parseAddress } from '../net/address.ts';

@@ -3,6 +3,7 @@
  * Rules read the table: they report the rejection on an object, and release what depends on the write. A server that does not answer has
  * not rejected anything: during an outage nothing is released.
  */
+import { doublingDelay } from '../timing/backoff.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
@@ -138,6 +139,6 @@ function keyOf({ namespace, name }: ObjectWrite): string {
 
 /** Doubles each time, with jitter: writes that were rejected together are not repeated together. */
 function pauseOf(key: string, times: number): number {
-  const pause = Math.min(FIRST_MS * 2 ** (times - 1), LONGEST_MS);
+  const pause = doublingDelay(times - 1, FIRST_MS, LONGEST_MS);
   return pause * (1 - (hash32(key, times) % 256) / 1_024);
 }

@@ -1,4 +1,5 @@
 /** The pause after a transaction: a moment, so that changes gather, and longer if the database has a problem. */
+import { doublingDelay } from '../timing/backoff.ts';
 
 /**
  * Each transaction costs ovsdb-server and northd a round; many small ones would take processor time from them and the API server. The first
@@ -45,7 +46,7 @@ export class SendPause {
 
   /** Every transaction fails because of the server itself. */
   afterServerProblem(): void {
-    this.#pause(Math.min(RETRY_MS * 2 ** this.#failures++, MOST_RETRY_MS));
+    this.#pause(doublingDelay(this.#failures++, RETRY_MS, MOST_RETRY_MS));
   }
 
   #pause(ms: number): void {

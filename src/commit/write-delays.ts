@@ -2,6 +2,7 @@
  * The write delays: why a due write is not sent now. This list is complete, and is checked in this order. Each delay says what ends it:
  * `turn`: the next turn checks again; `itself`: its end calls `look` for the object.
  */
+import { doublingDelay } from '../timing/backoff.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
@@ -165,7 +166,7 @@ export class WriteDelays {
     const before = this.#rests.get(id) ?? 0;
     this.#resting.set(id, { left, outdated });
     this.#rests.set(id, before + 1);
-    later(how === 'soon' ? Math.min(CONFLICT_MS * 2 ** before, FAILED_MS) : FAILED_MS, () => {
+    later(how === 'soon' ? doublingDelay(before, CONFLICT_MS, FAILED_MS) : FAILED_MS, () => {
       if (this.#resting.delete(id)) look(id);
     });
   }

@@ -1,7 +1,7 @@
 /** What the parts of a list-watch cache share: its contents, its state, and what it reports of both. */
 import { CacheContents } from './cache-contents.ts';
 import { subjectOf } from './client.ts';
-import { type Clock, type Random, systemClock } from './clock.ts';
+import { type Clock, type Random, systemClock } from '../timing/clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { callIsolated } from './isolated-call.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListWatchOptions } from './list-watch-options.ts';

@@ -1,7 +1,7 @@
 /** What a list-watch cache does after a failure: how long it waits, and whether it resumes the watch or lists again. */
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay } from '../timing/backoff.ts';
 import type { CacheCore } from './cache-core.ts';
-import { sleep } from './clock.ts';
+import { sleep } from '../timing/clock.ts';
 import type { KubeError } from './errors.ts';
 import type { ListReason } from './list-watch-options.ts';
 import type { KubeObject } from './resource.ts';

@@ -1,7 +1,7 @@
 /** Watches a resource, one watch after the other, and takes their events into the contents of a cache. */
 import type { CacheCore } from './cache-core.ts';
 import type { CacheRecovery } from './cache-recovery.ts';
-import type { TimerHandle } from './clock.ts';
+import type { TimerHandle } from '../timing/clock.ts';
 import type { Delta } from './delta.ts';
 import type { ListReason } from './list-watch-options.ts';
 import type { KubeObject } from './resource.ts';

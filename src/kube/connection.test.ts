@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 import { KubeClient } from './client.ts';
 import { type Connection, connectionFromCluster, connectionFromKubeconfig } from './connection.ts';
 import { PODS } from './resource.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { KubeTransport } from './transport.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { DefinitionWatch } from './definition-watch.ts';
 import type { KubeObject, Resource } from './resource.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 

@@ -1,4 +1,4 @@
-import { type Clock, type Random, sleep, systemClock } from './clock.ts';
+import { type Clock, type Random, sleep, systemClock } from '../timing/clock.ts';
 import type { KubeClient } from './client.ts';
 import { ListWatchCache } from './list-watch-cache.ts';
 import type { CacheNotice, ServedDefinitions } from './list-watch-options.ts';

@@ -1,6 +1,7 @@
+import { doublingDelay } from '../timing/backoff.ts';
 import { hash } from 'node:crypto';
 import type { KubeClient } from './client.ts';
-import { type Clock, systemClock, type TimerHandle } from './clock.ts';
+import { type Clock, systemClock, type TimerHandle } from '../timing/clock.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
 import { FairMemory } from './fair-memory.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
@@ -274,7 +275,7 @@ export class EventRecorder {
       this.counters.created++;
     } else if (isKubeError(error) && error.retryable && ++series.failures < ATTEMPTS && !this.#stop.signal.aborted) {
       series.queued = true;
-      this.#later(series, Math.min(error.retryAfterMs ?? 1000 * 2 ** series.failures, LONGEST_RETRY_MS));
+      this.#later(series, Math.min(error.retryAfterMs ?? doublingDelay(series.failures, 1_000, LONGEST_RETRY_MS), LONGEST_RETRY_MS));
     } else {
       this.#forget(series);
       this.#drop(series.input, code);

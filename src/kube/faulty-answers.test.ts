@@ -6,7 +6,7 @@ import type { KubeClient } from './client.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
 import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
 import { type KubeObject, PODS, type Resource } from './resource.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ForeignLeaseState, ForeignLeaseWatch } from './foreign-lease-watch.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 

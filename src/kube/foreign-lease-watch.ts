@@ -1,5 +1,5 @@
 import type { KubeClient } from './client.ts';
-import { type Clock, type Random, systemClock, type TimerHandle } from './clock.ts';
+import { type Clock, type Random, systemClock, type TimerHandle } from '../timing/clock.ts';
 import { type Lease, LeaseObservation } from './lease.ts';
 import { ListWatchCache } from './list-watch-cache.ts';
 import { LEASES } from './resource.ts';

@@ -7,7 +7,7 @@ import { AnswerLimit } from './answer-limit.ts';
 import type { CacheCore } from './cache-core.ts';
 import { rangeOf, readCachedList } from './cached-list.ts';
 import type { CachedListOptions, ListPage } from './client.ts';
-import { sleep } from './clock.ts';
+import { sleep } from '../timing/clock.ts';
 import type { Delta } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { ListReason } from './list-watch-options.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { KubeWriter, type WriterOptions } from './kube-writer.ts';
 import { type KubeObject, PODS, type Resource } from './resource.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from './write-intent.ts';

@@ -1,6 +1,6 @@
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay } from '../timing/backoff.ts';
 import type { KubeClient } from './client.ts';
-import { type Clock, type Random, systemClock, type TimerHandle } from './clock.ts';
+import { type Clock, type Random, systemClock, type TimerHandle } from '../timing/clock.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 import { ObjectRate, type WriteRate } from './object-rate.ts';
 import { keyOf, resourceName } from './resource.ts';

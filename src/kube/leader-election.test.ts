@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts';
 import { LeaseApi } from './testing/lease-api.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 

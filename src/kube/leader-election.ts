@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeClient } from './client.ts';
 import { subjectOf } from './client.ts';
-import { type Clock, type Random, sleep, systemClock } from './clock.ts';
+import { type Clock, type Random, sleep, systemClock } from '../timing/clock.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import { freeLease } from './lease-release.ts';
 import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';

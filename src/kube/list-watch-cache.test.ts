@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Delta } from './delta.ts';
 import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
 import { type KubeObject, PODS } from './resource.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
 

@@ -1,6 +1,6 @@
 /** Options, states and notices of a list-watch cache. */
 import type { KubeClient } from './client.ts';
-import type { Clock, Random } from './clock.ts';
+import type { Clock, Random } from '../timing/clock.ts';
 import type { KubeError } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import type { Mutex } from './mutex.ts';

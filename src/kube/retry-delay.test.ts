@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RetryDelay } from './retry-delay.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 
 /** @returns milliseconds until the end of a wait that is cut short at these times */
 async function endOf(shortenedAt: readonly number[], ms = 30_000): Promise<number> {

@@ -1,4 +1,4 @@
-import { type Clock, type Random, sleep, type TimerHandle } from './clock.ts';
+import { type Clock, type Random, sleep, type TimerHandle } from '../timing/clock.ts';
 
 /** Least time between two attempts, however often `shorten` is called. */
 const LEAST_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { errors as undiciErrors, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../timing/clock.ts';
 import { MAX_ANSWER_BYTES } from './answer-limit.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';

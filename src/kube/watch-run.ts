@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from './clock.ts';
+import type { Clock, TimerHandle } from '../timing/clock.ts';
 import { KubeError, type KubeSubject } from './errors.ts';
 import type { WatchEventType } from './cache-contents.ts';
 import { LineSplitter } from './line-splitter.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { InactivityProbe } from './inactivity-probe.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 
 let clock: ManualClock;
 let events: string[];
@@ -9,7 +9,7 @@ let probe: InactivityProbe;
 let unansweredSince: number | undefined;
 
 beforeEach(() => {
-  clock = new ManualClock();
+  clock = new ManualClock(0);
   events = [];
   unansweredSince = undefined;
   probe = new InactivityProbe(
@@ -83,7 +83,7 @@ test('a reply that is pending because the process was busy keeps the peer alive'
   unansweredSince = 0;
   talk(9_100);
   const deafAt = Number(/\d+$/.exec(events.at(-1) ?? '')?.[0]);
-  clock = new ManualClock();
+  clock = new ManualClock(0);
   const said: string[] = [];
   probe = new InactivityProbe(
     clock,
@@ -109,5 +109,5 @@ test('a longer interval applies at once', () => {
 test('a stopped probe has no timer', () => {
   probe.stop();
   probe.setInterval(10);
-  assert.equal(clock.pending, 0);
+  assert.equal(clock.timers, 0);
 });

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Scheduler } from '../timing/clock.ts';
 
 /**
  * Node.js runs due timers before it reads pending input. A process that was busy for long would take its own pause for the server's
@@ -23,7 +23,7 @@ export type SilenceKind = 'silent' | 'no-replies' | 'skipped-request';
  * Costs one timer an interval, however much the peer sends.
  */
 export class InactivityProbe {
-  readonly #clock: Clock;
+  readonly #clock: Scheduler;
   readonly #sendEcho: () => void;
   readonly #onDead: (ms: number, kind: SilenceKind) => void;
   readonly #unansweredSince: () => number | undefined;
@@ -41,7 +41,7 @@ export class InactivityProbe {
    * @param skippedSince since when a request has been open after a later one was answered; undefined where none is
    */
   constructor(
-    clock: Clock,
+    clock: Scheduler,
     intervalMs: number,
     sendEcho: () => void,
     onDead: (ms: number, kind: SilenceKind) => void,

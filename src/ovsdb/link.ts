@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Scheduler } from '../timing/clock.ts';
 import { OvsdbError, readServerError, toOvsdbError } from './errors.ts';
 import { readUpdate, startMonitor, type IncomingRows, type MonitorContents, type MonitorPlan } from './monitor.ts';
 import { RpcConnection } from './rpc.ts';
@@ -8,7 +8,7 @@ import type { Uuid } from './uuid.ts';
 
 export interface LinkOptions {
   readonly database: string;
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   readonly probeIntervalMs: number;
   /** The silence allowed while the server composes the first contents: it answers nothing else meanwhile. */
   readonly syncSilenceMs: number;

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Scheduler } from '../timing/clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
 import { type SilenceKind, InactivityProbe } from './inactivity-probe.ts';
 import { MessageStream, type TakeRows } from './message-stream.ts';
@@ -22,7 +22,7 @@ interface Request {
 }
 
 export interface RpcOptions {
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   /** After this long without a byte an echo is sent; after as long again the connection is closed. See {@link InactivityProbe}. */
   readonly probeIntervalMs: number;
   readonly maxMessageBytes: number;

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Scheduler } from '../timing/clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
 import { comment, type Operation } from './operation.ts';
 import type { RpcConnection, RpcReply } from './rpc.ts';
@@ -18,7 +18,7 @@ export interface TransactionPath {
   readonly rpc: RpcConnection;
   readonly database: string;
   readonly schema: DatabaseSchema;
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   /** Number of updates received over the connection. */
   readonly updates: () => number;
   readonly shown: Shown;

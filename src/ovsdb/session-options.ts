@@ -1,6 +1,6 @@
-import type { BackoffOptions } from './backoff.ts';
-import { defaultBackoff } from './backoff.ts';
-import { systemClock, type Clock } from './clock.ts';
+import type { BackoffOptions } from '../timing/backoff.ts';
+import { defaultBackoff } from './reconnect-delay.ts';
+import { systemClock, type Scheduler } from '../timing/clock.ts';
 import { parseEndpoint, type Endpoint } from './endpoint.ts';
 import { OvsdbError } from './errors.ts';
 import type { MonitoredTables } from './monitor.ts';
@@ -28,7 +28,7 @@ export interface OvsdbOptions {
   readonly backoff?: Partial<BackoffOptions>;
   /** If no server had what was read for this long, the session accepts an older or another database. Default 30 s. */
   readonly rollbackPatienceMs?: number;
-  readonly clock?: Clock;
+  readonly clock?: Scheduler;
   /** A number in [0, 1). */
   readonly random?: () => number;
   /** Opens connections; a system socket by default. */
@@ -47,7 +47,7 @@ export interface ResolvedOptions {
   readonly maxMessageBytes: number;
   readonly backoff: BackoffOptions;
   readonly rollbackPatienceMs: number;
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   readonly random: () => number;
   readonly dial: Dial;
 }

@@ -1,4 +1,4 @@
-import { reconnectDelay } from './backoff.ts';
+import { reconnectDelay } from './reconnect-delay.ts';
 import { isProtocolViolation, OvsdbError, toOvsdbError } from './errors.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { ListenerSet } from './listener-set.ts';

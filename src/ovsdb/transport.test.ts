@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { insert, newUuid, OvsdbSession, type TlsMaterial } from './index.ts';
 import { readTlsFiles, TestAuthority } from './testing/certificates.ts';
-import { ManualClock } from './testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { commit, openSession } from './testing/open-session.ts';
 import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
 
@@ -104,11 +104,11 @@ test('the session takes its clock and random numbers from its options', () => {
     random: () => 0,
   });
   session.start();
-  assert.equal(clock.pending, 1);
+  assert.equal(clock.timers, 1);
   clock.advance(5_000);
   assert.equal(session.state, 'connecting');
   void session.close();
-  assert.equal(clock.pending, 0);
+  assert.equal(clock.timers, 0);
 });
 
 test('options that cannot work are rejected at once', () => {

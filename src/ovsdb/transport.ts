@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Clock } from './clock.ts';
+import type { Scheduler } from '../timing/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import { OvsdbError } from './errors.ts';
 
@@ -47,7 +47,7 @@ export type Dial = (
   endpoint: Endpoint,
   tls: TlsOption | undefined,
   timeoutMs: number,
-  clock: Clock,
+  clock: Scheduler,
   onOpen: (wire: Wire) => void,
   onFailed: (error: OvsdbError) => void,
 ) => Dialing;
@@ -57,7 +57,7 @@ export function dial(
   endpoint: Endpoint,
   tls: TlsOption | undefined,
   timeoutMs: number,
-  clock: Clock,
+  clock: Scheduler,
   onOpen: (wire: Wire) => void,
   onFailed: (error: OvsdbError) => void,
 ): Dialing {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Credential } from '../certificates/authority.ts';
 import { CertificateAuthority } from '../certificates/authority.ts';
-import { ManualClock } from '../kube/testing/manual-clock.ts';
+import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { SILENT } from '../runtime/log.ts';
 import { CertificateFiles, certificateFilesIfThere, readCertificateFiles, validityProblem } from './certificate-files.ts';
 

@@ -5,8 +5,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Credential } from '../certificates/authority.ts';
-import type { Clock, TimerHandle } from '../kube/clock.ts';
-import { systemClock } from '../kube/clock.ts';
+import type { Clock, TimerHandle } from '../timing/clock.ts';
+import { systemClock } from '../timing/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
 /** Kubelets refresh the files of a Secret about once a minute. */

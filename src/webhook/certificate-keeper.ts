@@ -6,8 +6,8 @@
  */
 import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Clock, TimerHandle } from '../kube/clock.ts';
-import { systemClock } from '../kube/clock.ts';
+import type { Clock, TimerHandle } from '../timing/clock.ts';
+import { systemClock } from '../timing/clock.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';

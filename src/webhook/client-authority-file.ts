@@ -1,8 +1,8 @@
 /** The authorities of API servers' client certificates, in a file that another program keeps. Kiln reads it periodically. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock, TimerHandle } from '../kube/clock.ts';
-import { systemClock } from '../kube/clock.ts';
+import type { Clock, TimerHandle } from '../timing/clock.ts';
+import { systemClock } from '../timing/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { certificatesIn } from './certificate-plan.ts';
 

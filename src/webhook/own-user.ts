@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../kube/client.ts';
 import { subjectOf } from '../kube/client.ts';
-import { type Clock, sleep, systemClock } from '../kube/clock.ts';
+import { type Clock, sleep, systemClock } from '../timing/clock.ts';
 import type { Connection, Credentials } from '../kube/connection.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';

@@ -1,8 +1,8 @@
 /** Connects the parts of the webhook: the source of the certificate, and a server once there is a certificate. */
 import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Clock, TimerHandle } from '../kube/clock.ts';
-import { systemClock } from '../kube/clock.ts';
+import type { Clock, TimerHandle } from '../timing/clock.ts';
+import { systemClock } from '../timing/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
-import { systemClock } from '../../src/kube/clock.ts';
+import { systemClock } from '../../src/timing/clock.ts';
 import { DefinitionWatch, DEFINITIONS as CRDS } from '../../src/kube/definition-watch.ts';
 import type { Delta } from '../../src/kube/delta.ts';
 import { Discovery } from '../../src/kube/discovery.ts';

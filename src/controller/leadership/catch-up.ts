@@ -8,7 +8,7 @@
  * leader without anything to write does none of this.
  */
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';

@@ -4,7 +4,7 @@
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import { Fence } from '../../commit/fence.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock, Random } from '../../kube/clock.ts';
+import type { Clock, Random } from '../../timing/clock.ts';
 import { ForeignLeaseWatch } from '../../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../../kube/leader-election.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../../kube/errors.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
-import { ManualClock } from '../../kube/testing/manual-clock.ts';
+import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { ApiOutage } from './api-outage.ts';

@@ -1,7 +1,7 @@
 /**
  * Outages of the API server: one log line at the begin and one at the end, however many kinds, writes and renewals of the Lease fail.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 

@@ -2,7 +2,7 @@
  * The Northbound database can be read and every transaction fails: a full disk, a read-only server, a term that cannot be written. One log
  * line at the begin and one at the end, and the server's error meanwhile for status and metrics.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { OvsdbError } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 

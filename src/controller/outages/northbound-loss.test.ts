@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OvsdbError, OvsdbSession } from '../../ovsdb/index.ts';
 import type { SessionState } from '../../ovsdb/index.ts';
 import { OvsdbServerProcess, until } from '../../ovsdb/testing/ovsdb-server-process.ts';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { NorthboundLoss } from './northbound-loss.ts';
 

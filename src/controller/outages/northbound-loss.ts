@@ -2,7 +2,7 @@
  * Why the Northbound database cannot be read, published by the leader for commands. A server that breaks the protocol counts as lost too,
  * until a transaction succeeds, or for a minute after the last violation.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { isProtocolViolation, type OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 

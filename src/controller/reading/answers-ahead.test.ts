@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManualClock } from '../../kube/testing/manual-clock.ts';
+import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 
 test('a kind is listed again if no event follows a conflict, at most every ten seconds', () => {

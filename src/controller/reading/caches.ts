@@ -19,7 +19,7 @@ import { vpcKind } from '../../api/kinds/vpc.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
 import type { AnyObject } from '../../diff/object-diff.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock, Random } from '../../kube/clock.ts';
+import type { Clock, Random } from '../../timing/clock.ts';
 import type { DefinitionWatch } from '../../kube/definition-watch.ts';
 import type { KubeError, KubeErrorCode } from '../../kube/errors.ts';
 import type { CacheCounters, CacheNotice } from '../../kube/list-watch-cache.ts';

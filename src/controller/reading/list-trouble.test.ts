@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import { KINDS, ScriptedApi } from '../../kube/testing/scripted-api.ts';
 import { until } from '../../kube/testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';

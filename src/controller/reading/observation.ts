@@ -3,7 +3,7 @@
  * runs and nothing is written.
  */
 import type { KubeClient } from '../../kube/client.ts';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { Settings } from '../../world/settings.ts';

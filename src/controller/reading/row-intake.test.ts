@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import type { Replica, RowChange } from '../../ovsdb/index.ts';
 import { RowIntake } from './row-intake.ts';
 

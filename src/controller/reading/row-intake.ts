@@ -2,7 +2,7 @@
  * Brings changes of the Northbound replica into the World: few rows at once, very many (the first contents of a large database) in steps,
  * so that the Lease is renewed and probes are answered meanwhile. Batches enter one after the other.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { Replica, RowChange } from '../../ovsdb/index.ts';
 import type { ObservedRows } from '../../world/observed-rows.ts';
 

@@ -1,5 +1,5 @@
 /** Notices of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { DEFINITIONS } from '../../kube/definition-watch.ts';
 import type { KubeError } from '../../kube/errors.ts';
 import type { CacheNotice } from '../../kube/list-watch-options.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../kube/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import type { MetricSink, Report } from '../../runtime/metrics.ts';
 import { METRICS, Metrics } from '../../runtime/metrics.ts';

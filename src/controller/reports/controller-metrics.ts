@@ -11,7 +11,7 @@ import { WRITE_DELAYS } from '../../commit/write-delays.ts';
 import { DIFFERENCES } from '../../diff/drift.ts';
 import { DELETION_BLOCKED, NEEDED_BY_CLUSTER } from '../../compile/deletion.ts';
 import type { Desired } from '../../compile/desired.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { KubeWriter } from '../../kube/kube-writer.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';

@@ -2,7 +2,7 @@
 import type { Drift } from '../../diff/drift.ts';
 import { driftSentence, repairSentence } from '../../diff/drift.ts';
 import type { PlannedEvent } from '../../diff/object-diff.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { TokenBucket } from '../../kube/token-bucket.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import type { Log } from '../../runtime/log.ts';

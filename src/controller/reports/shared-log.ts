@@ -2,7 +2,7 @@
  * Log lines about tenants' objects, limited for each namespace, so that a flood neither fills the disk nor hides the lines of another
  * namespace. The next line has the number of suppressed ones.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { FairRate } from '../../kube/fair-rate.ts';
 import type { Fields, Log } from '../../runtime/log.ts';
 

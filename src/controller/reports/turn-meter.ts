@@ -1,7 +1,7 @@
 /** Measures turns and writes, and records the time of the last success. */
 import type { TransactionReport } from '../../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../../diff/object-diff.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { WriteResult } from '../../kube/write-intent.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';
 import { traitsOf } from '../../world/resources.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManualClock } from '../../kube/testing/manual-clock.ts';
+import { ManualClock } from '../../timing/testing/manual-clock.ts';
 import { OvsdbError } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 import { SILENT } from '../../runtime/log.ts';

@@ -5,7 +5,7 @@
  */
 import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/absence.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';

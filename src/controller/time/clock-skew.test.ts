@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { ServerDatedClock } from './clock-skew.ts';
 

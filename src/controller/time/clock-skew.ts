@@ -2,8 +2,8 @@
  * The clock of this machine while it agrees with the API server's, which dates its answers; otherwise the API server's. The deletion
  * timestamps of pods are by the server's clock: with a clock that is ahead, terminating pods would look like pods of a lost node.
  */
-import type { Clock } from '../../kube/clock.ts';
-import { systemClock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
+import { systemClock } from '../../timing/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** Answers are dated to the second, and may be read late; pods have thirty seconds to terminate. */

@@ -1,5 +1,5 @@
 /** Schedules a turn for the next deadline that a rule has read. */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 import type { Deadlines } from '../../world/deadlines.ts';
 import type { MonotonicClock } from './monotonic-clock.ts';
 

@@ -2,7 +2,7 @@
  * The date by which deadlines pass: the machine's clock, except that it never goes back while the process runs. If the clock is set back,
  * the date continues from where it was. So a running deadline takes as long as before, and a new one does not pass at once.
  */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 
 export class MonotonicClock {
   readonly #clock: Clock;

@@ -1,5 +1,5 @@
 /** Timers that are cancelled together. */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../timing/clock.ts';
 
 export class Timers {
   readonly #clock: Clock;

@@ -2,8 +2,7 @@
  * Time that passes only when there is nothing left to do now. One queue holds everything that will happen; after each thing that
  * happened, all promises that can settle do, before the next.
  */
-import type { Clock as KubeClock } from '../../../src/kube/clock.ts';
-import type { Clock as OvsdbClock } from '../../../src/ovsdb/index.ts';
+import type { Clock, Scheduler } from '../../../src/timing/clock.ts';
 import { gathers, siteHere } from '../judges/product-timers.ts';
 
 interface Entry {
@@ -156,7 +155,7 @@ function before(a: Entry, b: Entry): boolean {
 }
 
 /** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */
-export class ProcessClock implements KubeClock, OvsdbClock {
+export class ProcessClock implements Clock, Scheduler {
   readonly #time: VirtualTime;
   readonly #process: string;
   #alive = true;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { treeSeed } from '../../../testing/tree-seed.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../../timing/clock.ts';
 import {
   abort,
   deleteRows,

@@ -1,5 +1,5 @@
 /** The protocol in front of a simulated database: connections, transactions, monitors with resume, members of a cluster. */
-import type { Clock } from '../../clock.ts';
+import type { Scheduler } from '../../../timing/clock.ts';
 import { OvsdbError } from '../../errors.ts';
 import type { ColumnSchema } from '../../schema.ts';
 import { readSchema } from '../../schema.ts';
@@ -15,7 +15,7 @@ import { SimulatedWire } from './wire.ts';
 export interface SimulatedServerOptions {
   /** A `<database-schema>` of RFC 7047 section 3.2. */
   readonly schemaJson: unknown;
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   readonly newUuid: () => Uuid;
   /** Milliseconds that a message is under way. Default 0. */
   readonly latency?: () => number;
@@ -140,7 +140,7 @@ export class SimulatedServer {
     return execution;
   }
 
-  #accept(client: string, member: number, clock: Clock, onSent?: (method: string | undefined) => void): SimulatedWire {
+  #accept(client: string, member: number, clock: Scheduler, onSent?: (method: string | undefined) => void): SimulatedWire {
     const wire: SimulatedWire = new SimulatedWire({
       clock,
       latency: this.#options.latency ?? ((): number => 0),

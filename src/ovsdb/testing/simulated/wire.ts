@@ -1,10 +1,10 @@
 /** Both ends of a connection without a socket: what is written arrives later, in order, unless it is lost. */
 import { EventEmitter } from 'node:events';
-import type { Clock } from '../../clock.ts';
+import type { Scheduler } from '../../../timing/clock.ts';
 import type { Wire } from '../../transport.ts';
 
 export interface WireOptions {
-  readonly clock: Clock;
+  readonly clock: Scheduler;
   /** How long the next message is under way, in milliseconds. */
   readonly latency: () => number;
   readonly toServer: (message: object) => void;

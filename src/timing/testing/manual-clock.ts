@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../clock.ts';
+import type { Clock, Scheduler, TimerHandle } from '../clock.ts';
 
 interface Timer {
   readonly at: number;
@@ -6,10 +6,15 @@ interface Timer {
 }
 
 /** A clock that moves only by `advance`. */
-export class ManualClock implements Clock {
-  #now = 1_000;
+export class ManualClock implements Clock, Scheduler {
+  #now: number;
   readonly #timers = new Set<Timer>();
   readonly #wallOffset = Date.UTC(2030, 0, 1);
+
+  /** @param start the time at first */
+  constructor(start = 1_000) {
+    this.#now = start;
+  }
 
   now(): number {
     return this.#now;
@@ -27,6 +32,11 @@ export class ManualClock implements Clock {
 
   clearTimeout(handle: TimerHandle): void {
     this.#timers.delete(handle as Timer);
+  }
+
+  schedule(afterMs: number, run: () => void): () => void {
+    const timer = this.setTimeout(run, afterMs);
+    return () => this.clearTimeout(timer);
   }
 
   get timers(): number {

@@ -1,4 +1,12 @@
-/** The clock of this folder; tests and the simulator pass their own. */
+/** What a connection needs of a clock. */
+export interface Scheduler {
+  /** Monotonic milliseconds; never goes back, has no relation to the date. */
+  now(): number;
+  /** Calls `run` once after so many milliseconds. @returns cancels it */
+  schedule(afterMs: number, run: () => void): () => void;
+}
+
+/** The clock of a process; tests and the simulator pass their own. */
 export interface Clock {
   /** Monotonic milliseconds; never goes back, has no relation to the date. */
   now(): number;
@@ -18,11 +26,15 @@ export type Random = () => number;
 /** Timers of Node hold 2^31 - 1 ms, and one that is longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
+export const systemClock: Clock & Scheduler = {
   now: () => performance.now(),
   wallTime: () => Date.now(),
   setTimeout: (callback, ms) => setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS)),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+  schedule(afterMs, run) {
+    const timer = setTimeout(run, Math.min(afterMs, LONGEST_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
 };
 
 /** Resolves after `ms`, or at once when the signal is aborted; never rejects. */

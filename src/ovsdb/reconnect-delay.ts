@@ -1,8 +1,6 @@
-/** How long to wait between rounds of attempts. Milliseconds. */
-export interface BackoffOptions {
-  readonly baseMs: number;
-  readonly maxMs: number;
-}
+/** How long a session waits between rounds of attempts. */
+import type { BackoffOptions } from '../timing/backoff.ts';
+import { backoffDelay } from '../timing/backoff.ts';
 
 /** 100 ms is below what a restart of a server takes; 5 s keeps a recovered server from waiting long for its clients. */
 export const defaultBackoff: BackoffOptions = { baseMs: 100, maxMs: 5_000 };
@@ -17,7 +15,5 @@ export const defaultBackoff: BackoffOptions = { baseMs: 100, maxMs: 5_000 };
 export function reconnectDelay(failures: number, endpoints: number, options: BackoffOptions, random: number): number {
   if (failures < endpoints) return 0;
   if (failures % endpoints !== 0) return 0;
-  const round = failures / endpoints;
-  const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(round - 1, 30));
-  return full * (1 - random / 2);
+  return backoffDelay(failures / endpoints - 1, { ...options, random: () => 1 - random });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reconnectDelay } from './backoff.ts';
+import { reconnectDelay } from './reconnect-delay.ts';
 
 const options = { baseMs: 100, maxMs: 1_000 };
 const delays = (endpoints: number, random: number): number[] =>

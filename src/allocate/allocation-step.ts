@@ -1,5 +1,5 @@
 /**
- * Answers the rules' address requests with reservations, between rounds of compile. Only this class allocates addresses.
+ * Answers the rules' address requests with reservations, between rounds of compile. No other folder allocates addresses.
  *
  * Guarantees:
  * - An answer depends on the present World and the present requests alone: a process that starts now answers the same.
@@ -46,9 +46,6 @@ export class AllocationStep {
   readonly #world: World;
   readonly #desired: Desired;
   readonly #holders: Holders;
-  /** Subnets in which an address or MAC became free. */
-  /** The groups to answer, oldest first, from `#next` on. */
-  /** Claimants with a new request that is not answered yet. */
   readonly #queue: RequestQueue;
   readonly #single: SingleAnswer;
   readonly #joint: JointAnswers;
@@ -102,7 +99,6 @@ export class AllocationStep {
     if ((this.#expected.state === 'ready' || !this.#nothingNew) && !this.#gather(enough)) return;
     for (let group = this.#queue.first; group !== undefined; group = this.#queue.first) {
       if (enough()) return;
-      // If a waiting request failed, the next one of the same kind fails too: a freed address does not cost a trial of each.
       this.#answer(group);
     }
     this.#queue.clear();
@@ -211,10 +207,4 @@ export class AllocationStep {
     if (failures === undefined || first === undefined) return undefined;
     return { code: first.code, message: failureText(failures), holders: failures.flatMap(({ holders }) => holders) };
   }
-  /** All failures of a request, in the order of its targets; undefined if it would be granted. Allocates nothing. */
-  /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
-  /** Targets of a request, in order. A Subnet in which the claimant holds an address comes first. */
-  // None of the pools is in effect: the ledger's failure names them.
-  /** Requests that are granted together or not at all; mostly one. */
-  /** One answer for each request of a group; undefined for a request that could be granted while another one failed. */
 }

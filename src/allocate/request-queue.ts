@@ -15,7 +15,7 @@ export class RequestQueue {
   #open: readonly Group[] = [];
   #next = 0;
   /** Claimants with a new request that is not answered yet. */
-  readonly #asked = new Set<string>();
+  readonly #newClaimants = new Set<string>();
   /** Subnets in which an address or MAC became free. */
   readonly #freed = new Set<string>();
   /** Claimants in a conflict whose precedence may have changed. */
@@ -37,12 +37,12 @@ export class RequestQueue {
   }
 
   requested(claimant: string, subnets: readonly string[]): void {
-    this.#asked.add(claimant);
+    this.#newClaimants.add(claimant);
     this.#requestedIn.put(claimant, subnets);
   }
 
   requestEnded(claimant: string): void {
-    this.#asked.delete(claimant);
+    this.#newClaimants.delete(claimant);
     for (const index of [this.#requestedIn, this.#waiting]) index.remove(claimant);
   }
 
@@ -68,7 +68,7 @@ export class RequestQueue {
     const due = new Set(this.#toAnswerAgain);
     this.#toAnswerAgain.clear();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
-    for (const claimant of this.#asked) due.add(claimant);
+    for (const claimant of this.#newClaimants) due.add(claimant);
     for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
     this.#freed.clear();
     for (const claimant of this.#contested) due.add(claimant);
@@ -85,8 +85,8 @@ export class RequestQueue {
   /** @returns whether the group, the first one, has a new request */
   shift(group: Group): boolean {
     this.#next++;
-    const isNew = group.some(({ claimant }) => this.#asked.has(claimant));
-    for (const { claimant } of group) this.#asked.delete(claimant);
+    const isNew = group.some(({ claimant }) => this.#newClaimants.has(claimant));
+    for (const { claimant } of group) this.#newClaimants.delete(claimant);
     return isNew;
   }
 

@@ -30,10 +30,12 @@ export class SingleAnswer {
   failures(request: AddressRequest): readonly Failure[] | undefined {
     const failures: Failure[] = [];
     for (const target of this.#targets(request)) {
-      for (const asked of choices(request)) {
+      for (const choice of choices(request)) {
         const failure =
           nodesOnly(this.#world.settings.joinSubnet, target, request) ??
-          (typeof asked === 'string' ? unreadableAddress(asked) : this.#ledger.check(target.subnet, ledgerRequest(target, request, asked)));
+          (typeof choice === 'string'
+            ? unreadableAddress(choice)
+            : this.#ledger.check(target.subnet, ledgerRequest(target, request, choice)));
         if (failure === undefined) return undefined;
         failures.push(failure);
       }
@@ -46,10 +48,12 @@ export class SingleAnswer {
     const failures: Failure[] = [];
     for (const target of this.#targets(request)) {
       const { subnet } = target;
-      for (const asked of choices(request)) {
+      for (const choice of choices(request)) {
         const given =
           nodesOnly(this.#world.settings.joinSubnet, target, request) ??
-          (typeof asked === 'string' ? unreadableAddress(asked) : this.#allocate(subnet, request, ledgerRequest(target, request, asked)));
+          (typeof choice === 'string'
+            ? unreadableAddress(choice)
+            : this.#allocate(subnet, request, ledgerRequest(target, request, choice)));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -67,9 +71,9 @@ export class SingleAnswer {
   }
 
   /** Allocates exactly what is requested. A request that yields gets another address or MAC for each that a claimant with precedence has. */
-  #allocate(subnet: string, request: AddressRequest, asked: AllocationRequest): Allocation {
-    let given = this.#ledger.allocate(subnet, asked);
-    let instead = asked;
+  #allocate(subnet: string, request: AddressRequest, exact: AllocationRequest): Allocation {
+    let given = this.#ledger.allocate(subnet, exact);
+    let instead = exact;
     for (let attempt = 1; attempt <= 4 && request.yields === true && !given.ok && given.code === 'AddressConflict'; attempt++) {
       instead = without(instead, given.subject, derivedMac(request.claimant, attempt));
       given = this.#ledger.allocate(subnet, instead);

@@ -89,11 +89,11 @@ const request = fc
     mac: fc.option(fc.constantFrom(...macs), { nil: undefined, freq: 4 }),
     generate: fc.boolean(),
   })
-  .map(({ holder: who, families, named, pools: from, skip, mac, generate }): AllocationRequest => {
+  .map(({ holder, families, named, pools: from, skip, mac, generate }): AllocationRequest => {
     const v4 = named.find(({ family }) => family === 4);
     const v6 = named.find(({ family }) => family === 6);
     return {
-      holder: who,
+      holder,
       static: { ...(v4 && { v4 }), ...(v6 && { v6 }) },
       ...(families && { families }),
       ...(from && { pools: from }),
@@ -140,16 +140,16 @@ const churn: fc.Arbitrary<Operation> = fc.oneof(
         spec: specOf({ ...rest, gateway: '10.0.0.9', pools: named }),
       })),
   },
-  { weight: 10, arbitrary: freshHolder.map((who): Operation => ({ op: 'release', subnet: 's', holder: who })) },
+  { weight: 10, arbitrary: freshHolder.map((holder): Operation => ({ op: 'release', subnet: 's', holder })) },
   {
     weight: 12,
-    arbitrary: freshHolder.map((who): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, pools: ['', 'p'] } })),
+    arbitrary: freshHolder.map((holder): Operation => ({ op: 'allocate', subnet: 's', request: { holder, pools: ['', 'p'] } })),
   },
   {
     weight: 6,
     arbitrary: fc
       .tuple(freshHolder, fc.integer({ min: 2, max: 14 }))
-      .map(([who, n]): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, static: { v4: addressOf(`10.0.0.${n}`) } } })),
+      .map(([holder, n]): Operation => ({ op: 'allocate', subnet: 's', request: { holder, static: { v4: addressOf(`10.0.0.${n}`) } } })),
   },
 );
 

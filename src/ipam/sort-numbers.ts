@@ -22,14 +22,14 @@ export function sortNumbers(numbers: Float64Array): void {
   let from = new Uint32Array(numbers);
   let to = new Uint32Array(numbers.length);
   for (let shift = 0; shift < 32 && highest >>> shift > 0; shift += digitBits) {
-    place(from, to, shift);
+    sortByDigit(from, to, shift);
     [from, to] = [to, from];
   }
   numbers.set(from);
 }
 
 /** One stable pass over one digit. */
-function place(from: Uint32Array, to: Uint32Array, shift: number): void {
+function sortByDigit(from: Uint32Array, to: Uint32Array, shift: number): void {
   const starts = new Uint32Array(digits + 1);
   for (let at = 0; at < from.length; at++) {
     const digit = ((from[at] as number) >>> shift) & (digits - 1);

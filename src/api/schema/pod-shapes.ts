@@ -64,7 +64,7 @@ const podAffinity = (description: string) =>
       object('', { podAffinityTerm: required(podAffinityTerm('What is requested for')), weight }),
       { listType: 'atomic' },
     ),
-    requiredDuringSchedulingIgnoredDuringExecution: list('Demands', podAffinityTerm(''), { listType: 'atomic' }),
+    requiredDuringSchedulingIgnoredDuringExecution: list('Requirements', podAffinityTerm(''), { listType: 'atomic' }),
   });
 
 export const affinity = object('Where the pods may run', {
@@ -75,7 +75,7 @@ export const affinity = object('Where the pods may run', {
       { listType: 'atomic' },
     ),
     requiredDuringSchedulingIgnoredDuringExecution: object(
-      'Demands',
+      'Requirements',
       {
         nodeSelectorTerms: required(list('Alternatives, of which one must hold', nodeSelectorTerm(''), { listType: 'atomic' })),
       },

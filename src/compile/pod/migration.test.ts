@@ -232,7 +232,7 @@ test('a machine whose source pod is recreated keeps its port in a Subnet that is
   assert.deepEqual([made.addressOf('shop/a'), made.addressOf('shop/b')], ['10.40.0.2', '10.40.0.2']);
 });
 
-test('a machine that is stopped in the middle of a move keeps its address and no place', () => {
+test('a machine that is stopped during a migration keeps its address and has no chassis', () => {
   const made = scene();
   const station = made.stations(PORT);
   migration(made, 'move', 'Running');

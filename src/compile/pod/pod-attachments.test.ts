@@ -205,7 +205,7 @@ test('what cannot be read is said with annotation and value, and takes no runnin
   assert.equal(made.bench.condition('pods', 'shop/third', 'kiln.io/NetworkBound')?.reason, 'InvalidNetwork');
 });
 
-test('a Subnet for addresses only is no place for a port', () => {
+test('a Subnet for addresses only has no ports', () => {
   const made = scene();
   made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'wide' } });
   made.bench.settle();

@@ -45,6 +45,8 @@ test('what is cheap begins first, beside two of the longest, then what takes lon
 });
 
 test('a step, a folder and a file can be named, and nothing else', () => {
+  const cores = (wanted: string): unknown => selectJobs([wanted])[0]?.cores;
+  assert.deepEqual([cores('src/net'), cores('src/net/net.test.ts')], [0.4, 0.4]);
   assert.deepEqual(names(['lint', 'src/runtime/log.test.ts']), ['lint', 'src/runtime/log.test.ts']);
   assert.deepEqual(
     names(['test/e2e/real.test.ts']),

@@ -1,11 +1,9 @@
-/**
- * Every annotation of Kube-OVN's and Kiln's contract, and what Kiln does with it: the one list that rules, types and the reference page follow.
- */
+/** Every annotation of Kube-OVN's and Kiln's contract, and how Kiln uses it. Rules, types and the reference page follow this list. */
 import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-known.ts';
 
 /**
- * `acts`: a rule does what it says. `told`: its value is checked, a node agent carries it out or nobody does, and a pod whose port lacks it is
- * told where that is so. `writes`: Kiln writes it. `-`: Kiln does not look at it.
+ * `acts`: a rule implements it. `told`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports that
+ * on the pod. `writes`: Kiln writes it. `-`: Kiln does not read it.
  */
 export type AnnotationUse = 'acts' | 'told' | 'writes' | 'acts, writes' | '-';
 
@@ -14,7 +12,7 @@ export interface AnnotationEntry {
   readonly what: string;
 }
 
-/** On a pod for each of its interfaces, as `<provider>.kubernetes.io/<suffix>`; provider `ovn` is its own interface. */
+/** On a pod for each of its interfaces, as `<provider>.kubernetes.io/<suffix>`; provider `ovn` is the pod's default interface. */
 export const POD_ANNOTATIONS = {
   allocated: {
     use: 'acts, writes',
@@ -62,9 +60,9 @@ type SuffixOf<Use extends AnnotationUse> = {
   [S in PodAnnotationSuffix]: (typeof POD_ANNOTATIONS)[S]['use'] extends Use ? S : never;
 }[PodAnnotationSuffix];
 
-/** What rules may read of a pod. */
+/** Suffixes of the annotations that rules may read on a pod. */
 export type ReadPodAnnotation = SuffixOf<'acts' | 'told' | 'acts, writes'>;
-/** What rules may write to a pod. */
+/** Suffixes of the annotations that rules may write to a pod. */
 export type WrittenPodAnnotation = SuffixOf<'writes' | 'acts, writes'>;
 
 const SUFFIXES = Object.keys(POD_ANNOTATIONS) as PodAnnotationSuffix[];
@@ -82,11 +80,11 @@ function isWritten(suffix: PodAnnotationSuffix): suffix is WrittenPodAnnotation 
 }
 
 interface ObjectAnnotation extends AnnotationEntry {
-  /** Kinds that bear it. */
+  /** Kinds that have the annotation. */
   readonly on: string;
 }
 
-/** Those without a provider. */
+/** Annotations without a provider in their key. */
 export const OBJECT_ANNOTATIONS = {
   vip: { on: 'Pod', use: 'acts', what: "a Vip whose address is the pod's own" },
   allowedAddressPairs: { on: 'Pod', use: 'acts', what: "Vips that the pod's port may send from" },
@@ -127,7 +125,7 @@ export const OBJECT_ANNOTATIONS = {
   migrationJob: { on: 'Pod', use: 'acts', what: 'the pod is the target of a live migration (KubeVirt)' },
 } as const satisfies Readonly<Record<keyof typeof annotationKey, ObjectAnnotation>>;
 
-/** Kiln's own. */
+/** Kiln's own annotations. */
 export const KILN_ANNOTATIONS = {
   podUid: { on: 'IP', use: 'acts, writes', what: 'uid of the pod that it was made for' },
   ownerUid: { on: 'IP', use: 'acts, writes', what: 'uid of the StatefulSet or virtual machine that keeps it' },

@@ -1,4 +1,4 @@
-/** Every type of condition that is ever written, with what it says when it is true: a closed list. The reference is made from it. */
+/** Every condition type that Kiln writes, with its meaning when true: a closed list. The reference page is generated from it. */
 export const CONDITION_TYPES = {
   'kiln.io/NetworkBound': {
     on: 'Pod, Node',

@@ -1,10 +1,10 @@
 /**
- * Every reason of a condition, an Event, or a refusal, with what it means and what to do: a closed list. What is not here cannot be
- * said: add a line. The reference is made from it.
+ * Every reason of a condition, an Event or a denial, with its meaning and the next step: a closed list. To use a new reason, add a line.
+ * The reference page is generated from it.
  */
 export interface ReasonText {
   readonly means: string;
-  /** Empty where nothing is to be done. */
+  /** Empty if there is nothing to do. */
   readonly next: string;
 }
 
@@ -15,7 +15,7 @@ const breach = (where: string): ReasonText => ({
 });
 
 export const REASONS = {
-  // What is as it should be.
+  // Good states.
   Accepted: { means: 'the spec is sound and nothing conflicts with it', next: '' },
   Bound: { means: 'all interfaces of the pod have their addresses', next: '' },
   PodNetworkAllocated: { means: "the pod's annotations have its addresses", next: '' },
@@ -32,7 +32,7 @@ export const REASONS = {
   LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
   LeaseEnded: { means: 'nothing used the address during its lease, so it was given back', next: 'reserve it again' },
 
-  // What is under way.
+  // Pending states.
   RouterPending: { means: 'the logical router is not there yet', next: 'wait; while it lasts, see the log' },
   RouterPortPending: {
     means: "the Vpc's router has no port to the Subnet yet, or somebody took it away while its spec is refused",
@@ -83,7 +83,7 @@ export const REASONS = {
     next: 'nothing: it goes when all in it and the last node have gone, and is made again',
   },
 
-  // What another one does or has.
+  // Effects of other objects or programs.
   Drifted: {
     means: 'another program changed, deleted or added a row of this object; Kiln repairs it',
     next: 'when it repeats, find that program',
@@ -110,7 +110,7 @@ export const REASONS = {
     next: 'delete the pod, so that the one after it is given the other, or take the annotation back',
   },
 
-  // What cannot be had.
+  // Failures: something is not available.
   NoSubnet: { means: 'the Subnet to take an address from does not exist, or its spec is invalid', next: 'kubectl get subnets' },
   NoAvailableAddress: { means: 'every address that may be given is in use', next: 'free some, or widen the Subnet' },
   AddressOutOfRange: { means: 'the address asked for is not in the Subnet, or never given out', next: 'ask for another' },
@@ -212,11 +212,11 @@ export const REASONS = {
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
-  // What is not implemented.
+  // Features that are not implemented.
   NotCarriedOut: { means: 'Kiln does not carry out this kind or feature yet', next: 'do not rely on it' },
   UnsupportedField: { means: 'Kiln does not carry out this field yet', next: 'do not rely on it' },
 
-  // What breaks a rule.
+  // Broken rules.
   Invalid: { means: 'the spec breaks a rule', next: mend('the field that the message names') },
   Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
@@ -235,7 +235,7 @@ export const REASONS = {
   NameInvalid: { means: 'the name of the IP object is not one that a reservation may have', next: 'make it under another name' },
   CidrInUse: { means: 'the CIDR was changed and addresses outside of the new one are in use', next: 'free those, or put it back' },
 
-  // One for each rule of validation, here and in the admission webhook.
+  // One for each validation rule, here and in the admission webhook.
   IPAddressInvalid: breach('the addresses of the IP object'),
   IPFieldImmutable: {
     means: 'an edit changes a field of the IP object that cannot change once it is set',

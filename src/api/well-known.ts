@@ -1,6 +1,6 @@
-/** Labels, annotations, finalizers and reserved names: Kube-OVN's, as they are on the wire, and Kiln's own. */
+/** Labels, annotations, finalizers and reserved names: Kube-OVN's, unchanged, and Kiln's own. */
 
-/** Holds an object until its rows and addresses are released. */
+/** Keeps an object until Kiln has released its rows and addresses. */
 export const FINALIZER = 'kubeovn.io/kube-ovn-controller';
 /** Older names of the same finalizer: removed, never added. */
 export const LEGACY_FINALIZERS: readonly string[] = ['kube-ovn-controller', 'ovn.kubernetes.io/fip'];
@@ -8,7 +8,7 @@ export const LEGACY_FINALIZERS: readonly string[] = ['kube-ovn-controller', 'ovn
 export const CONTROLLER_LEASE = 'kiln-controller';
 export const KUBE_OVN_LEASE = 'kube-ovn-controller';
 
-/** Names that a cluster has unless its settings say otherwise. */
+/** Default names; the cluster's settings can change them. */
 export const DEFAULT_VPC = 'ovn-cluster';
 export const DEFAULT_SUBNET = 'ovn-default';
 export const JOIN_SUBNET = 'join';
@@ -17,7 +17,7 @@ export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
-/** Subnet of an IptablesEIP that names none. */
+/** Default Subnet of an IptablesEIP. */
 export const NAT_GATEWAY_SUBNET = 'ovn-vpc-external-network';
 
 /** The part of a key after `<provider>.kubernetes.io/`. */
@@ -61,7 +61,7 @@ export type PodAnnotationSuffix =
 export const podAnnotation = (provider: string, suffix: PodAnnotationSuffix): string =>
   provider === '' || provider === DEFAULT_PROVIDER ? ownAnnotation(suffix) : `${provider}.kubernetes.io/${suffix}`;
 
-/** Those of the pod's own interface, which are asked for many times for each pod: a text that was a key before is found at once. */
+/** Keys of the pod's default interface. They are needed many times for each pod, so the texts are cached. */
 const OWN_ANNOTATIONS = new Map<PodAnnotationSuffix, string>();
 
 function ownAnnotation(suffix: PodAnnotationSuffix): string {
@@ -71,13 +71,13 @@ function ownAnnotation(suffix: PodAnnotationSuffix): string {
 }
 
 /**
- * The key by which a pod asks for an address of one interface of an attachment that it has several of: without the
- * `.ovn` of the provider, the interface behind the suffix.
+ * The key with which a pod requests an address for one of several interfaces of the same attachment: without the provider's `.ovn`, and
+ * with the interface after the suffix.
  */
 export const interfaceAnnotation = (nad: string, namespace: string, interfaceName: string, suffix: 'ip_address' | 'mac_address'): string =>
   `${nad}.${namespace}.kubernetes.io/${suffix}.${interfaceName}`;
 
-/** Annotations that carry no provider of their own. */
+/** Annotations without a provider in their key. */
 export const annotationKey = {
   vip: 'ovn.kubernetes.io/vip',
   allowedAddressPairs: 'ovn.kubernetes.io/aaps',
@@ -110,29 +110,29 @@ export const annotationKey = {
   serviceHealthCheck: 'ovn.kubernetes.io/service_health_check',
   generateHash: 'ovn.kubernetes.io/generate-hash',
   serviceCidrHash: 'ovn.kubernetes.io/service-cidr-hash',
-  /** Multus: the interfaces that a pod asks for beside, or instead of, the default one. */
+  /** Multus: the interfaces that a pod requests in addition to, or instead of, the default one. */
   networkAttachments: 'k8s.v1.cni.cncf.io/networks',
   defaultNetworkAttachment: 'v1.multus-cni.io/default-network',
-  /** KubeVirt: the pod is the target of a live migration; its name. */
+  /** KubeVirt: the name of the live migration that has this pod as its target. */
   migrationJob: 'kubevirt.io/migrationJobName',
 } as const;
 
-/** KubeVirt's label of the same: the uid of the migration. */
+/** KubeVirt's label for the same: the uid of the migration. */
 export const MIGRATION_JOB_LABEL = 'kubevirt.io/migrationJobUID';
 
 /** Kiln's own annotations. */
 export const kilnAnnotation = {
-  /** On an IP: uid of the pod that it was made for. */
+  /** On an IP: uid of its pod. */
   podUid: 'kiln.io/pod-uid',
   /** On an IP that outlives its pod: uid of the StatefulSet or virtual machine that keeps it. */
   ownerUid: 'kiln.io/owner-uid',
-  /** On an IP: `namespace` where the pod left it to its namespace which Subnet it is in. */
+  /** On an IP: `namespace` if the Subnet was chosen by the namespace and not by the pod. */
   subnetFrom: 'kiln.io/subnet-from',
-  /** On an IP: the Vip whose address it is. */
+  /** On an IP: the Vip with the same address. */
   vip: 'kiln.io/vip',
-  /** On an IP, a Vip or an EIP: how long its address is kept while nothing uses it, such as `24h`. */
+  /** On an IP, a Vip or an EIP: how long its address is kept while unused, such as `24h`. */
   lease: 'kiln.io/lease',
-  /** On a Vip or an EIP: what it was given, as JSON. */
+  /** On a Vip or an EIP: its allocated address, as JSON. */
   given: 'kiln.io/given',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
   awaitSubnet: 'kiln.io/await-subnet',
@@ -140,35 +140,35 @@ export const kilnAnnotation = {
   awaitIpPool: 'kiln.io/await-ip-pool',
   /** On a Namespace: `report`, `rebind` or `evict`. */
   misbound: 'kiln.io/misbound',
-  /** On a Subnet: namespaces that may name it, with commas, beside those that are bound to it. */
+  /** On a Subnet: comma-separated namespaces that may name it, in addition to those bound to it. */
   admitNamespaces: 'kiln.io/admit-namespaces',
-  /** On a Subnet: `true` lets pods switch the security of their ports off. */
+  /** On a Subnet: `true` allows pods to turn off port security. */
   allowPortSecurityOff: 'kiln.io/allow-port-security-off',
-  /** On a Subnet: `true` lets ports take frames for any address. */
+  /** On a Subnet: `true` allows ports to receive frames for any address. */
   allowLayer2Forward: 'kiln.io/allow-layer2-forward',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',
-  /** On an IP object: who touched it last to see that a cache of IP objects is up to date, and when. */
+  /** On an IP object: which replica last wrote it to check that its cache of IP objects is current, and when. */
   seen: 'kiln.io/seen',
-  /** On the Lease of the controller: the version of the one that leads. */
+  /** On the controller's Lease: the version of the leader. */
   version: 'kiln.io/version',
-  /** On the Lease of the controller: the network settings of the one that leads, as JSON. */
+  /** On the controller's Lease: the network settings of the leader, as JSON. */
   settings: 'kiln.io/settings',
-  /** On the Lease of the controller: why the Northbound database carries out nothing of what the one that leads sends. */
+  /** On the controller's Lease: why the Northbound database rejects all transactions of the leader. */
   northboundRefusal: 'kiln.io/northbound-refusal',
-  /** On the Lease of the controller: why the one that leads cannot follow the Northbound database. */
+  /** On the controller's Lease: why the leader cannot follow the Northbound database. */
   northboundLoss: 'kiln.io/northbound-loss',
 } as const;
 
-/** The condition of a pod whose network Kiln provides; of a node, in an annotation. */
+/** The condition of a pod with a network of Kiln; on a node, it is in an annotation. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
-/** The condition of a pod that asks for what is not implemented. */
+/** The condition of a pod that requests a feature that is not implemented. */
 export const POD_NOT_CARRIED_OUT = 'kiln.io/NotCarriedOut';
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',
   nodeName: 'ovn.kubernetes.io/node-name',
-  /** On an IP `true` or `false`; on a Vip empty while free, else the port that holds it. */
+  /** On an IP `true` or `false`; on a Vip empty while unused, else the port that uses it. */
   ipReserved: 'ovn.kubernetes.io/ip_reserved',
   vpc: 'ovn.kubernetes.io/vpc',
   vpcLb: 'ovn.kubernetes.io/vpc_lb',
@@ -190,8 +190,8 @@ export const labelKey = {
 } as const;
 
 /**
- * An address as a label value: IPv6 has `:` replaced by `-`, and a `0` where a label value may not begin or end with
- * `-`. Empty stays empty.
+ * An address as a label value: in IPv6, `-` replaces `:`, and a `0` is added where the value would begin or end with `-`. Empty stays
+ * empty.
  */
 export const addressLabelValue = (address: string): string => {
   const dashed = address.replaceAll(':', '-');

@@ -1,4 +1,4 @@
-/** The CEL rules of a schema (`x-kubernetes-validations`), held against a value and what it was before. */
+/** Evaluates the CEL rules of a schema (`x-kubernetes-validations`) for a value and its previous value. */
 import type { CelProgram, CelValue } from './cel.ts';
 import { celValue, compileCel } from './cel.ts';
 import type { Finding, Subject } from '../validation/finding.ts';
@@ -10,21 +10,23 @@ import type { CelRule, SchemaNode } from '../schema/schema.ts';
 export interface BrokenRule {
   readonly rule: CelRule;
   readonly comparesWithOld: boolean;
-  /** Of the value that the rule is about, such as `spec.policies[0]`. */
+  /** Path of the value with the rule, such as `spec.policies[0]`. */
   readonly path: string;
   readonly value: unknown;
-  /** Where the rule could not be evaluated for this value. */
+  /** Set if the rule could not be evaluated for this value. */
   readonly error?: string;
 }
 
-/** @param old the value before a change; without it, rules that compare are not asked. Rules that cannot be read are not asked either. */
+/**
+ * @param old the value before a change; without it, rules that read `oldSelf` are skipped. Rules that do not compile are skipped as well
+ */
 export function brokenRules(node: SchemaNode, value: unknown, old: unknown, path: string): readonly BrokenRule[] {
   const broken: BrokenRule[] = [];
   visit(node, value, old, path, broken);
   return broken;
 }
 
-/** Broken rules of Kiln's own definitions as findings. */
+/** The broken CEL rules of one of Kiln's CRDs, as findings. */
 export function celFindings(kind: Kind<unknown, unknown>, subject: Subject, spec: unknown, old?: unknown): readonly Finding[] {
   const findings = new Findings(subject);
   for (const { rule, comparesWithOld, path, value } of brokenRules(kind.spec.node, spec, old, 'spec')) {
@@ -68,7 +70,7 @@ function visit(node: SchemaNode, value: unknown, old: unknown, path: string, bro
   }
 }
 
-/** What an element of a list was before: told by its keys, and not at all in a list without keys. */
+/** The previous value of a list element, found by the list's map keys; undefined for a list without keys. */
 function counterpart(node: SchemaNode, item: unknown, old: unknown): unknown {
   if (node['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;
   const keys = node['x-kubernetes-list-map-keys'] ?? [];
@@ -96,7 +98,7 @@ function programOf(rule: CelRule): CelProgram | undefined {
 
 const ruled = new WeakMap<SchemaNode, boolean>();
 
-/** Of its own, or further below. */
+/** Whether the node or a descendant has rules. */
 function hasRules(node: SchemaNode): boolean {
   const known = ruled.get(node);
   if (known !== undefined) return known;

@@ -1,32 +1,32 @@
 /**
- * One CEL evaluator: for the rules of Kiln's own definitions (API servers before 1.25 do not know them) and for the laboratory's API server.
- *
- * The language is that of the package `@marcbachmann/cel-js` (MIT, no dependencies, about 2 µs for a rule). It has no functions of Kubernetes' own
- * (`isIP`, `cidr`, `quantity`, `find`): none of Kiln's rules uses them, and a rule that does is not compiled. This file adds what follows from the
- * schema: whole numbers are `int`, numbers are `double`, and property names are escaped. Text stays text, also where its format is a time.
+ * One CEL evaluator, for the rules of Kiln's own CRDs (API servers before 1.25 do not evaluate them) and for the laboratory's API server.
+ * The language is that of the package `@marcbachmann/cel-js` (MIT, no dependencies, about 2 µs for a rule). It lacks Kubernetes' own
+ * functions (`isIP`, `cidr`, `quantity`, `find`): none of Kiln's rules uses them, and a rule that does is not compiled. This file adds what
+ * follows from the schema: whole numbers are `int`, numbers are `double`, and property names are escaped. A string remains a string, also
+ * if its format is a time.
  */
 import { Environment } from '@marcbachmann/cel-js';
 import type { SchemaNode } from '../schema/schema.ts';
 
 declare const converted: unique symbol;
 
-/** A value of JSON as CEL sees it. */
+/** A JSON value, converted for CEL. */
 export type CelValue = { readonly [converted]: true };
 
 /** A compiled rule. */
 export interface CelProgram {
-  /** The rule reads `oldSelf`: it is asked only where there is an old value. */
+  /** Whether the rule reads `oldSelf`: then it is evaluated only if there is an old value. */
   readonly comparesWithOld: boolean;
   /**
-   * Of values as `celValue` makes them.
-   * @throws Error where the value lacks what the rule reads, or has another type; an API server rejects such a value too
+   * Evaluates the rule; values come from `celValue`.
+   * @throws Error if the value lacks what the rule reads, or has another type; an API server rejects such a value too
    */
   readonly holds: (self: CelValue, old?: CelValue) => boolean;
 }
 
 const environment = new Environment().registerVariable('self', 'dyn').registerVariable('oldSelf', 'dyn');
 
-/** @throws SyntaxError for a rule that cannot be read, names what does not exist, or whose result is no bool */
+/** @throws SyntaxError for a rule that does not parse, names something unknown, or whose result is no bool */
 export function compileCel(rule: string): CelProgram {
   const evaluate = parsed(rule);
   const { valid, type, error } = evaluate.check();
@@ -56,7 +56,7 @@ function unreadable(rule: string, error: unknown): SyntaxError {
   return new SyntaxError(`the rule ${JSON.stringify(rule)} cannot be read: ${summary(error)}`, { cause: error });
 }
 
-/** The first line alone: the others show the text of the rule again. */
+/** The first line alone: the others repeat the text of the rule. */
 function summary(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return line;
@@ -72,7 +72,7 @@ function inCel(node: SchemaNode | undefined, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => inCel(node?.items, item));
   const exact = (value as { readonly rawJSON?: unknown }).rawJSON;
-  // An integer beyond 2^53, as `JSON.rawJSON` has it: no schema of an integer takes an object.
+  // An integer beyond 2^53, in the form of `JSON.rawJSON`. This is unambiguous: no value of an integer schema is an object.
   if (node?.type === 'integer' && typeof exact === 'string') return BigInt(exact);
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
@@ -87,7 +87,7 @@ const KEYWORDS = new Set(
 );
 const ESCAPES: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' };
 
-/** The name by which a rule reads a property that CEL cannot name; keys that a user chooses stay as they are. */
+/** The escaped name of a property that is no CEL identifier; keys of maps are not escaped. */
 function escaped(property: string): string {
   return KEYWORDS.has(property) ? `__${property}__` : property.replace(/__|[./-]/g, (part) => ESCAPES[part] as string);
 }

@@ -1,6 +1,6 @@
 /**
- * What Kube-OVN's controller puts into a Subnet's spec (its `formatSubnet`), as printer columns and node agents read
- * it: canonical networks, gateway, protocol, provider, Vpc, kind of gateway and excluded addresses.
+ * The defaults that Kube-OVN's controller writes into a Subnet's spec (its `formatSubnet`); printer columns and node agents read them
+ * there: canonical networks, gateway, protocol, provider, Vpc, gateway type and excluded addresses.
  */
 
 import { compareAddresses, formatAddress } from '../../net/address.ts';
@@ -15,7 +15,7 @@ import { isOvnProvider } from '../names.ts';
 import type { SubnetSpec } from '../kinds/subnet.ts';
 import { DEFAULT_PROVIDER, DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET } from '../well-known.ts';
 
-/** What the cluster's settings decide about Subnets. */
+/** The cluster settings that affect Subnets. */
 export interface SubnetSettings {
   readonly defaultVpc: string;
   readonly defaultSubnet: string;
@@ -36,26 +36,26 @@ export interface NamedSubnet {
   readonly spec: SubnetSpec;
 }
 
-/** Fields to change; null takes a field away, as in a merge patch. */
+/** Fields to change; null removes a field, as in a merge patch. */
 export type SubnetDefaults = { readonly [K in keyof SubnetSpec]?: SubnetSpec[K] | null };
 
 /** True for an underlay Subnet without addresses: its ports have a MAC only. */
 export const isMacOnly = (spec: SubnetSpec): boolean => (spec.vlan ?? '') !== '' && (spec.cidrBlock ?? '').trim() === '';
 
-/** The provider that a Subnet has, said or not. */
+/** The provider of a Subnet, explicit or by default. */
 export const effectiveProvider = (spec: SubnetSpec): string => spec.provider || DEFAULT_PROVIDER;
 
-/** The Vpc that a Subnet is in, said or not; empty for one that OVN does not serve. */
+/** The Vpc of a Subnet, explicit or by default; empty if OVN does not implement the Subnet. */
 export const effectiveVpc = (spec: SubnetSpec, settings: Pick<SubnetSettings, 'defaultVpc'>): string =>
   spec.vpc || (isOvnProvider(effectiveProvider(spec)) ? settings.defaultVpc : '');
 
-/** The networks of a Subnet; neither family when its text is no network. */
+/** The networks of a Subnet; neither family if the text is not a network. */
 export const subnetCidrs = (spec: SubnetSpec): Dual<Cidr> => dualOf(parseDualCidr(spec.cidrBlock ?? ''));
 
 const dualOf = <T>(result: ({ readonly ok: true } & Dual<T>) | { readonly ok: false }): Dual<T> =>
   result.ok ? mapDual(result, (value) => value) : {};
 
-/** The gateways as given, and the first usable address where a family has none; undefined when one is unsound. */
+/** The configured gateways, and the first usable address for a family without one; undefined if a gateway is invalid. */
 const gatewaysOf = (spec: SubnetSpec, cidrs: Dual<Cidr>): Dual<Address> | undefined => {
   const text = (spec.gateway ?? '').trim();
   const given = text === '' ? { ok: true as const } : parseDualAddress(text);
@@ -76,7 +76,7 @@ const rangeText = ({ family, first, last }: AddressRange): string => {
   return first === last ? text : `${text}..${formatAddress({ family, value: last })}`;
 };
 
-/** Sorted, with those that share an address joined; neighbours stay apart, as users wrote them. */
+/** Sorted, with overlapping ranges merged; adjacent ranges stay separate, as the user wrote them. */
 const merged = (ranges: readonly AddressRange[]): AddressRange[] => {
   const sorted = ranges.toSorted((a, b) => compareAddresses({ family: a.family, value: a.first }, { family: b.family, value: b.first }));
   const out: AddressRange[] = [];
@@ -90,8 +90,8 @@ const merged = (ranges: readonly AddressRange[]): AddressRange[] => {
 };
 
 /**
- * `excludeIps` with the gateways in it, or undefined when it can stay as it is: every gateway excluded, no address
- * twice, every item canonical, in whatever order. A list with an item that is no range is left to validation.
+ * `excludeIps` with the gateways added. Undefined if it needs no change: every gateway is excluded, no address appears twice, and every
+ * item is canonical, in any order. Validation reports an item that is not a range; then the list is not changed.
  */
 const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonly string[] | undefined => {
   const ranges: AddressRange[] = [];
@@ -108,10 +108,10 @@ const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonl
 };
 
 /**
- * The fields of a Subnet's spec that are empty or not canonical, as they should be; empty when the spec is canonical.
- *
- * @param applied fields of the spec that a client owns by server-side apply: of these `excludeIps` stays as it is, or the client's next apply
- * would be refused. The gateway is given to nobody, listed there or not. The others are read by node agents, which take them as they are.
+ * The changes that make a Subnet's spec complete and canonical; empty if it already is.
+ * @param applied fields of the spec that a client owns by server-side apply. If `excludeIps` is among them, it is not changed, since the
+ *   client's next apply would end in a conflict. The allocator never gives out the gateway, whether it is listed or not. The other fields
+ *   are changed all the same: node agents read them as they are
  */
 export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSettings, applied: readonly string[] = []): SubnetDefaults => {
   const cidrs = subnetCidrs(spec);
@@ -139,6 +139,6 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
   );
 };
 
-/** The spec with what `subnetDefaults` changes of it. */
+/** The spec with the changes of `subnetDefaults`. */
 export const withSubnetDefaults = (subnet: NamedSubnet, settings: SubnetSettings): SubnetSpec =>
   Object.fromEntries(Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings) }).filter(([, value]) => value !== null));

@@ -1,11 +1,11 @@
-/** What Kube-OVN's controller puts into a Vpc's spec: route policies, and no next hop where none is used. */
+/** The defaults that Kube-OVN's controller writes into a Vpc's spec: the policy of a route, and no next hop where the action ignores it. */
 
 import type { VpcSpec } from '../kinds/vpc.ts';
 
-/** Those that send nowhere. What another word means nobody knows: a misspelt reroute keeps its next hop. */
+/** Actions without a next hop. An unknown action keeps its next hop: it may be a misspelt `reroute`. */
 const SENDS_NOWHERE: readonly (string | undefined)[] = ['allow', 'drop'];
 
-/** The fields of a Vpc's spec that are empty or not canonical, as they should be; empty when the spec is canonical. */
+/** The changes that make a Vpc's spec complete and canonical; empty if it already is. */
 export const vpcDefaults = (spec: VpcSpec): Pick<VpcSpec, 'staticRoutes' | 'policyRoutes'> => {
   const { staticRoutes = [], policyRoutes = [] } = spec;
   const noPolicy = staticRoutes.some(({ policy }) => policy === undefined || policy === '');

@@ -1,4 +1,4 @@
-/** BgpConf: how the speaker of an egress gateway talks to its BGP neighbours. */
+/** BgpConf: the BGP session of an egress gateway's speaker with its neighbours. */
 
 import { defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

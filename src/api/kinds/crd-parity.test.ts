@@ -1,4 +1,4 @@
-/** Our CustomResourceDefinitions accept and show what Kube-OVN's do. */
+/** Our CustomResourceDefinitions accept the same objects and show the same columns as Kube-OVN's. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { allCrds } from './crds.ts';
 
-/** Kube-OVN's CRDs as one file of several documents, as its chart ships them. */
+/** Kube-OVN's CRDs as one file of several documents, as its chart contains them. */
 const reference =
   process.env['KUBE_OVN_CRDS'] ?? fileURLToPath(new URL('../../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
 const skip = existsSync(reference) ? false : `${reference} is not there: set KUBE_OVN_CRDS to Kube-OVN's CRDs to compare with them`;
 
-/** What differs on purpose: where, and why. */
+/** Intended differences, with the reason. */
 const intended: readonly { readonly key: string; readonly reason: string }[] = [
   { key: 'description', reason: 'our own words' },
   { key: 'message', reason: 'our own words for a CEL rule' },
@@ -21,7 +21,7 @@ const intended: readonly { readonly key: string; readonly reason: string }[] = [
 ];
 const ignored = new Set(intended.map(({ key }) => key));
 
-/** Paths and values of everything but what differs on purpose. Order matters in lists of columns only. */
+/** Paths and values of everything except intended differences. Order matters only in lists of columns. */
 const flatten = (value: unknown, path: string, out: Map<string, string>, parent: string): Map<string, string> => {
   if (Array.isArray(value)) {
     if (value.length === 0) out.set(path, '[]');

@@ -1,4 +1,4 @@
-/** The CustomResourceDefinitions of all kinds, made from their descriptions. */
+/** The CustomResourceDefinitions of all kinds, generated from their descriptions. */
 
 import { stringify } from 'yaml';
 import { bgpConfKind } from './bgp-conf.ts';
@@ -59,7 +59,7 @@ export const allKinds: readonly Kind<unknown, unknown>[] = [
   vpcNatGatewayKind,
 ];
 
-/** A CustomResourceDefinition of `apiextensions.k8s.io/v1`, as far as ours go. */
+/** A CustomResourceDefinition of `apiextensions.k8s.io/v1`: the fields that ours use. */
 export interface Crd {
   readonly apiVersion: 'apiextensions.k8s.io/v1';
   readonly kind: 'CustomResourceDefinition';
@@ -87,7 +87,7 @@ export interface CrdVersion {
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
 }
 
-/** `cel: false` leaves out the CEL rules, which API servers before 1.25 do not know (`kubectl` refuses them there). */
+/** `cel: false` omits the CEL rules: API servers before 1.25 do not have them, and `kubectl` rejects such fields there. */
 export interface CrdOptions {
   readonly cel?: boolean;
 }
@@ -149,7 +149,7 @@ export const crdOf = (kind: Kind<unknown, unknown>, { cel = true }: CrdOptions =
 
 export const allCrds = (options: CrdOptions = {}): Crd[] => allKinds.map((kind) => crdOf(kind, options));
 
-/** All CustomResourceDefinitions as one YAML text of several documents, fit for `kubectl apply` and for a chart. */
+/** All CustomResourceDefinitions as one YAML text of several documents, for `kubectl apply` and for a chart. */
 export const crdYaml = (options: CrdOptions = {}): string =>
   allCrds(options)
     .map((crd) => `---\n${stringify(crd, { aliasDuplicateObjects: false, lineWidth: 0 })}`)

@@ -1,4 +1,4 @@
-/** DNSNameResolver: addresses of a DNS name that a policy mentions, kept up by the DNS server. */
+/** DNSNameResolver: addresses of a DNS name in a policy, kept current by the DNS server. */
 
 import { defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

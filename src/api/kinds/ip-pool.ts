@@ -1,4 +1,4 @@
-/** IPPool: addresses of a Subnet set aside for those who name the pool. */
+/** IPPool: addresses of a Subnet that are reserved for pods and namespaces that name the pool. */
 
 import { column, defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

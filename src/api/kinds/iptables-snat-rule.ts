@@ -1,4 +1,4 @@
-/** IptablesSnatRule: what an internal network sends leaves with an IptablesEIP. */
+/** IptablesSnatRule: traffic of an internal network leaves with an IptablesEIP as its source address. */
 
 import { column, defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

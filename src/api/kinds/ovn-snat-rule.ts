@@ -1,4 +1,4 @@
-/** OvnSnatRule: what an internal network or address sends leaves with an OvnEip (NAT `snat`). */
+/** OvnSnatRule: traffic of an internal network or address leaves with an OvnEip as its source address (NAT `snat`). */
 
 import { column, defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

@@ -1,4 +1,4 @@
-/** ProviderNetwork: a physical network, and the interface on each node that leads to it. */
+/** ProviderNetwork: a physical network, and the interface on each node that is connected to it. */
 
 import { column, defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';
@@ -6,7 +6,7 @@ import { boolean, list, object, required, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { labelSelector, nodeConditions, strings } from '../schema/shapes.ts';
 
-/** What Linux takes as the name of an interface. */
+/** The interface names that Linux accepts. */
 const interfaceName = { maxLength: 15, pattern: String.raw`^[^/\s]+$` } as const;
 
 const spec = object('Which network, by which interfaces', {

@@ -1,4 +1,4 @@
-/** SecurityGroup: what may reach the ports that name it, and what they may reach. */
+/** SecurityGroup: the traffic that ports with this group may receive and send. */
 
 import { defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

@@ -1,7 +1,4 @@
-/**
- * The rules that `apiextensions.k8s.io/v1` sets for schemas ("structural schemas" in the Kubernetes documentation), and
- * what the description language promises: type and schema from one source.
- */
+/** Our schemas are structural schemas (the rules of `apiextensions.k8s.io/v1`), and one description gives both type and schema. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -16,7 +13,7 @@ import type { IPPoolSpec } from './ip-pool.ts';
 import { vpcKind } from './vpc.ts';
 import type { Vpc } from './vpc.ts';
 
-/** What breaks the rules in a node and below. */
+/** Violations of the rules in a node and its descendants. */
 const violations = (node: SchemaNode, path: string): string[] => {
   const out: string[] = [];
   const { type, properties, items, additionalProperties, required: needed = [] } = node;
@@ -124,7 +121,7 @@ describe('description language', () => {
     const full: Thing = { name: 'a', size: 1, color: 'blue', tags: ['t'], extra: { b: true }, addresses: 1n << 64n };
     // @ts-expect-error name is required
     const nameless: Thing = { size: 1 };
-    // @ts-expect-error only the words of the enum
+    // @ts-expect-error only values of the enum
     const green: Thing = { name: 'a', color: 'green' };
     assert.ok(full.tags?.includes('t') === true && nameless.size === 1 && green.name === 'a');
   });

@@ -1,4 +1,4 @@
-/** Vip: an address of a Subnet that no single pod owns. It has a status but no status subresource. */
+/** Vip: an address of a Subnet that does not belong to a single pod. It has a status but no status subresource. */
 
 import { column, defineKind } from '../schema/kind.ts';
 import type { ObjectOf } from '../schema/kind.ts';

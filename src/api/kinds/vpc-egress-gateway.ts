@@ -1,4 +1,4 @@
-/** VpcEgressGateway: pods through which chosen traffic of a Vpc leaves for an external network. */
+/** VpcEgressGateway: pods that send selected traffic of a Vpc to an external network. */
 
 import { conntrackLog } from '../schema/conntrack-log.ts';
 import { ageColumn, column, defineKind } from '../schema/kind.ts';
@@ -8,7 +8,7 @@ import { boolean, intOrString, integer, list, map, object, required, string } fr
 import type { CelRule, TypeOf } from '../schema/schema.ts';
 import { bfdSettings, conditions, labelSelector, stringSet, strings, workload } from '../schema/shapes.ts';
 
-/** As many addresses as pods, or none: then each pod gets any. */
+/** As many addresses as pods, or none: then each pod gets any address. */
 const enoughAddresses = (field: string): CelRule => ({
   rule: `!has(self.${field}) || self.${field}.size() == 0 || self.${field}.size() >= self.replicas`,
   message: `${field} needs an address for each replica, or none at all`,

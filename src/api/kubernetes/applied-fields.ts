@@ -1,7 +1,10 @@
-/** Which fields of a spec a client owns by server-side apply: GitOps tools do. The API server refuses its next apply where another wrote them. */
+/**
+ * The spec fields that a client owns by server-side apply, as GitOps tools do. If another client changes such a field, the next apply ends
+ * in a conflict.
+ */
 import { CONTROLLER_LEASE } from '../well-known.ts';
 
-/** As the API server serves it, or as little of it as is kept. */
+/** An entry of `metadata.managedFields`, as the API server serves it or reduced for the cache. */
 export interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
@@ -9,7 +12,7 @@ export interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-/** Names of fields directly in the spec that somebody but Kiln applied, sorted. */
+/** Sorted names of top-level spec fields that a client other than Kiln applied. */
 export function appliedFields(managedFields: unknown): readonly string[] {
   if (!Array.isArray(managedFields)) return [];
   const names = (managedFields as readonly ManagedFields[]).flatMap(({ manager, operation, subresource = '', fieldsV1 }) =>
@@ -18,7 +21,7 @@ export function appliedFields(managedFields: unknown): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** What `appliedFields` reads of it, and nothing else; undefined where that is nothing. */
+/** The part of `managedFields` that `appliedFields` reads; undefined if there is none. */
 export function keptManagedFields(managedFields: unknown): readonly ManagedFields[] | undefined {
   const names = appliedFields(managedFields);
   if (names.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** The parts of Kubernetes' own kinds that Kiln reads or writes. What is not here is dropped when an object is cached. */
+/** The fields of Kubernetes' own kinds that Kiln reads or writes. The cache of observed objects drops all others. */
 
 import type { ConditionStatus, KubeObject, Labels, LabelSelector, ObjectMeta } from './meta.ts';
 
@@ -109,7 +109,7 @@ export interface ServiceStatus {
 
 export type Service = KubeObject<ServiceSpec, ServiceStatus>;
 
-/** `discovery.k8s.io/v1`; older servers serve the same fields as v1beta1, with `topology` for `nodeName`. */
+/** `discovery.k8s.io/v1`; older servers serve the same fields as v1beta1, with `topology` instead of `nodeName`. */
 export interface EndpointSlice extends Resource {
   readonly addressType: IPFamily | 'FQDN';
   readonly endpoints?: readonly Endpoint[] | null;
@@ -200,7 +200,7 @@ export interface ConfigMap extends Resource {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** A pod template's metadata: workloads pass annotations on to their pods. */
+/** A pod template's metadata: a workload copies its annotations to its pods. */
 export interface PodTemplate {
   readonly metadata?: { readonly labels?: Labels; readonly annotations?: Labels };
 }
@@ -211,5 +211,5 @@ export interface StatefulSetSpec {
   readonly template?: PodTemplate;
 }
 
-/** `apps/v1`; its pods keep their addresses while it lives. */
+/** `apps/v1`; its pods keep their addresses as long as it exists. */
 export type StatefulSet = KubeObject<StatefulSetSpec>;

@@ -1,4 +1,4 @@
-/** Label selectors of `meta/v1`: does one match, and is it one. */
+/** Label selectors of `meta/v1`: matching and validation. */
 
 import type { Labels, LabelSelector, LabelSelectorRequirement } from './meta.ts';
 
@@ -19,14 +19,14 @@ const requirementMatches = ({ key, operator, values = [] }: LabelSelectorRequire
 };
 
 /**
- * True when the labels meet every part of the selector. An empty selector matches everything; one with an operator
- * that does not exist matches nothing (`selectorProblem` says so).
+ * True if the labels meet every part of the selector. An empty selector matches everything; a selector with an unknown operator matches
+ * nothing (`selectorProblem` reports it).
  */
 export const selectorMatches = (selector: LabelSelector, labels: Labels = {}): boolean =>
   Object.entries(selector.matchLabels ?? {}).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value) &&
   (selector.matchExpressions ?? []).every((requirement) => requirementMatches(requirement, labels));
 
-/** The first thing wrong with a selector, to be read after its name; undefined when it is sound. */
+/** The first fault of a selector, as the end of a sentence that begins with its name; undefined if it is valid. */
 export const selectorProblem = (selector: LabelSelector): string | undefined => {
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     if (operator === 'In' || operator === 'NotIn') {

@@ -1,10 +1,10 @@
-/** What every Kubernetes object carries. Observed objects have a uid and a resourceVersion; new ones do not yet. */
+/** The metadata of every Kubernetes object. Observed objects have a uid and a resourceVersion; new ones do not have them yet. */
 
 import type { ManagedFields } from './applied-fields.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The object that another exists because of; the garbage collector of Kubernetes follows it. */
+/** The owner of an object: Kubernetes' garbage collector deletes the object after its owner. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Metadata that a client may set on an object it makes. */
+/** Metadata that a client may set on a new object. */
 export interface NewObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -32,11 +32,11 @@ export interface ObjectMeta extends NewObjectMeta {
   readonly generation?: number;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
-  /** Of Subnets alone, and of these what `appliedFields` reads. */
+  /** Kept for Subnets only, reduced to what `appliedFields` reads. */
   readonly managedFields?: readonly ManagedFields[];
 }
 
-/** An observed object. `spec` is always there: `complete` of `kind.ts` puts in what a client left out. */
+/** An observed object. `spec` always exists: `complete` of `kind.ts` adds an empty one if the client omitted it. */
 export interface KubeObject<Spec, Status = undefined> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -45,7 +45,7 @@ export interface KubeObject<Spec, Status = undefined> {
   readonly status?: Status;
 }
 
-/** An object to be created. */
+/** An object to create. */
 export interface NewObject<Spec, Status = undefined> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -57,8 +57,8 @@ export interface NewObject<Spec, Status = undefined> {
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 /**
- * A condition as Kube-OVN's kinds hold it: the standard one of Kubernetes plus `lastUpdateTime`. All fields are
- * optional in their schemas, `type` and `status` are always written.
+ * A condition of Kube-OVN's kinds: the standard one of Kubernetes plus `lastUpdateTime`. All fields are optional in their schemas; Kiln
+ * always writes `type` and `status`.
  */
 export interface Condition {
   readonly type: string;
@@ -70,7 +70,7 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** Requirement on labels, as in `meta/v1`. */
+/** A label selector of `meta/v1`. */
 export interface LabelSelector {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
@@ -82,6 +82,6 @@ export interface LabelSelectorRequirement {
   readonly values?: readonly string[];
 }
 
-/** True from the moment a deletion was asked for. */
+/** True if the object is being deleted. */
 export const isTerminating = (object: { readonly metadata: Pick<ObjectMeta, 'deletionTimestamp'> }): boolean =>
   object.metadata.deletionTimestamp !== undefined;

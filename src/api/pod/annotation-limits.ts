@@ -1,6 +1,6 @@
 /**
- * How much of an annotation of a pod Kiln reads. A tenant writes these as often as it likes, and every tenant's pods wait behind the work:
- * a list that is longer is refused before its items are read, and nothing of it is in effect.
+ * Limits of the pod annotations that Kiln reads. A tenant can write them at any rate, and the pods of all tenants wait while Kiln parses
+ * them. Kiln rejects a longer list before it parses the items, and ignores all of it.
  */
 import { READ_POD_ANNOTATIONS } from '../annotations.ts';
 import { splitList } from '../../net/dual.ts';
@@ -9,11 +9,11 @@ import { annotationKey } from '../well-known.ts';
 
 /** Characters of any annotation. */
 export const LONGEST_ANNOTATION = 64 * 1024;
-/** Interfaces that the annotations of a pod attach. */
+/** Interfaces that a pod's annotations attach. */
 export const MOST_NETWORKS = 32;
-/** Addresses that a list names to be given one of. */
+/** Addresses in a list of candidates. */
 export const MOST_ADDRESSES = 256;
-/** Interfaces that the annotations of a pod say are allocated: those it attaches, and others that it had. */
+/** Interfaces that a pod's annotations mark as allocated: present and former ones. */
 export const MOST_CLAIMS = 64;
 export const MOST_PORT_VIPS = 64;
 export const MOST_NAMES = 32;
@@ -21,7 +21,7 @@ export const MOST_ROUTES = 256;
 /** Characters of DHCP options. */
 export const LONGEST_DHCP_OPTIONS = 4 * 1024;
 
-/** How a value is too much: both read on after the quoted value. */
+/** How a value exceeds its limit: both texts continue a sentence after the quoted value. */
 export interface Excess {
   readonly code: Reason;
   readonly problem: string;
@@ -30,7 +30,7 @@ export interface Excess {
 
 interface Limit {
   readonly code: Reason;
-  /** Items, or characters where `items` says nothing. */
+  /** Maximum number of items; of characters if `items` is absent. */
   readonly most: number;
   readonly what: string;
   readonly items?: (text: string) => number;
@@ -39,7 +39,7 @@ interface Limit {
 const ADDRESSES = { most: MOST_ADDRESSES, what: 'addresses' };
 const OPTIONS: Limit = { code: 'PodDhcpOptionsInvalid', most: LONGEST_DHCP_OPTIONS, what: 'characters of DHCP options' };
 
-/** By the part of the key behind the provider. */
+/** Keyed by the part of the annotation key after the provider. */
 const LIMITS: ReadonlyMap<string, Limit> = new Map<string, Limit>([
   ['port_vips', { code: 'PodPortVipsInvalid', most: MOST_PORT_VIPS, what: 'addresses', items: listed }],
   ['ip_address', { code: 'PodIpAddressInvalid', ...ADDRESSES, items: listed }],
@@ -52,7 +52,7 @@ const LIMITS: ReadonlyMap<string, Limit> = new Map<string, Limit>([
 const VIP_NAMES: Limit = { code: 'InvalidAnnotation', most: MOST_NAMES, what: 'names of Vips', items: listed };
 
 const READ: ReadonlySet<string> = new Set(READ_POD_ANNOTATIONS);
-/** The lists of networks are judged where they are parsed. */
+/** The parser of the network lists checks these. */
 const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.northGateway,
   annotationKey.vip,
@@ -61,18 +61,18 @@ const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.podSnat,
 ]);
 
-/** @param suffix part of the key behind the provider */
+/** @param suffix part of the key after the provider */
 export function annotationExcess(key: string, suffix: string, value: string): Excess | undefined {
   const ofVips = key === annotationKey.allowedAddressPairs || key === annotationKey.vip;
   if (!ofVips && !READ.has(suffix) && !UNSCOPED.has(key)) return undefined;
   return (ofVips ? excess(value, VIP_NAMES) : suffixExcess(suffix, value)) ?? tooLong(value);
 }
 
-/** What rules read of an annotation of an interface: nothing of one that is too much. */
+/** The value that rules read of an interface annotation; empty if it exceeds its limit. */
 export const readable = (suffix: string, value: string): string =>
   value.length > LONGEST_ANNOTATION || suffixExcess(suffix, value) !== undefined ? '' : value;
 
-/** The Vips that annotation `vip` or `aaps` names. */
+/** The Vip names in annotation `vip` or `aaps`. */
 export const vipNames = (value: string): readonly string[] =>
   value.length > LONGEST_ANNOTATION || excess(value, VIP_NAMES) !== undefined ? [] : splitList(value);
 
@@ -82,7 +82,7 @@ function suffixExcess(suffix: string, value: string): Excess | undefined {
 }
 
 function excess(value: string, { code, most, what, items }: Limit): Excess | undefined {
-  // Of every pod in every run: as many items do not fit into fewer characters.
+  // A quick check, since this runs for every pod in every run: more than `most` items need more than `most` characters.
   if (value.length <= most) return undefined;
   const has = items === undefined ? value.length : items(value);
   if (has <= most) return undefined;
@@ -102,13 +102,13 @@ function listed(text: string): number {
   return count(text, ',') + 1;
 }
 
-/** Pairs are behind `;`, each of two addresses at most. */
+/** `;` separates pairs, each with at most two addresses. */
 function pairsListed(text: string): number {
   const [pairs, singles] = [count(text, ';') + 1, count(text, ',') + 1];
   return pairs === 1 ? singles : Math.max(pairs, Math.ceil((pairs + singles - 1) / 2));
 }
 
-/** Nothing is made of the text. */
+/** Counts without creating substrings. */
 function count(text: string, separator: string): number {
   let found = 0;
   for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, at + 1)) found += 1;

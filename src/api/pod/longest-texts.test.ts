@@ -1,4 +1,4 @@
-/** A user's text that is read word by word has a length up to which it is read. */
+/** Texts of users that Kiln parses word by word have a maximum length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONGEST_ANNOTATION } from './annotation-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Who carries an attached network, by the CNI configuration of its NetworkAttachmentDefinition: Kube-OVN's plugin as a whole, its IPAM
- * alone beside another plugin, or somebody else altogether; and what of that configuration no plugin could read.
+ * Which program implements an attached network, by the CNI configuration of its NetworkAttachmentDefinition: Kube-OVN's plugin as a whole,
+ * its IPAM beside another plugin, or another plugin alone. Also finds the parts of that configuration that no plugin can read.
  */
 import type { Breach } from '../validation/finding.ts';
 import { DEFAULT_PROVIDER } from '../well-known.ts';
@@ -20,8 +20,8 @@ export const attachmentKind = (config: string | undefined): AttachmentKind => {
 };
 
 /**
- * What is wrong with a configuration, field by field; empty where a runtime can read it and Kube-OVN's plugin asks for the interface that a
- * pod is given.
+ * The faults of a configuration, by field. Empty if a container runtime can read it, and Kube-OVN's plugin requests the interface that the
+ * pod gets.
  */
 export const attachmentBreaches = ({ namespace, name }: AttachmentName, config: string | undefined): readonly Breach[] => {
   if (isAbsent(config)) return [];
@@ -38,7 +38,7 @@ export const attachmentBreaches = ({ namespace, name }: AttachmentName, config: 
   ];
 };
 
-/** Of a NetworkAttachmentDefinition. */
+/** A NetworkAttachmentDefinition. */
 export interface AttachmentName {
   readonly namespace: string;
   readonly name: string;
@@ -47,17 +47,17 @@ export interface AttachmentName {
 type Fields = Readonly<Record<string, unknown>>;
 
 const CONFIG = 'spec.config';
-/** Of a network, and of a plugin in it (CNI specification 1.1, section 1). */
+/** Fields of a network and of its plugins (CNI specification 1.1, section 1). */
 const TOP_TEXTS = ['cniVersion', 'name'];
-/** Of Kube-OVN's plugin, for itself and as an IPAM plugin. */
+/** Fields of Kube-OVN's plugin, as main plugin and as IPAM plugin. */
 const KUBE_OVN_TEXTS = ['provider', 'server_socket'];
 
-/** Then the configuration is a file on the nodes. */
+/** Without `config` the configuration is a file on the nodes. */
 function isAbsent(config: string | undefined): config is undefined | '' {
   return config === undefined || config.trim() === '';
 }
 
-/** Each with its path: the configuration itself, and those that it lists. */
+/** The configuration itself and the plugins in its list, each with its path. */
 function pluginsOf(top: Fields): readonly (readonly [path: string, plugin: Fields])[] {
   const listed = Array.isArray(top['plugins']) ? (top['plugins'] as readonly unknown[]) : [];
   const found = listed.map((one, index) => [`${CONFIG}.plugins[${index}]`, fieldsOf(one)] as const);
@@ -88,8 +88,8 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * The plugin asks for the interface of its `provider`, and a pod has that of the definition: the addresses of another provider never come.
- * Without one the plugin asks for the pod's own interface, as that of a cluster's default network does.
+ * The plugin requests the interface of its `provider`, but the pod has the interface of the definition: with another provider, the plugin
+ * waits forever. Without a provider it requests the pod's default interface, as the cluster's default network does.
  */
 function providerBreaches(path: string, plugin: Fields, own: string): readonly Breach[] {
   const ipam = fieldsOf(plugin['ipam']);

@@ -1,17 +1,17 @@
 /**
- * The networks that a pod asks for in its annotations, in the two forms of the Network Plumbing Working Group's de-facto standard:
- * `[namespace/]name[@interface]` with commas, or a JSON list.
+ * The networks that a pod's annotations request, in the two forms of the Network Plumbing Working Group's de-facto standard:
+ * `[namespace/]name[@interface]` separated by commas, or a JSON list.
  */
 
 import { shown } from '../validation/finding.ts';
 import { LONGEST_ANNOTATION, MOST_ADDRESSES, MOST_NETWORKS } from './annotation-limits.ts';
 
-/** One element of the list. Texts that it does not have are empty. */
+/** One element of the list. Absent texts are empty. */
 export interface NetworkSelection {
   readonly namespace: string;
   readonly name: string;
   readonly interfaceName: string;
-  /** Addresses it asks for, each perhaps with a prefix length. */
+  /** Requested addresses, with or without a prefix length. */
   readonly ips: readonly string[];
   readonly mac: string;
 }
@@ -21,7 +21,7 @@ export type NetworkSelections =
   /** `problem` continues a sentence that begins with the annotation. */
   | { readonly ok: false; readonly problem: string };
 
-/** @param namespace of elements that name none */
+/** @param namespace of elements without one */
 export const parseNetworkSelections = (text: string, namespace: string): NetworkSelections => {
   if (text.trim() === '') return { ok: true, selections: [] };
   if (text.length > LONGEST_ANNOTATION)
@@ -34,10 +34,10 @@ export const parseNetworkSelections = (text: string, namespace: string): Network
   return problem === undefined ? parsed : { ok: false, problem };
 };
 
-/** Linux: IFNAMSIZ, with the byte that ends the name. */
+/** Linux: IFNAMSIZ, without the terminating byte. */
 const LONGEST_INTERFACE_NAME = 15;
 
-/** Interfaces that no plugin could make. */
+/** Interface names that no plugin can create. */
 function interfaceProblem(selections: readonly NetworkSelection[]): string | undefined {
   const seen = new Set<string>();
   for (const { interfaceName: name } of selections) {
@@ -52,7 +52,7 @@ function interfaceProblem(selections: readonly NetworkSelection[]): string | und
   return undefined;
 }
 
-/** @param asked networks of a pod */
+/** @param asked the number of networks of a pod */
 export function tooMany(asked: number): Extract<NetworkSelections, { readonly ok: false }> {
   return { ok: false, problem: `asks for ${asked} interfaces; the annotations of a pod attach at most ${MOST_NETWORKS}` };
 }

@@ -1,4 +1,4 @@
-/** One network annotation of a pod under judgement. */
+/** One network annotation of a pod, as input of a rule. */
 
 import type { Reason } from '../reasons.ts';
 import type { Findings } from '../validation/finding.ts';
@@ -6,7 +6,7 @@ import type { Labels } from '../kubernetes/meta.ts';
 
 export interface Annotation {
   readonly findings: Findings;
-  /** All of the pod's. */
+  /** All annotations of the pod. */
   readonly annotations: Labels;
   readonly provider: string;
   readonly key: string;

@@ -1,6 +1,6 @@
 /**
- * Rules that the network annotations of a pod or of a pod template must keep: for each provider, its addresses, MAC,
- * pool and family, and those about its port. The same rules bind admission, the controller and the node.
+ * Rules for the network annotations of a pod or pod template: for each provider, its addresses, MAC, pool and family, and its port. The
+ * same rules apply in the webhook, the controller and the node agent.
  */
 
 import { addressProblem, parseAddress } from '../../net/address.ts';
@@ -22,13 +22,13 @@ import type { PodAnnotationSuffix } from '../well-known.ts';
 import { isObjectName } from '../values/object-name.ts';
 
 const MARK = '.kubernetes.io/';
-/** `<provider>.kubernetes.io/<suffix>`, and `.<interface>` behind it where one interface is meant. */
+/** `<provider>.kubernetes.io/<suffix>`, followed by `.<interface>` for one of several interfaces. */
 const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z0-9_-]+)(?:\.[^/]+)?$/;
 
-/** The rules that the annotations break. */
+/** All rules that the annotations break. */
 export const podNetworkFindings = (subject: Subject, annotations: Labels): readonly Finding[] => broken(subject, annotations, rules);
 
-/** Those about ports and what node agents do: of a pod that has its addresses these still count. */
+/** The broken rules about ports and node agents only: they still apply to a pod that has its addresses. */
 export const podPortFindings = (subject: Subject, annotations: Labels): readonly Finding[] =>
   broken(subject, annotations, portAnnotationRules);
 
@@ -36,7 +36,7 @@ const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, A
   const findings = new Findings(subject);
   let claims = 0;
   for (const key of Object.keys(annotations)) {
-    // Of every pod that runs, and most of its annotations have no rule.
+    // Most annotations have no rule, and this runs for every pod.
     const at = key.indexOf(MARK) + MARK.length;
     const dot = key.indexOf('.', at);
     const kind = at < MARK.length ? '' : dot === -1 ? key.slice(at) : key.slice(at, dot);
@@ -60,14 +60,14 @@ const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, A
   return findings.list;
 };
 
-/** Of a pod that has its addresses the annotation is Kiln's, which puts it right. */
+/** On a pod that has its addresses, this annotation is Kiln's: Kiln corrects it, so no rule checks it. */
 const isOwnWord = (kind: string, by: ReadonlyMap<string, AnnotationRule>): boolean => kind === 'ip_address' && !by.has(kind);
 
 /** Another annotation of the same provider. */
 const sibling = ({ annotations, provider }: Annotation, suffix: PodAnnotationSuffix): string =>
   annotations[podAnnotation(provider, suffix)] ?? '';
 
-/** The networks of the Subnet that the pod is bound to, when the annotation says so. */
+/** The networks of the pod's Subnet, if the annotations contain them. */
 const boundCidrs = (annotation: Annotation): Dual<Cidr> | undefined => {
   const text = sibling(annotation, 'cidr');
   const result = text === '' ? undefined : parseDualCidr(text);
@@ -129,7 +129,7 @@ const macAddress = (annotation: Annotation): void => {
   if (problem !== undefined) breach(annotation, 'PodMacAddressInvalid', problem, 'leave it out to have one chosen');
 };
 
-/** A list of addresses (pairs behind `;`), unless it is the name of an IPPool; a range, a network or a part of the name is neither. */
+/** A list of addresses (`;` separates pairs) or the name of an IPPool. A range, a network or a part of a name is neither. */
 const ipPool = (annotation: Annotation): void => {
   const value = annotation.value.trim();
   if (value === '' || (isObjectName(value) && parseAddress(value) === undefined)) return;

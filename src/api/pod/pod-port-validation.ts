@@ -1,4 +1,4 @@
-/** Rules for annotations about a pod's port and about what node agents do with its interface: anything but addresses. */
+/** Rules for annotations about a pod's port and about the node agent's work on its interface: everything except addresses. */
 
 import { addressProblem, parseAddress } from '../../net/address.ts';
 import { parseCidr } from '../../net/cidr.ts';
@@ -9,9 +9,9 @@ import { optionProblems } from '../values/option-text.ts';
 import type { Annotation, AnnotationRule } from './pod-annotation.ts';
 import { breach } from './pod-annotation.ts';
 
-/** Largest value of a 32-bit signed integer, which node agents read numbers into. */
+/** Largest 32-bit signed integer: node agents parse numbers into that type. */
 const LARGEST = 2_147_483_647;
-/** What a node agent can make of a pod's interface. */
+/** The interface types that a node agent can create for a pod. */
 export const NIC_TYPES = ['veth-pair', 'offload-port', 'dpdk-port', 'internal-port', 'sriov'];
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -40,7 +40,7 @@ const nicType: AnnotationRule = (annotation) => {
     breach(annotation, 'PodNicTypeInvalid', 'is not known', `it is one of ${NIC_TYPES.join(', ')}`);
 };
 
-/** Addresses and networks that a text lists with commas, without what is none: that is told, and nothing that OVN could read. */
+/** Addresses and networks in a comma-separated list. OVN cannot read other items: Kiln omits and reports them. */
 export const portVipsIn = (text: string): readonly string[] => splitList(text).filter(isAddressOrNetwork);
 
 const furtherAddresses: AnnotationRule = (annotation) => {
@@ -51,7 +51,7 @@ const furtherAddresses: AnnotationRule = (annotation) => {
   }
 };
 
-/** SecurityGroups that a text lists with commas, without what can be the name of none: that is told, and is no key of a port. */
+/** SecurityGroups in a comma-separated list. Items that cannot be a name are omitted and reported; they get no key on the port. */
 export const securityGroupsIn = (text: string): readonly string[] => splitList(text).filter((item) => OBJECT_NAME.test(item));
 
 const securityGroups: AnnotationRule = (annotation) => {
@@ -96,7 +96,7 @@ const routes: AnnotationRule = (annotation) => {
   }
 };
 
-/** A route without a destination is the default one. */
+/** A route without a destination is the default route. */
 function routeProblem(route: unknown): string | undefined {
   if (typeof route !== 'object' || route === null) return 'that is no object';
   const { dst = '', gw } = route as { readonly dst?: unknown; readonly gw?: unknown };
@@ -116,7 +116,7 @@ function isWhole(text: string): boolean {
   return /^\d{1,10}$/.test(text) && Number(text) <= LARGEST;
 }
 
-/** By the part of the key behind the provider. */
+/** Keyed by the part of the annotation key after the provider. */
 export const portAnnotationRules: ReadonlyMap<string, (annotation: Annotation) => void> = new Map([
   ['ingress_rate', rate],
   ['egress_rate', rate],

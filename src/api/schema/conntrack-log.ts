@@ -1,4 +1,4 @@
-/** What a VpcEgressGateway logs of the connections that it translates. */
+/** The log of a VpcEgressGateway's translated connections. */
 
 import { boolean, integer, list, object, string } from './schema.ts';
 import { stringSet } from './shapes.ts';

@@ -1,4 +1,4 @@
-/** What the API server must know of a kind beside its schema, and the object type that follows. */
+/** The description of a kind besides its schema: what the API server needs, and the resulting object type. */
 
 import type { KubeObject, NewObject } from '../kubernetes/meta.ts';
 import type { Schema, SchemaNode } from './schema.ts';
@@ -7,7 +7,7 @@ export const GROUP = 'kubeovn.io';
 export const VERSION = 'v1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
-/** A column of `kubectl get`; those with priority 1 show with `-o wide` only. */
+/** A column of `kubectl get`; `-o wide` also shows those with priority 1. */
 export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'boolean' | 'integer' | 'number' | 'date';
@@ -33,7 +33,7 @@ export interface Kind<Spec, Status = undefined> {
   readonly scope: 'Cluster' | 'Namespaced';
   readonly description: string;
   readonly columns?: readonly PrinterColumn[];
-  /** Absent and empty differ on the wire (`subresources: {}`), not in effect. */
+  /** Absent and empty (`subresources: {}`) differ in the CRD, but not in their effect. */
   readonly subresources?: Subresources;
   readonly spec: Schema<Spec>;
   readonly specRequired?: true;
@@ -42,13 +42,13 @@ export interface Kind<Spec, Status = undefined> {
 
 /** An observed object of a kind. */
 export type ObjectOf<K> = K extends Kind<infer Spec, infer Status> ? KubeObject<Spec, Status> : never;
-/** An object of a kind that is to be created. */
+/** A new object of a kind. */
 export type NewObjectOf<K> = K extends Kind<infer Spec, infer Status> ? NewObject<Spec, Status> : never;
 
 /** Infers the spec and status types from their schemas. */
 export const defineKind = <Spec, Status = undefined>(kind: Kind<Spec, Status>): Kind<Spec, Status> => kind;
 
-/** A column by its two or three parts. */
+/** A column from its two or three parts. */
 export const column = (name: string, jsonPath: string, type: PrinterColumn['type'] = 'string'): PrinterColumn => ({
   name,
   type,
@@ -75,9 +75,9 @@ const zeroOf = (node: SchemaNode): unknown => {
 };
 
 /**
- * The object as its type promises it. Most schemas do not require `spec`, and a stored object can be older than a
- * required field: what is missing becomes empty, as it does for a Go client, so that one odd object cannot stop a
- * reader. Returns the same object when nothing is missing.
+ * The object with all fields that its type requires. Most schemas do not require `spec`, and a stored object can be older than a required
+ * field. As in a Go client, a missing field becomes empty, so that one incomplete object cannot stop a reader. Returns the same object if
+ * nothing is missing.
  */
 export const complete = <Spec, Status>(
   kind: Kind<Spec, Status>,

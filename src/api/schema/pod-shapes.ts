@@ -1,4 +1,4 @@
-/** Parts of a pod's spec that gateways pass on to their pods. Their shapes are those of Kubernetes' `v1`. */
+/** Parts of a pod's spec that gateways copy to their pods, in the shape of Kubernetes' `v1`. */
 
 import { intOrString, integer, list, map, object, required, string } from './schema.ts';
 import { labelSelector, selectorRequirement } from './shapes.ts';
@@ -86,7 +86,7 @@ export const affinity = object('Where the pods may run', {
   podAntiAffinity: podAffinity('Far from other pods'),
 });
 
-/** Nodes for the pods, in the form that VpcEgressGateway has: lists that merge, and labels. */
+/** Node selection for the pods, as in VpcEgressGateway: lists that merge, and labels. */
 export const nodeTerms = (description: string) =>
   list(
     description,

@@ -1,10 +1,9 @@
 /**
- * A small language for the shape of a custom resource. One description gives both the static type (`TypeOf`) and
- * the structural OpenAPI v3 schema that the API server validates, defaults and prunes by (`Schema.node`), so that
- * the two cannot drift apart.
+ * A small language for the schema of a custom resource. One description gives both the static type (`TypeOf`) and the structural OpenAPI v3
+ * schema by which the API server validates, defaults and prunes (`Schema.node`), so that the two cannot diverge.
  */
 
-/** A CEL rule (`x-kubernetes-validations`); API servers older than 1.25 do not know them. */
+/** A CEL rule (`x-kubernetes-validations`); API servers before 1.25 do not have them. */
 export interface CelRule {
   readonly rule: string;
   readonly message: string;
@@ -39,7 +38,7 @@ export interface SchemaNode {
 
 declare const valueType: unique symbol;
 
-/** A node together with the type of the values it describes (the type exists for the compiler only). */
+/** A node together with the type of its values; the type exists at compile time only. */
 export interface Schema<T> {
   readonly node: SchemaNode;
   readonly [valueType]?: T;
@@ -50,12 +49,12 @@ export interface RequiredField<T> extends Schema<T> {
   readonly isRequired: true;
 }
 
-/** The values that a schema describes. */
+/** The type of a schema's values. */
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Schema<unknown>>>;
 type RequiredKeys<F extends Fields> = { [K in keyof F]: F[K] extends RequiredField<unknown> ? K : never }[keyof F];
-/** Makes the compiler show the fields instead of how they were put together. */
+/** Makes the compiler display the fields instead of the type expression. */
 type Flat<T> = T extends infer O ? { readonly [K in keyof O]: O[K] } : never;
 
 /** The object type of a set of fields: required ones present, the others optional, all read-only. */
@@ -79,7 +78,7 @@ const make = <T>(node: SchemaNode): Schema<T> => ({ node });
 const described = (description: string): SchemaNode => (description === '' ? {} : { description });
 const withRules = (rules: readonly CelRule[] | undefined): SchemaNode => (rules === undefined ? {} : { 'x-kubernetes-validations': rules });
 
-/** Text, optionally one of `enum`, which then is also the type. */
+/** A string. With `enum`, its values are also the type. */
 export const string = <const V extends string = string>(description = '', limits: StringLimits<V> = {}): Schema<V> => {
   const { rules, ...rest } = limits;
   return make<V>({ type: 'string', ...described(description), ...rest, ...withRules(rules) });
@@ -92,13 +91,13 @@ export const time = (description = ''): Schema<string> => string(description, { 
 export const integer = (description = '', limits: NumberLimits = {}): Schema<number> =>
   make({ type: 'integer', ...described(description), ...limits });
 
-/** A number of addresses: an IPv6 Subnet holds more than 2^53, so a big one is a bigint. */
+/** A number of addresses: an IPv6 Subnet can have more than 2^53, so a large one is a bigint. */
 export const count = (description = ''): Schema<number | bigint> => make({ type: 'number', ...described(description) });
 
 export const boolean = (description = '', limits: { readonly default?: boolean } = {}): Schema<boolean> =>
   make({ type: 'boolean', ...described(description), ...limits });
 
-/** A quantity: an integer or text; `typed` adds the `anyOf` that Kubernetes writes beside its own quantities. */
+/** A quantity: an integer or a string; `typed` adds the `anyOf` that Kubernetes writes for its own quantities. */
 export const intOrString = (
   description: string,
   limits: { readonly pattern: string; readonly typed?: true; readonly rules?: readonly CelRule[] },
@@ -123,7 +122,7 @@ export const list = <T>(description: string, item: Schema<T>, limits: ListLimits
   });
 };
 
-/** Values under keys that the user chooses. */
+/** A map with keys that the user chooses. */
 export const map = <T>(description: string, value: Schema<T>): Schema<Readonly<Record<string, T>>> =>
   make({ type: 'object', ...described(description), additionalProperties: value.node });
 

@@ -14,13 +14,13 @@ const conditionFields = {
   type: string('What the condition is about'),
 };
 
-/** Conditions of a kind. The server takes any text as status and type; readers get the narrow type that Kiln writes. */
+/** Conditions of a kind. The server accepts any string as status and type; readers get the narrow type that Kiln writes. */
 export const conditions: Schema<readonly Condition[]> = list(
   'What is known of the object now',
   object('', conditionFields) as Schema<Condition>,
 );
 
-/** Conditions of a ProviderNetwork, each about one node. */
+/** Conditions of a ProviderNetwork, each for one node. */
 export const nodeConditions: Schema<readonly (Condition & { readonly node: string })[]> = list(
   'What is known of each node',
   object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<Condition & { readonly node: string }>,
@@ -28,7 +28,7 @@ export const nodeConditions: Schema<readonly (Condition & { readonly node: strin
 
 export const strings = (description: string): Schema<readonly string[]> => list(description, string());
 
-/** Names or addresses of which each may stand once. */
+/** Names or addresses without duplicates. */
 export const stringSet = (description: string, limits: { readonly maxItems?: number } = {}): Schema<readonly string[]> =>
   list(description, string(), { listType: 'set', ...limits });
 
@@ -45,11 +45,11 @@ const labelSelectorFields = {
   matchLabels: map('Labels that must all be equal', string()),
 };
 
-/** A selector over labels; empty selects everything. */
+/** A label selector; an empty one selects everything. */
 export const labelSelector = (description: string, rules?: readonly CelRule[]) =>
   object(description, labelSelectorFields, { atomic: true, ...(rules !== undefined && { rules }) });
 
-/** The workload that does an object's work, as its status names it. */
+/** The workload that implements an object, as its status names it. */
 export const workload = object('Workload that does the work', {
   apiVersion: string('API version of the workload'),
   kind: string('Kind of the workload'),
@@ -57,7 +57,7 @@ export const workload = object('Workload that does the work', {
   nodes: strings('Nodes its pods run on'),
 });
 
-/** How a gateway is watched with BFD. */
+/** BFD settings of a gateway. */
 export const bfdSettings = (multiplierMaximum: number) =>
   object('Whether and how BFD watches the gateway', {
     enabled: boolean('Whether it does', { default: false }),
@@ -71,7 +71,7 @@ export const bfdSettings = (multiplierMaximum: number) =>
     }),
   });
 
-/** What the statuses of all rules of a VpcNatGateway say. */
+/** Status fields of all rules of a VpcNatGateway. */
 export const iptablesRuleStatus = {
   conditions,
   natGwDp: string('VpcNatGateway that translates'),

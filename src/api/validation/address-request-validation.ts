@@ -1,4 +1,4 @@
-/** Rules that the spec of a Vip, an OvnEip or an IptablesEIP must keep, under the field names of each kind. */
+/** Rules for the spec of a Vip, an OvnEip or an IptablesEIP, with the field names of each kind. */
 
 import type { Reason } from '../reasons.ts';
 import { addressProblem, addressSpelling, parseAddress } from '../../net/address.ts';

@@ -1,29 +1,29 @@
-/** What validation says: each broken rule as data, and as a sentence that names object, field, value and rule. */
+/** The result of validation: each broken rule as data, and as a sentence with object, field, value and rule. */
 
 import type { Reason } from '../reasons.ts';
 
 /** A rule that an object breaks. */
 export interface Finding {
-  /** Stable name of the rule, in CamelCase: fit for a condition's reason and for tests. */
+  /** Stable name of the rule in CamelCase, for a condition's reason and for tests. */
   readonly code: Reason;
   /** Path of the field, such as `spec.excludeIps[2]`. */
   readonly field: string;
-  /** The value found there, as text. */
+  /** The present value, as text. */
   readonly value: string;
-  /** What must hold. */
+  /** What the rule requires. */
   readonly rule: string;
   /** The whole sentence. */
   readonly message: string;
 }
 
-/** The object that is judged. */
+/** The object under validation. */
 export interface Subject {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** How a value breaks a rule: `problem` reads on after the quoted value. */
+/** How a value breaks a rule: `problem` continues a sentence after the quoted value. */
 export interface Breach {
   readonly code: Reason;
   readonly field: string;
@@ -32,10 +32,10 @@ export interface Breach {
   readonly rule: string;
 }
 
-/** Longest part of a value that a message repeats: a user's field may hold megabytes. */
+/** Longest part of a value in a message: a user's field may have megabytes. */
 const SHOWN = 120;
 
-/** As much of a value as a message repeats. */
+/** The value, shortened for a message. */
 export const shown = (value: string): string => (value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`);
 
 /** One broken rule of an object. */
@@ -47,12 +47,12 @@ export function findingOf({ kind, namespace, name }: Subject, { code, field, val
 
 const ITEM = /^[^\]]*\]/;
 
-/** The fields that are wrong, and the items of lists that they are in: `spec.acls[2].match` and `spec.acls[2]`. There may be very many. */
+/** The paths of invalid fields and of the list items that contain them: `spec.acls[2].match` and `spec.acls[2]`. There may be very many. */
 export function wrongFields(findings: readonly Pick<Finding, 'field'>[]): ReadonlySet<string> {
   return new Set(findings.flatMap(({ field }) => [field, ...(ITEM.exec(field) ?? [])]));
 }
 
-/** Gathers the findings about one object. */
+/** Collects the findings about one object. */
 export class Findings {
   readonly #subject: Subject;
   readonly #list: Finding[] = [];

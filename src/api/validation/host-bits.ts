@@ -1,4 +1,4 @@
-/** A network that is written as one of its addresses: taken as the network, as by Kube-OVN, but not without a word. */
+/** A network with host bits, such as `10.0.0.1/24`: Kiln accepts it as the network, as Kube-OVN does, and reports it. */
 import { formatAddress } from '../../net/address.ts';
 import { formatCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { formatDualCidr, splitList } from '../../net/dual.ts';
@@ -10,7 +10,7 @@ import type { NamedSubnet } from '../defaults/subnet-defaults.ts';
 import { subnetCidrs } from '../defaults/subnet-defaults.ts';
 import type { NamedVpc } from './vpc-validation.ts';
 
-/** Of a Subnet's own networks; undefined where no bit is set beyond the prefix, or the text is no network at all. */
+/** The finding for a Subnet's own networks; undefined if no host bit is set, or the text is not a network. */
 export function hostBitsFinding({ name, spec }: NamedSubnet): Finding | undefined {
   const value = spec.cidrBlock ?? '';
   const networks = formatDualCidr(subnetCidrs(spec));
@@ -18,7 +18,7 @@ export function hostBitsFinding({ name, spec }: NamedSubnet): Finding | undefine
   return breach({ kind: 'Subnet', name }, 'spec.cidrBlock', value, `a Subnet has a network, so it is taken as ${networks}`);
 }
 
-/** Of items of lists, each with the path of its field. What is no network is passed over. */
+/** The findings for list items, each with the path of its field. Items that are not networks are skipped. */
 function itemsWithHostBits(subject: Subject, items: readonly (readonly [field: string, value: string])[]): readonly Finding[] {
   return items.flatMap(([field, value]) => {
     const network = parseInterfaceAddress(value)?.cidr;
@@ -33,7 +33,7 @@ export function allowedHostBits({ name, spec }: NamedSubnet): readonly Finding[]
   return itemsWithHostBits({ kind: 'Subnet', name }, items);
 }
 
-/** In a match: OVN clears them too. */
+/** In a match: OVN clears the host bits too. */
 export function matchHostBits(subject: Subject, field: string, match: string): readonly Finding[] {
   return itemsWithHostBits(
     subject,

@@ -1,4 +1,4 @@
-/** Selectors that ask for labels that no object can have, and providers that no network can have: they match nothing, ever. */
+/** Selectors for labels that no object can have, and providers that no network can have: they never match. */
 import type { Finding, Subject } from './finding.ts';
 import { findingOf } from './finding.ts';
 import { isLabelValue } from '../values/label-value.ts';
@@ -8,7 +8,7 @@ import { DEFAULT_PROVIDER } from '../well-known.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** A name of at most 63 letters, digits, `-`, `_` and `.`, maybe with a domain and a slash before it (Kubernetes). */
+/** A label key of Kubernetes: a name of at most 63 letters, digits, `-`, `_` and `.`, optionally after a domain and a slash. */
 function isLabelKey(text: string): boolean {
   const [first = '', second, ...rest] = text.split('/');
   const [domain, name] = second === undefined ? [undefined, first] : [first, second];
@@ -17,7 +17,10 @@ function isLabelKey(text: string): boolean {
   );
 }
 
-/** One for each of the selectors that no labels can meet. @param field path of the list of selectors */
+/**
+ * One finding for each selector that no labels can satisfy.
+ * @param field path of the list of selectors
+ */
 export function selectorFindings(subject: Subject, field: string, selectors: readonly LabelSelector[] = []): readonly Finding[] {
   return selectors.flatMap((selector, index) => {
     const problem = impossible(selector);
@@ -46,27 +49,29 @@ function impossible({ matchLabels = {}, matchExpressions = [] }: LabelSelector):
     const noKey = labelProblem(key, '');
     if (noKey !== undefined) return `${asks} ${noKey}`;
     const odd = values.find((value) => !isLabelValue(value));
-    // Of several values the others may be right.
+    // Another value of the list may still match.
     if (odd !== undefined && (operator !== 'In' || values.every((value) => !isLabelValue(value))))
       return `${asks} ${labelProblem(key, odd) ?? ''}`;
   }
   return undefined;
 }
 
-/** Reads on after what is done with the label. */
+/** Continues a sentence after the selector's verb. */
 function labelProblem(key: string, value: string): string | undefined {
   if (!isLabelKey(key)) return `label "${key}", a key that no label has`;
   return isLabelValue(value) ? undefined : `label "${key}" with "${value}", which no label can have for a value`;
 }
 
-/** About a label written `key:value`. */
+/** The finding for a label in the form `key:value`. */
 export function labelFinding(subject: Subject, field: string, item: string): readonly Finding[] {
   const at = item.indexOf(':');
   const problem = labelProblem(item.slice(0, at).trim(), item.slice(at + 1).trim());
   return problem === undefined ? [] : [selectorBreach(subject, field, item, `asks for ${problem}`)];
 }
 
-/** A provider is the name of a network attachment: with dots between its own name, its namespace and, of OVN's networks, `ovn`. */
+/**
+ * A provider is the name of a network attachment: the definition's name, its namespace and, for networks in OVN, `ovn`, separated by dots.
+ */
 export function providerFinding(subject: Subject, provider = ''): readonly Finding[] {
   if (provider === '' || provider === DEFAULT_PROVIDER) return [];
   if (SUBDOMAIN.test(provider) && attachmentOfProvider(provider) !== undefined) return [];

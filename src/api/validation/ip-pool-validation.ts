@@ -1,4 +1,4 @@
-/** Rules that an IPPool must keep. */
+/** Rules for an IPPool. */
 
 import { cidrRange, parseRangeOrCidr, rangeProblem } from '../../net/range.ts';
 import type { AddressRange } from '../../net/range.ts';
@@ -19,11 +19,14 @@ export interface NamedIPPool {
 
 /** The Subnet of an IPPool. */
 export interface PoolSubnet extends NamedSubnet {
-  /** Networks that are in effect until nobody has an address outside of those that its spec asks for; empty where these do not wait. */
+  /** The networks still in effect while addresses outside of the new `cidrBlock` are in use; empty if no change is pending. */
   readonly awaits?: string;
 }
 
-/** The rules that the pool breaks. @param subnet the one that it names, undefined when there is none */
+/**
+ * The rules that the pool breaks.
+ * @param subnet the Subnet that the pool names; undefined if it does not exist
+ */
 export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: PoolSubnet | undefined): readonly Finding[] => {
   const findings = new Findings({ kind: 'IPPool', name });
   if (subnet === undefined)
@@ -40,7 +43,7 @@ export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: PoolSubnet |
   return findings.list;
 };
 
-/** What it shares with other pools of its Subnet. */
+/** Overlaps with other pools of its Subnet. */
 export const ipPoolOverlaps = ({ name, spec }: NamedIPPool, others: PoolRanges): readonly Finding[] =>
   spec.ips.flatMap((value, index) => {
     const range = parseRangeOrCidr(value);

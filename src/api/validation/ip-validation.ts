@@ -1,4 +1,4 @@
-/** Rules that an IP must keep. */
+/** Rules for an IP object. */
 
 import { addressProblem, addressSpelling, canonicalAddress, parseAddress } from '../../net/address.ts';
 import { cidrContains } from '../../net/cidr.ts';
@@ -19,7 +19,10 @@ export interface NamedIP {
 
 const podTypes = ['', 'StatefulSet', 'VirtualMachine'];
 
-/** The rules that the IP breaks; `subnet` is the one that it names, undefined when there is none of that name. */
+/**
+ * The rules that the IP breaks.
+ * @param subnet the Subnet that the IP names; undefined if it does not exist
+ */
 export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefined): readonly Finding[] => {
   const findings = new Findings({ kind: 'IP', name });
   const { subnet: subnetName = '' } = spec;
@@ -45,7 +48,7 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
   return findings.list;
 };
 
-/** The rules about texts that nobody can read, or that contradict each other: what they ask cannot be had, whatever else there is. */
+/** The rules about texts that are unreadable or contradictory: no state of other objects makes such a request possible. */
 export const ipTextFindings = ({ name, spec }: NamedIP): readonly Finding[] => {
   const findings = new Findings({ kind: 'IP', name });
   unreadable(findings, spec);
@@ -89,7 +92,7 @@ const singleAddresses = ({ v4IpAddress = '', v6IpAddress = '' }: IPSpec): readon
     { field: 'v6IpAddress', family: 6 as const, value: v6IpAddress },
   ].filter(({ value }) => value !== '');
 
-/** Of the addresses that can be read: how they are written, and where they lie. */
+/** Checks of readable addresses: spelling and position in the Subnet. */
 const placed = (findings: Findings, spec: IPSpec, subnet: NamedSubnet | undefined): void => {
   const cidrs = subnet && subnetCidrs(subnet.spec);
   for (const { field, family, value } of singleAddresses(spec)) {
@@ -106,7 +109,7 @@ const placed = (findings: Findings, spec: IPSpec, subnet: NamedSubnet | undefine
   }
 };
 
-/** `ipAddress` says the same as the fields of each family, where both are given. */
+/** `ipAddress` and the fields of each family are equal if both are set. */
 const both = (findings: Findings, { ipAddress = '', v4IpAddress = '', v6IpAddress = '' }: IPSpec): void => {
   if (ipAddress === '') return;
   const breach = (problem: string, rule: string): void =>
@@ -122,12 +125,12 @@ const both = (findings: Findings, { ipAddress = '', v4IpAddress = '', v6IpAddres
       breach(`does not have ${value}`, 'it must have the addresses of spec.v4IpAddress and spec.v6IpAddress');
 };
 
-/** An IP is found by its name, which follows from what it is for. */
+/** The name of an IP object follows from its pod and provider, and Kiln finds the object by it. */
 const ownName = (findings: Findings, name: string, spec: IPSpec, subnet: NamedSubnet): void => {
   const { podName = '', namespace = '', nodeName = '' } = spec;
   if (podName === '' || isSubnetOwnedIp(name)) return;
   const wanted = namespace === '' ? nodePortName(nodeName || podName) : portName(podName, namespace, effectiveProvider(subnet.spec));
-  // A pod that has an attachment more than once has a name for each interface.
+  // A pod with several interfaces of one attachment has one name for each interface.
   if (name !== wanted && !(namespace !== '' && name.startsWith(`${wanted}.`)))
     findings.add({
       code: 'IPNameMismatch',
@@ -140,7 +143,7 @@ const ownName = (findings: Findings, name: string, spec: IPSpec, subnet: NamedSu
 
 const fixedOnceSet = ['subnet', 'namespace', 'podName', 'podType', 'v4IpAddress', 'v6IpAddress', 'macAddress'] as const;
 
-/** Addresses and MACs compare by value, so that a new spelling is no change. */
+/** Compares addresses and MACs by value: a different spelling is no change. */
 const sameValue = (a: string, b: string): boolean =>
   a === b || (canonicalAddress(a) ?? parseMac(a) ?? a) === (canonicalAddress(b) ?? parseMac(b) ?? b);
 

@@ -1,11 +1,14 @@
-/** Names in a spec that no namespace can have: such a name binds nobody, ever. */
+/** Names in a spec that no namespace can have: they never have an effect. */
 import type { Finding, Subject } from './finding.ts';
 import { findingOf } from './finding.ts';
 
-/** A label (RFC 1123 section 2.1, as Kubernetes has it for the name of a namespace). */
+/** A label (RFC 1123 section 2.1): Kubernetes requires it for the name of a namespace. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Undefined where a namespace can have that name. @param field path of the name */
+/**
+ * Undefined if a namespace can have that name.
+ * @param field path of the name
+ */
 export function namespaceFinding(subject: Subject, field: string, value: string): Finding | undefined {
   if (LABEL.test(value)) return undefined;
   return findingOf(subject, {

@@ -1,4 +1,4 @@
-/** Which IPPool of a Subnet has which addresses: of pools that are apart from each other, so that each look-up is a binary search. */
+/** Finds the IPPools of a Subnet by address. The pools do not overlap, so each look-up is a binary search. */
 import type { Family } from '../../net/address.ts';
 import { IntervalSet } from '../../net/interval-set.ts';
 import type { Interval } from '../../net/interval-set.ts';
@@ -9,7 +9,7 @@ interface Held extends Interval {
   readonly pool: string;
 }
 
-/** The addresses of a pool by family; items that cannot be read have none. */
+/** The addresses of a pool by family; unreadable items have none. */
 export type PoolAddresses = Readonly<Record<Family, IntervalSet>>;
 
 export function poolAddresses(items: readonly string[]): PoolAddresses {
@@ -22,14 +22,14 @@ export class PoolRanges {
   /** Ascending and disjoint. */
   readonly #held: Record<Family, Held[]> = { 4: [], 6: [] };
 
-  /** Of a pool that shares nothing with those that were added. */
+  /** Adds a pool that does not overlap with those already added. */
   add(pool: string, addresses: PoolAddresses): void {
     for (const family of [4, 6] as const)
       for (const { first, last } of addresses[family].intervals)
         this.#held[family].splice(this.#from(family, first), 0, { first, last, pool });
   }
 
-  /** Names of the pools that have some of the range, each once, by address. */
+  /** Names of the pools that overlap with the range, each once, in the order of their addresses. */
   meeting({ family, first, last }: AddressRange): readonly string[] {
     const names = new Set<string>();
     for (let i = this.#from(family, first); ; i += 1) {
@@ -39,7 +39,7 @@ export class PoolRanges {
     }
   }
 
-  /** Index of the first that ends at the address or after it. */
+  /** Index of the first range that ends at the address or after it. */
   #from(family: Family, address: bigint): number {
     const held = this.#held[family];
     let [low, high] = [0, held.length];

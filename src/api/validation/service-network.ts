@@ -1,4 +1,4 @@
-/** Subnets that overlap the network of Services: the network works, but for the addresses that a Service has. */
+/** Subnets that overlap with the network of Services: such a Subnet works, except for addresses that a Service has. */
 import { cidrsOverlap } from '../../net/cidr.ts';
 import { familiesOf, formatDualCidr, ofFamily, parseDualCidr } from '../../net/dual.ts';
 import type { Finding } from './finding.ts';
@@ -8,14 +8,14 @@ import type { NamedSubnet, SubnetSettings } from '../defaults/subnet-defaults.ts
 import { effectiveProvider, effectiveVpc, subnetCidrs } from '../defaults/subnet-defaults.ts';
 
 export interface ServiceSettings extends Pick<SubnetSettings, 'defaultVpc'> {
-  /** Network of Services, or one of each family with a comma. */
+  /** Network of Services; one of each family, separated by a comma, in a dual-stack cluster. */
   readonly serviceCidr: string;
 }
 
 /**
- * In the default Vpc alone, as nodes are only there, and what a Service's address stands for is put in by nodes, or by the load balancers of
- * the Vpc. The network of another Vpc is apart from it: tenants may have any. Kube-OVN compares its own three networks at its start, and
- * takes a Subnet that overlaps without a word.
+ * Applies to the default Vpc only: nodes are connected only there, and either nodes or the Vpc's load balancers translate a Service's
+ * address. The network of another Vpc is separate, so tenants may use any. Kube-OVN compares its own three networks at its start, and
+ * accepts an overlapping Subnet silently.
  */
 export function servicesOverlap({ name, spec }: NamedSubnet, settings: ServiceSettings): readonly Finding[] {
   const services = parseDualCidr(settings.serviceCidr);

@@ -1,4 +1,4 @@
-/** Rules between a Subnet and other objects, over plain data that the caller has; and rules for changing one. */
+/** Rules between a Subnet and other objects, over plain data of the caller; and rules for changes of a Subnet. */
 
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { cidrContains, cidrsOverlap, formatCidr } from '../../net/cidr.ts';
@@ -12,20 +12,20 @@ import type { NamedSubnet, SubnetSettings } from '../defaults/subnet-defaults.ts
 import { labelKey } from '../well-known.ts';
 import { commandText } from '../../text/command-text.ts';
 
-/** What a Subnet is judged beside. Each part may be left out where it is not known. */
+/** The other objects with which a Subnet is compared. Unknown parts may be absent. */
 export interface SubnetSurroundings {
   readonly settings: SubnetSettings;
-  /** All Subnets; the judged one may be among them. */
+  /** All Subnets; the Subnet itself may be among them. */
   readonly subnets?: Iterable<NamedSubnet>;
   readonly vpcNames?: ReadonlySet<string>;
-  /** The Vpc that the Subnet names, when it exists. */
+  /** The Vpc that the Subnet names, if it exists. */
   readonly vpc?: { readonly name: string; readonly namespaces: readonly string[] };
-  /** Addresses of the API server and internal addresses of nodes: pods could not reach them through such a Subnet. */
+  /** Addresses of the API server and internal addresses of nodes: pods of a Subnet with these addresses could not reach them. */
   readonly apiServerAddresses?: readonly string[];
   readonly nodeAddresses?: readonly { readonly node: string; readonly address: string }[];
 }
 
-/** The network of `b` that one of `a` overlaps. */
+/** The network of `b` with which one of `a` overlaps. */
 const overlapOf = (a: Dual<Cidr>, b: Dual<Cidr>): Cidr | undefined => {
   for (const own of [a.v4, a.v6]) {
     const other = own && ofFamily(b, own.family);
@@ -40,7 +40,7 @@ const holder = (cidrs: Dual<Cidr>, text: string): Cidr | undefined => {
   return address && cidr && cidrContains(cidr, address) ? cidr : undefined;
 };
 
-/** A Subnet with the name of a Vpc. */
+/** The Subnet has the name of a Vpc. */
 export const subnetNamedAsVpc = (name: string): Finding =>
   findingOf(
     { kind: 'Subnet', name },
@@ -53,7 +53,7 @@ export const subnetNamedAsVpc = (name: string): Finding =>
     },
   );
 
-/** @param other the network of the other Subnet that it overlaps */
+/** @param other the overlapping network of the other Subnet */
 export const subnetOverlap = ({ name, spec }: NamedSubnet, vpc: string, other: Cidr, holder: string): Finding =>
   findingOf(
     { kind: 'Subnet', name },
@@ -66,7 +66,7 @@ export const subnetOverlap = ({ name, spec }: NamedSubnet, vpc: string, other: C
     },
   );
 
-/** Names, where it overlaps, a Subnet that is gone and was not let go by those who have addresses of it. */
+/** Names an overlapping Subnet that was removed by force while its addresses are in use. */
 export const vanished = (name: string): string =>
   `${name}, which is gone and has addresses in use (${commandText`kubectl get ips -l ${labelKey.subnet}=${name}`})`;
 
@@ -83,7 +83,7 @@ export const subnetHoldsNode = ({ name, spec }: NamedSubnet, node: string, addre
     },
   );
 
-/** @param from the Vpc it is in */
+/** @param from the present Vpc */
 export const subnetVpcChanged = (name: string, from: string, to: string): Finding =>
   findingOf(
     { kind: 'Subnet', name },
@@ -96,7 +96,7 @@ export const subnetVpcChanged = (name: string, from: string, to: string): Findin
     },
   );
 
-/** A network that runs in OVN stays there. */
+/** The provider cannot change while OVN implements the network. */
 export const subnetProviderChanged = (name: string, provider: string): Finding =>
   findingOf(
     { kind: 'Subnet', name },
@@ -109,7 +109,7 @@ export const subnetProviderChanged = (name: string, provider: string): Finding =
     },
   );
 
-/** The rules that the Subnet breaks beside other objects. */
+/** The rules between objects that the Subnet breaks. */
 export const subnetConflicts = (subnet: NamedSubnet, around: SubnetSurroundings): readonly Finding[] => {
   const { name, spec } = subnet;
   const findings = new Findings({ kind: 'Subnet', name });
@@ -186,7 +186,7 @@ const namespaces = (findings: Findings, { spec }: NamedSubnet, vpc: string, arou
       });
 };
 
-/** What holds a Subnet's addresses now: the number of them, by family. */
+/** The number of observed holders of a Subnet's addresses, by family. */
 export interface SubnetUsage {
   readonly v4: number | bigint;
   readonly v6: number | bigint;
@@ -200,7 +200,7 @@ const gatewayOf = (text: string | undefined, family: 4 | 6): string => {
   return '';
 };
 
-/** The rules that a change breaks. `usage` is what is observed, not what the object says of itself. */
+/** The rules that a change breaks. `usage` is observed, not taken from the object's status. */
 export const subnetUpdateFindings = (
   before: NamedSubnet,
   after: NamedSubnet,

@@ -1,9 +1,9 @@
-/** Fields of a Subnet that are written as something that they cannot be: Kube-OVN puts them right, and so does Kiln, not without a word. */
+/** Fields of a Subnet with impossible values: Kube-OVN corrects them, and so does Kiln, and reports the correction. */
 import type { Finding } from './finding.ts';
 import { findingOf } from './finding.ts';
 import type { NamedSubnet, SubnetDefaults } from '../defaults/subnet-defaults.ts';
 
-/** @param defaults what `subnetDefaults` changes of the Subnet */
+/** @param defaults the changes of `subnetDefaults` */
 export function correctedFields({ name, spec }: NamedSubnet, defaults: SubnetDefaults): readonly Finding[] {
   const subject = { kind: 'Subnet', name };
   const findings: Finding[] = [];

@@ -1,6 +1,6 @@
 /**
- * Fields of a Subnet that say something only together with something else that is not so: they do nothing, and whoever sets them expects
- * more. Those that are not implemented at all are told as such, and not here.
+ * Ineffective fields of a Subnet: they need another setting that is absent. Kiln reports them, since the user expects an effect. Fields
+ * that Kiln does not implement at all are reported elsewhere.
  */
 import type { Finding } from './finding.ts';
 import { findingOf } from './finding.ts';
@@ -13,7 +13,7 @@ interface Need {
   readonly met: boolean;
 }
 
-/** One for each field that is set and does nothing, with the first of its needs that is not met. */
+/** One finding for each ineffective field, with the first missing setting. */
 export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
   const { dhcpV4Options = '', dhcpV6Options = '', ipv6RAConfigs = '', allowSubnets = [], acls = [], routeTable = '' } = spec;
   const { gatewayType = '', gatewayNode = '', gatewayNodeSelectors = [], vlan = '' } = spec;

@@ -1,4 +1,4 @@
-/** Rules that a Subnet's spec must keep by itself. Rules about other objects are in `subnet-conflicts.ts`. */
+/** Rules for a Subnet's spec alone. Rules between objects are in `subnet-conflicts.ts`. */
 
 import type { Reason } from '../reasons.ts';
 import { databaseTextProblem } from '../values/database-text.ts';
@@ -28,7 +28,7 @@ const ACL_PRIORITY_MAXIMUM = 32_767;
 const aclDirections = ['from-lport', 'to-lport'];
 const aclActions = ['allow', 'allow-related', 'allow-stateless', 'drop', 'reject', 'pass'];
 
-/** The rules that the spec breaks; empty when it is sound. What `subnetDefaults` puts right is no breach. */
+/** The rules that the spec breaks; empty if it is valid. What `subnetDefaults` corrects breaks no rule. */
 export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] => {
   const findings = new Findings({ kind: 'Subnet', name });
   if (name === spec.vpc)
@@ -61,7 +61,7 @@ export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] 
   return findings.list;
 };
 
-/** Of a label's key without prefix, and of its value (Kubernetes). */
+/** Longest label key without prefix, and longest label value, in Kubernetes. */
 const LONGEST_LABEL = 63;
 
 const isSet = (text: string | undefined): text is string => text !== undefined && text !== '';
@@ -103,7 +103,7 @@ const cidrsOf = (findings: Findings, spec: SubnetSpec): Dual<Cidr> | undefined =
   return cidrs;
 };
 
-/** Checks an address of the Subnet; returns it when it can be a host's. */
+/** Checks an address of the Subnet; returns it if a host can have it. */
 const hostAddress = (
   findings: Findings,
   field: string,
@@ -128,7 +128,7 @@ const hostAddress = (
   return address;
 };
 
-/** One address, or one of each family, that must be fit for a host. */
+/** Checks one address or one of each family; a host must be able to have each. */
 const dualAddress = (findings: Findings, field: string, value: string, cidrs: Dual<Cidr>, code: Reason): readonly Address[] => {
   const result = parseDualAddress(value);
   if (result.ok) return splitList(value).flatMap((text) => hostAddress(findings, field, value, text, cidrs, code) ?? []);
@@ -206,7 +206,7 @@ const mtu = (findings: Findings, spec: SubnetSpec, cidrs: Dual<Cidr>): void => {
     });
 };
 
-/** Fields that take one of a few words. */
+/** Fields with a fixed set of values. */
 const choices = (findings: Findings, spec: SubnetSpec): void => {
   const fields = {
     gatewayType: { code: 'SubnetGatewayTypeInvalid', words: ['distributed', 'centralized'] },
@@ -286,10 +286,12 @@ const natRule = (findings: Findings, path: string, { action = '', match = {} }: 
     breach('match', `${match.srcIPs ?? ''} to ${match.dstIPs ?? ''}`, 'mixes IPv4 and IPv6', 'write one rule for each family');
 };
 
-/** Whether a finding is about one ACL or one option, which is left out while the Subnet is carried out with the others. */
+/** Whether a finding is about one ACL or one option: Kiln omits that one and implements the rest of the Subnet. */
 export const isLeftOut = ({ code }: Pick<Finding, 'code'>): boolean => code === 'SubnetAclInvalid' || code === 'SubnetOptionsInvalid';
 
-/** One ACL that the database refuses would hold back the whole transaction; one that ovn-controller cannot read is dropped on each node. */
+/**
+ * If the database rejected one ACL, it would reject the whole transaction; an ACL that ovn-controller cannot parse is dropped on each node.
+ */
 const acls = (findings: Findings, spec: SubnetSpec): void => {
   const seen = new Map<string, { readonly index: number; readonly action: string }>();
   for (const [index, { direction = '', action = '', match = '', priority = 0 }] of (spec.acls ?? []).entries()) {

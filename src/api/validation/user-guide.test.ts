@@ -1,4 +1,4 @@
-/** The examples of Kube-OVN's user guide break none of our rules. */
+/** The examples in Kube-OVN's user guide break none of our rules. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface Manifest {
   readonly spec?: { readonly template?: { readonly metadata?: { readonly annotations?: Labels } } };
 }
 
-/** A Subnet that holds every address: the guide's own are spread over its pages. */
+/** A Subnet with every address: the Subnets of the guide's addresses are on different pages. */
 const anywhere = { name: '', spec: { cidrBlock: '0.0.0.0/0,::/0' } };
 
 const findingsOf = ({ kind, metadata: { name, annotations }, spec = {} }: Manifest): readonly Finding[] | undefined => {
@@ -41,7 +41,7 @@ const findingsOf = ({ kind, metadata: { name, annotations }, spec = {} }: Manife
   return asked && podNetworkFindings({ kind, name }, asked);
 };
 
-/** Pages that show a part of a Subnet only, without its network. */
+/** Pages that show only a part of a Subnet, without its network. */
 const fragments = ['advance__with-submariner__1.yaml', 'guide__subnet__9.yaml', 'start__non-primary-mode__1.yaml'];
 
 test("examples of Kube-OVN's user guide", { skip: existsSync(manifests) ? false : `${manifests} is not there` }, () => {

@@ -1,4 +1,4 @@
-/** Rules that a Vpc must keep. */
+/** Rules for a Vpc. */
 
 import { addressProblem, parseAddress } from '../../net/address.ts';
 import { canonicalCidr, cidrProblem, parseCidr } from '../../net/cidr.ts';
@@ -20,7 +20,7 @@ export interface NamedVpc {
   readonly spec: VpcSpec;
 }
 
-/** The rules that the Vpc breaks by itself; empty when it is sound. What `vpcDefaults` puts right is no breach. */
+/** The rules that the Vpc's spec breaks; empty if it is valid. What `vpcDefaults` corrects breaks no rule. */
 export const vpcFindings = ({ name, spec }: NamedVpc): readonly Finding[] => {
   const findings = new Findings({ kind: 'Vpc', name });
   staticRoutes(findings, spec.staticRoutes ?? []);
@@ -50,7 +50,7 @@ export const vpcFindings = ({ name, spec }: NamedVpc): readonly Finding[] => {
   return findings.list;
 };
 
-/** A Vpc with the name of a Subnet. */
+/** The Vpc has the name of a Subnet. */
 export const vpcNamedAsSubnet = (name: string): Finding =>
   findingOf(
     { kind: 'Vpc', name },
@@ -63,7 +63,7 @@ export const vpcNamedAsSubnet = (name: string): Finding =>
     },
   );
 
-/** The destination or source of a route in one spelling, and its family. */
+/** The destination or source of a route in canonical spelling, and its family. */
 const prefixOf = (text: string): { readonly text: string; readonly family: 4 | 6 } | undefined => {
   const cidr = parseCidr(text.includes('/') || parseAddress(text) === undefined ? text : hostCidr(text));
   return cidr && { text: canonicalCidr(text.includes('/') ? text : hostCidr(text)) ?? text, family: cidr.family };

@@ -1,13 +1,11 @@
-/**
- * Durations as people write them in annotations and flags: `24h`, `90m`, `1h30m`, `7d`. The units of Go, and days.
- */
+/** Durations in annotations and flags: `24h`, `90m`, `1h30m`, `7d`. The units of Go, and days. */
 const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 const PART = /(\d{1,9})([dhms])/g;
 const WHOLE = /^(\d{1,9}[dhms]){1,4}$/;
-/** Far enough, and a time that can still be written down. */
+/** Longer than any use, and the resulting time can still be formatted. */
 const LONGEST = 100 * 365 * 86_400_000;
 
-/** Milliseconds; undefined for what is no duration, is zero, or is longer than a hundred years. */
+/** Milliseconds; undefined if the text is not a duration, is zero, or is longer than a hundred years. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (!WHOLE.test(trimmed)) return undefined;

@@ -1,4 +1,4 @@
-/** A user's match, as OVN will read it (`src/match`): in words for a message. */
+/** Checks a user's match as OVN parses it (`src/match`), with a message for the user. */
 import { matchProblem } from '../../match/match-problem.ts';
 import type { MatchProblem } from '../../match/match-problem.ts';
 
@@ -7,18 +7,18 @@ export { namesInMatch } from '../../match/names-in-match.ts';
 export type { NamedInMatch } from '../../match/names-in-match.ts';
 
 const RULE = 'it is a match of OVN (ovn-sb(5), table Logical_Flow), such as ip4.src == 10.0.0.0/8 && tcp.dst == {80, 443}';
-/** Longest text that is read, in UTF-16 units: OVN would take it, and every node would have to read it again and again. */
+/** Longest text that Kiln accepts, in UTF-16 units. OVN would accept more, but every node would parse it again and again. */
 const LONGEST = 65_536;
 const TOO_LONG = { problem: `is longer than ${LONGEST} characters`, rule: RULE };
-/** Longest part of the wrong word that a message repeats. */
+/** Longest part of the wrong token in a message. */
 const SHOWN = 40;
 
-/** What is wrong with a policy's match; undefined where OVN takes it. */
+/** The fault of a policy's match; undefined if OVN accepts it. */
 export function matchBreach(text: string): { readonly problem: string; readonly rule: string } | undefined {
   return text.length > LONGEST ? TOO_LONG : inWords(matchProblem(text));
 }
 
-/** The same of an ACL's, which OVN puts into parentheses: a comment to the end of the line would swallow what follows. */
+/** The same for an ACL's match. Kiln puts it into parentheses, and a comment to the end of the line would hide the closing one. */
 export function aclMatchBreach(text: string): { readonly problem: string; readonly rule: string } | undefined {
   if (text.length > LONGEST) return TOO_LONG;
   const alone = matchProblem(text);

@@ -1,4 +1,4 @@
-/** Names of objects, as an API server takes them: a DNS subdomain (RFC 1123 section 2.1). */
+/** Names of objects that an API server accepts: a DNS subdomain (RFC 1123 section 2.1). */
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 export function isObjectName(text: string): boolean {

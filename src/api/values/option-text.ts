@@ -1,31 +1,31 @@
 /**
- * Options as Kube-OVN's specs write them: `k=v,k=v`. A list inside a value has semicolons, which OVN wants as commas. One that OVN would
- * not take is left out: it would take the others with it.
+ * Options in Kube-OVN's specs: `k=v,k=v`. A list inside a value has semicolons, and OVN requires commas. Kiln omits an option that OVN
+ * would reject, since OVN would reject the others with it.
  */
 import { dhcpOptionProblem, dhcpOptionValue } from '../../match/dhcp-option.ts';
 import { databaseTextProblem } from './database-text.ts';
 
-/** What the options are for: answers to DHCP, or router advertisements (ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`). */
+/** Purpose of the options: DHCP replies, or router advertisements (ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`). */
 export type OptionsFor = 'DHCPv4' | 'DHCPv6' | 'RA';
 
 interface Item {
-  /** As it was written. */
+  /** The item as the user wrote it. */
   readonly item: string;
   readonly name: string;
   readonly value: string;
   readonly problem: string | undefined;
 }
 
-/** Longest text that is read, in UTF-16 units: an answer of DHCP holds far less. */
+/** Longest text that Kiln accepts, in UTF-16 units: a DHCP reply has far less room. */
 const LONGEST = 65_536;
 const TOO_LONG = { problem: `is longer than ${LONGEST} characters`, rule: 'one answer has to hold all options' };
 
-/** The options, without those that have a problem. */
+/** The valid options. */
 export function parseOptions(text: string, of: OptionsFor): Record<string, string> {
   return Object.fromEntries(itemsOf(text, of).flatMap(({ name, value, problem }) => (problem === undefined ? [[name, value]] : [])));
 }
 
-/** How options break the rules, to read on after the quoted text; empty where all are sound. */
+/** The faults of the options; each continues a sentence after the quoted text. Empty if all are valid. */
 export function optionProblems(text: string, of: OptionsFor): readonly { readonly problem: string; readonly rule: string }[] {
   const unfit = databaseTextProblem(text);
   if (unfit !== undefined) return [{ problem: unfit.problem, rule: unfit.rule }];
@@ -61,7 +61,7 @@ function itemsOf(text: string, of: OptionsFor): readonly Item[] {
   });
 }
 
-/** ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`; undefined is any text. */
+/** ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`; undefined allows any text. */
 const ADVERTISEMENT: Readonly<Record<string, { readonly is: RegExp; readonly words: string } | undefined>> = {
   address_mode: { is: /^(slaac|dhcpv6_stateful|dhcpv6_stateless)$/, words: 'slaac, dhcpv6_stateful or dhcpv6_stateless' },
   router_preference: { is: /^(HIGH|MEDIUM|LOW)$/, words: 'HIGH, MEDIUM or LOW' },

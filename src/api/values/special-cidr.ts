@@ -1,4 +1,4 @@
-/** Networks that mean something of their own and cannot be a Subnet's. */
+/** Networks with a special meaning, which no Subnet can have. */
 
 import { cidrsOverlap, parseCidr } from '../../net/cidr.ts';
 import type { Cidr } from '../../net/cidr.ts';
@@ -19,7 +19,7 @@ const special: readonly { readonly cidr: string; readonly meaning: string }[] = 
 
 const parsed = special.map(({ cidr, meaning }) => ({ text: cidr, meaning, cidr: parseCidr(cidr) }));
 
-/** The special network that `cidr` has addresses of, in words; undefined when there is none. */
+/** The meaning of the special network that overlaps with `cidr`; undefined if there is none. */
 export const specialNetworkIn = (cidr: Cidr): string | undefined => {
   const hit = parsed.find((entry) => entry.cidr !== undefined && cidrsOverlap(entry.cidr, cidr));
   return hit === undefined ? undefined : `${hit.text} (${hit.meaning})`;

@@ -59,6 +59,7 @@ export class RowReports {
 
   /** The owners of the outputs for the row, the winner first. */
   #ownersOf(id: RowId): readonly string[] {
-    return (this.#desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
+    // A leftover is no claim: it gives way to every rule.
+    return (this.#desired.row(id)?.rows ?? []).filter((row) => row.leftover !== true).map(({ owner }) => ownerText(owner));
   }
 }

@@ -340,6 +340,7 @@ const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 /** Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and contents. */
 export function older(a: RowOutput, b: RowOutput): number {
   return (
+    Number(a.leftover === true) - Number(b.leftover === true) ||
     Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||
     byText(a.owner.created, b.owner.created) ||
     byText(a.owner.uid, b.owner.uid) ||

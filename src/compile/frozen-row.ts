@@ -2,16 +2,19 @@
  * Rows emitted as they are observed: a row that no rule emits would be collected. For frozen Subnets, networks whose Subnet was removed by
  * force, and objects whose desired rows are unknown for now.
  */
-import { OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
+import { LEFTOVER_RULE, OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import type { RowOwner, RowOutput } from './output.ts';
 
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
-/** All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys. */
+/** All rows with this owner text (`<kind>/<namespace>/<name>`), as they are, with their ownership keys; leftovers have a rule of their own. */
 export function frozenRows(world: World, owner: string): readonly RowOutput[] {
-  return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => frozenRow(world, id) ?? []);
+  return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => {
+    const ownership = world.rows.state(id)?.ownership;
+    return ownership?.kind === 'ours' && ownership.rule === LEFTOVER_RULE ? [] : (frozenRow(world, id) ?? []);
+  });
 }
 
 /** A row as it is, with its ownership keys; undefined if it is not ours. */

@@ -19,6 +19,7 @@ import { attachmentFindings } from './pod/network-attachment.ts';
 import { pod } from './pod/pod.ts';
 import { reservedIp } from './ip/reserved-ip.ts';
 import { retainedPort } from './pod/retained-port.ts';
+import { leftoverRows } from './leftover-rows.ts';
 import { rowConflictReport } from './row-conflict.ts';
 import { subnetAcls } from './subnet/rows/subnet-acls.ts';
 import { subnetDhcp } from './subnet/rows/subnet-dhcp.ts';
@@ -95,6 +96,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   iptablesEip,
   ...natRuleAnnotations,
   rowConflictReport,
+  leftoverRows,
   unimplemented,
   ...unsupportedAddressFields,
   podAnnotationUnimplemented,

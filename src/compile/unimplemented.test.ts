@@ -123,7 +123,10 @@ test("Kube-OVN's finalizer is removed when the object is deleted, and not sooner
     const [write] = writes(scene, { ...reported, terminating: true }, { metadata: going });
     assert.ok(write?.verb === 'patch' && write.resourceVersion === '7', resource);
     assert.deepEqual((patchOf(write)['metadata'] as { readonly finalizers: unknown }).finalizers, ['example.com/other'], resource);
-    assert.match(write.events[0]?.message ?? '', / one is deleted, and what Kube-OVN made of it in OVN and on nodes stays: /);
+    assert.match(
+      write.events[0]?.message ?? '',
+      / one is deleted\. What Kube-OVN made of it on nodes stays, and in OVN what is left over: /,
+    );
     const [, ...more] = writes(scene, { ...reported, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
     assert.deepEqual(more, [], `${resource} waits for its other owner alone`);
   }

@@ -32,7 +32,7 @@ export const unimplemented: Rule = {
 /** Kube-OVN's controller put a finalizer on it, which no other program would remove. */
 function released({ resource, key }: UnimplementedObject): Pick<PatchOutput, 'finalizer' | 'event'> {
   const subject = `${traitsOf(resource).kind} ${key}`;
-  const message = `${subject} is deleted, and what Kube-OVN made of it in OVN and on nodes stays: this version of Kiln does not implement it; ovn-nbctl show, and remove its rows by hand`;
+  const message = `${subject} is deleted. What Kube-OVN made of it on nodes stays, and in OVN what is left over: this version of Kiln does not implement it; kiln status`;
   return { finalizer: false, event: { type: 'Warning', reason: REASON, message } };
 }
 

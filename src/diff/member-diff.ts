@@ -38,10 +38,12 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
   const missing: string[] = [];
+  // It is retained with what Kube-OVN put into it.
+  const isLeftover = slot?.rows[0]?.leftover === true;
   const look = (key: MemberKey): void => {
     const desired = slot?.members.get(key)?.output;
     if (desired !== undefined) contribute(id, uuid, desired, held, context, missing, edits);
-    else edits.push(...removalOf(id, uuid, key, slot, held, context));
+    else if (!isLeftover) edits.push(...removalOf(id, uuid, key, slot, held, context));
   };
   if (keys !== 'all') for (const key of keys) look(key);
   else {
@@ -53,7 +55,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
       if (among === undefined) present.set(output.column, new Set([value]));
       else among.add(value);
     }
-    for (const key of otherKeys(id, slot, held, present, context)) look(key);
+    if (!isLeftover) for (const key of otherKeys(id, slot, held, present, context)) look(key);
   }
   if (edits.length === 0) return missing.length === 0 ? CONVERGED : { kind: 'waiting', on: missing };
   if (held !== undefined) edits.unshift(guard(held));

@@ -356,5 +356,8 @@ function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): bo
 
 function foreignSentence(id: RowId, row: Observed): string {
   const program = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
-  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}; rename the object or remove that row`;
+  // With a load balancer the Services end that it serves.
+  const way =
+    row.table === 'Load_Balancer' ? 'its vips may be in use: keep that row, and rename the object' : 'rename the object or remove that row';
+  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}; ${way}`;
 }

@@ -10,11 +10,12 @@ import { RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
 import { stateOf } from './object-state.ts';
+import { leftoverGroups, leftoverText } from './leftovers.ts';
 import { strandedRows } from './stranded-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
 export interface Finding {
-  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full';
+  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full' | 'left over';
   readonly kind: string;
   readonly resource: ResourceName;
   /** `namespace/name` or `name`. */
@@ -72,7 +73,11 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
   return {
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
-    findings: [...objectFindings(world, chosen), ...fullSubnets(world, chosen), ...(chosen === ALL ? leftBehind(world) : [])],
+    findings: [
+      ...objectFindings(world, chosen),
+      ...fullSubnets(world, chosen),
+      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world)] : []),
+    ],
   };
 }
 
@@ -127,6 +132,14 @@ function fullSubnets(world: World, chosen: Chosen): Finding[] {
 
 function leftBehind(world: World): readonly Finding[] {
   return strandedRows(world).map((row) => ({ what: 'blocked', kind: traitsOf(row.resource).kind, ...row, since: '' }));
+}
+
+/** What serves no object that exists is told of the default Vpc, whose network it is in. */
+function leftovers(world: World): readonly Finding[] {
+  return leftoverGroups(world).map((group) => {
+    const { resource, key } = group.object ?? { resource: 'vpcs', key: world.settings.defaultVpc };
+    return { what: 'left over', kind: traitsOf(resource).kind, resource, key, ...leftoverText(group), since: '' };
+  });
 }
 
 function finding(what: Finding['what'], resource: ResourceName, key: string, message: string, since: string): Finding {

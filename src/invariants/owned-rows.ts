@@ -8,6 +8,7 @@ import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { NAT_RULES } from '../world/nat-rules.ts';
+import { resourceOfKind } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { addressObjects } from './address-holders.ts';
 import type { Violation } from './violation.ts';
@@ -112,7 +113,12 @@ function uidOf(world: World, kind: string, key: string): string | undefined {
       return world.ovnEips.peek(key)?.metadata.uid;
     case 'namespace':
       return world.namespaces.peek(key)?.metadata.uid;
-    default:
-      return undefined;
+    case 'ovndnatrule':
+      return world.natRules['ovn-dnat-rules'].peek(key)?.metadata.uid;
+    default: {
+      // Of a kind that is not implemented: what Kube-OVN left for it.
+      const resource = resourceOfKind(kind);
+      return resource === undefined ? undefined : world.unimplemented.peek(`${resource}/${key}`)?.uid;
+    }
   }
 }

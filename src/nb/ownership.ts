@@ -12,6 +12,8 @@ export const RULE_KEY = 'kiln.io/rule';
 export const SEAL_KEY = 'kiln.io/seal';
 /** The MAC that a row had when Kiln adopted it: Kube-OVN draws MACs at random, and the row keeps that one. */
 export const MAC_KEY = 'kiln.io/mac';
+/** The rule of rows that Kube-OVN left and that are retained as they are. */
+export const LEFTOVER_RULE = 'leftover';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 
@@ -63,7 +65,7 @@ export interface Place {
   readonly containers: readonly Container[];
 }
 
-type ExternalIds = ReadonlyMap<unknown, unknown>;
+export type ExternalIds = ReadonlyMap<unknown, unknown>;
 
 /** Tables with rows that Kube-OVN makes without the vendor key, in a parent that has it. */
 const KEYLESS_INSIDE: ReadonlySet<string> = new Set([

@@ -5,12 +5,15 @@
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import type { Container, Ownership } from '../nb/ownership.ts';
-import { hasKilnKey, dependsOnPlace, ownershipOf } from '../nb/ownership.ts';
+import { dependsOnPlace, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isOwnUuid } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
+import type { LegacyRow, Served } from '../nb/served-object.ts';
+import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
+import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, type Source } from './source.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
@@ -36,6 +39,9 @@ export interface ReadRows {
   hasMember(id: RowId, column: string, member: RowId): boolean;
   /** Identities of our rows with this owner text (`<kind>/<namespace>/<name>`). */
   ownedBy(owner: string): ReadonlySet<RowId>;
+  readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
+  /** The object that a row serves as its keys and its place show, whoever its owner is; tracked with the row. */
+  serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
   ecmpRoutes(route: RowId): ReadonlySet<RowId>;
 }
@@ -55,6 +61,7 @@ function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknow
 }
 
 export class ObservedRows implements ReadRows {
+  readonly leftovers: LeftoverRows;
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
   readonly #byId = new Map<RowId, Identity>();
@@ -72,6 +79,7 @@ export class ObservedRows implements ReadRows {
   constructor(reactor: Reactor) {
     this.#reactor = reactor;
     this.#ecmp = new EcmpRoutes(reactor);
+    this.leftovers = new LeftoverRows(reactor);
   }
 
   onChange(listener: RowsListener): void {
@@ -214,6 +222,11 @@ export class ObservedRows implements ReadRows {
     return bucketOf(this.#byOwner.get(owner));
   }
 
+  serves(id: RowId): Served | undefined {
+    const entry = bestOf(this.#read(id, 'contents'));
+    return entry === undefined ? undefined : servedObject(this.#asServing(entry));
+  }
+
   ecmpRoutes(route: RowId): ReadonlySet<RowId> {
     return this.#ecmp.of(route);
   }
@@ -326,6 +339,7 @@ export class ObservedRows implements ReadRows {
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
+    this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
     const { rows } = identity;
     if (rows === undefined) this.#ecmp.put(id);
@@ -373,6 +387,7 @@ export class ObservedRows implements ReadRows {
     const before = this.#entries.get(uuid);
     if (before === undefined) return;
     this.#entries.delete(uuid);
+    this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);
     identity.rows = others.length === 0 || namesake === undefined ? namesake : [namesake, ...others];
@@ -381,6 +396,26 @@ export class ObservedRows implements ReadRows {
     touched.add(before.id);
     this.#touchFacet(before.id, 'state');
     identity.tidy();
+  }
+
+  /** The owner text under which it is a leftover. */
+  #leftBy(entry: Entry): string | undefined {
+    const { ownership } = entry;
+    if (ownership.kind === 'ours') return ownership.rule === LEFTOVER_RULE ? ownership.owner : undefined;
+    return ownership.kind === 'legacy' ? servedObject(this.#asServing(entry))?.owner : undefined;
+  }
+
+  #asServing({ table, row, parent }: Pick<Entry, 'table' | 'row' | 'parent'>): LegacyRow {
+    const container = parent === undefined ? undefined : this.#replica?.table(parent.table).get(parent.uuid);
+    return {
+      table,
+      name: String(row['name'] ?? ''),
+      externalIds: externalIdsOf(row) ?? new Map(),
+      ...(container !== undefined &&
+        parent !== undefined && {
+          container: this.#asServing({ table: parent.table, row: container, parent: this.parentsOf(parent.uuid)[0] }),
+        }),
+    };
   }
 
   #own(entry: Entry): void {

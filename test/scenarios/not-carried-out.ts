@@ -177,7 +177,7 @@ export const notCarriedOut: readonly Scenario[] = [
         'OvnFip',
         'h70-fip',
         'NotCarriedOut',
-        /^OvnFip h70-fip is deleted, and what Kube-OVN made of it in OVN and on nodes stays/,
+        /^OvnFip h70-fip is deleted\. What Kube-OVN made of it on nodes stays, and in OVN what is left over/,
       );
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h70'), []);

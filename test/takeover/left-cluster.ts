@@ -13,7 +13,11 @@ import type { KubeClient } from '../../src/kube/client.ts';
 import type { KubeObject, ObjectMeta } from '../../src/kube/resource.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES, traitsOf } from '../../src/world/resources.ts';
+import type { Finding } from '../../src/explain/status.ts';
+import { leftoverGroups } from '../../src/explain/leftovers.ts';
+import { statusOf } from '../../src/explain/status.ts';
 import { TABLES } from '../../src/nb/tables.ts';
+import { until } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
 import { freshLook } from '../../src/testing/fresh-look.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
@@ -121,6 +125,29 @@ export class TakenOver implements AsyncDisposable {
     ];
   }
 
+  /** What `kiln status` and `kiln diff` say that Kube-OVN left, by UUID; with the sentences. */
+  async leftovers(): Promise<{ readonly rows: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
+    await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
+    const groups = leftoverGroups(look.world);
+    return {
+      rows: new Set(groups.flatMap(({ rows }) => rows.map(({ uuid }) => uuid))),
+      findings: statusOf(look.world, true).findings.filter(({ what }) => what === 'left over'),
+    };
+  }
+
+  /** Rows of every table that say of no object of Kiln's that they are for it, by UUID, with their table. */
+  async rowsWithoutOwner(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const table of [...TABLES.map((spec) => spec.table), 'HA_Chassis_Group', 'BFD', 'Meter'].filter((one) => one !== 'NB_Global')) {
+      const printed = await this.#cluster.ovn.nbctl('--format=json', '--data=json', '--columns=_uuid,external_ids', 'list', table);
+      for (const [uuid, externalIds] of (
+        JSON.parse(printed) as { readonly data: readonly (readonly [readonly [string, string], unknown])[] }
+      ).data)
+        if (!JSON.stringify(externalIds).includes('kiln.io/owner')) found.set(uuid[1], table);
+    }
+    return found;
+  }
+
   async list(resource: ResourceName): Promise<readonly PrintedLeft[]> {
     return await this.#cluster.client.listAll<PrintedLeft>(traitsOf(resource));
   }
@@ -128,6 +155,19 @@ export class TakenOver implements AsyncDisposable {
   /** Status of the condition; undefined where there is none. */
   ready({ status }: PrintedLeft): string | undefined {
     return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  /** Deletes every object of the resource; those that pods, nodes and namespaces run on stay. */
+  async deleteAll(resource: ResourceName, kept: readonly string[] = []): Promise<void> {
+    const { client } = this.#cluster;
+    for (const { metadata } of await this.list(resource))
+      if (!kept.includes(metadata.name)) await client.delete(traitsOf(resource), metadata, { gracePeriodSeconds: 0 });
+  }
+
+  /** Waits until there is no object of the resource but these. */
+  async gone(resource: ResourceName, kept: readonly string[] = []): Promise<void> {
+    const names = async (): Promise<readonly string[]> => (await this.list(resource)).map(({ metadata }) => metadata.name);
+    await until(`${resource} are gone`, async () => (await names()).every((name) => kept.includes(name)));
   }
 
   /** Identity of every row of Kube-OVN's or Kiln's, by UUID. */

@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
+import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
@@ -58,9 +59,11 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const plan = look.plan();
   const conflicts = look.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
+  const left = leftoverGroups(look.world);
   const count = plan.rows.length + plan.objects.length;
-  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', planJson(plan)));
+  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left }));
   else if (count > 0) io.out(planLines(plan));
+  if (flags.output === 'table') for (const line of leftoverLines(left)) io.say(line);
   if (count === 0) io.say('nothing to do');
   return count === 0 ? EXIT.fine : EXIT.findings;
 }

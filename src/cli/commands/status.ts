@@ -60,6 +60,7 @@ const GRAVITY: Readonly<Record<Finding['what'], number>> = {
   'not admitted': 4,
   misbound: 5,
   'without effect': 6,
+  'left over': 7,
 };
 
 export function addStatus(program: Command): void {

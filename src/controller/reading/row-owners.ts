@@ -12,6 +12,10 @@ export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map
   ['namespace', 'namespaces'],
   ['vip', 'vips'],
   ['ovneip', 'ovn-eips'],
+  // Of what Kube-OVN left.
+  ['networkpolicy', 'networkpolicies'],
+  ['securitygroup', 'security-groups'],
+  ['ovndnatrule', 'ovn-dnat-rules'],
 ]);
 
 export function resourceOfOwner(owner: string): { readonly resource: ResourceName; readonly key: string } | undefined {

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { leftoverGroups, leftoverText } from '../explain/leftovers.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+
+let made = 0;
+
+/** As Kube-OVN leaves a row: with its vendor's key, or before 1.15 without. */
+function left(
+  scene: PodScene,
+  table: string,
+  columns: object,
+  home?: { readonly table: string; readonly name: string; readonly column: string },
+): void {
+  const { bench } = scene;
+  const found = home === undefined ? undefined : [...bench.northbound.table(home.table)].find(([, row]) => row['name'] === home.name);
+  const parent = home === undefined || found === undefined ? undefined : { table: home.table, uuid: found[0], column: home.column };
+  bench.foreignRow(table, `70000000-0000-4000-8000-${(++made).toString().padStart(12, '0')}`, { ...columns }, parent);
+}
+
+const VENDOR = { vendor: 'kube-ovn' };
+const POLICIES = { table: 'Logical_Router', name: 'blue', column: 'policies' };
+const POLICY = { priority: 10, match: 'ip4.src == 10.9.0.0/24', action: 'drop' };
+const POLICY_ID = 'blue|10|ip4.src == 10.9.0.0/24';
+
+function withVpc(): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
+  scene.bench.settle();
+  return scene;
+}
+
+function told(scene: PodScene): readonly string[] {
+  return leftoverGroups(scene.bench.world).map((group) => leftoverText(group).message);
+}
+
+test('a policy that Kube-OVN left in the router of a Vpc is retained and reported, and goes with the Vpc', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);
+  bench.settle();
+  assert.equal(bench.externalIds('Logical_Router_Policy', POLICY_ID)['kiln.io/owner'], 'vpc//blue');
+  assert.equal(bench.row('Logical_Router_Policy', POLICY_ID)?.['action'], 'drop');
+  assert.deepEqual(told(scene), [
+    `Kube-OVN left 1 row for Vpc blue; Kiln keeps it as it is until the Vpc is deleted: Logical_Router_Policy ${POLICY_ID} (drop)`,
+  ]);
+  bench.delete('vpcs', 'blue');
+  bench.settle();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')),
+    [],
+  );
+  assert.equal(bench.object('vpcs', 'blue'), undefined);
+});
+
+test('of equal policies one stays when the Vpc asks for it, and none when it does no more', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  for (let i = 0; i < 3; i++) left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);
+  bench.edit('vpcs', 'blue', { policyRoutes: [POLICY] });
+  bench.settle();
+  assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 1);
+  assert.deepEqual(told(scene), []);
+  bench.edit('vpcs', 'blue', { policyRoutes: [] });
+  bench.settle();
+  assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 0);
+});
+
+test('what serves a node goes with it, also where the node was gone before the start', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.settle();
+  const policy = (node: string): object => ({
+    ...{ priority: 29_500, match: `ip4.src == $apps.${node}_ip4`, action: 'reroute', nexthops: new Set(['100.64.0.9']) },
+    external_ids: { ...VENDOR, subnet: 'apps', node },
+  });
+  const home = { table: 'Logical_Router', name: 'ovn-cluster', column: 'policies' };
+  left(scene, 'Logical_Router_Policy', policy('n1'), home);
+  left(scene, 'Logical_Router_Policy', policy('dead'), home);
+  left(scene, 'Port_Group', { name: 'node.dead', external_ids: { np: 'node/dead' } });
+  bench.settle();
+  const rows = (): readonly string[] => bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('29500'));
+  assert.deepEqual(rows(), ['ovn-cluster|29500|ip4.src == $apps.n1_ip4']);
+  assert.equal(bench.row('Port_Group', 'node.dead'), undefined);
+  bench.delete('nodes', 'n1');
+  bench.settle();
+  assert.deepEqual(rows(), []);
+});
+
+test('a group of a SecurityGroup that Kube-OVN left keeps the ports of running pods', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.pod('web');
+  bench.settle();
+  bench.world.unimplemented.set('security-groups/sg', { resource: 'security-groups', key: 'sg', uid: 'u', feature: 'SecurityGroup' });
+  const [port] = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
+  left(scene, 'Port_Group', { name: 'ovn.sg.sg', ports: new Set([port]), external_ids: { sg: 'sg', type: 'security_group' } });
+  bench.settle();
+  assert.equal(bench.externalIds('Port_Group', 'ovn.sg.sg')['kiln.io/owner'], 'securitygroup//sg');
+  assert.deepEqual(bench.list('Port_Group', 'ovn.sg.sg', 'ports'), ['Logical_Switch_Port/web.shop']);
+  bench.world.unimplemented.delete('security-groups/sg');
+  bench.settle();
+  assert.equal(bench.row('Port_Group', 'ovn.sg.sg'), undefined);
+});
+
+test('what serves no object that exists is left alone, and reported with what it names', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  const match = 'ip4.src == $gone_set';
+  const columns = { priority: 5, match, action: 'allow', external_ids: { ...VENDOR, subnet: 'gone' } };
+  left(scene, 'Logical_Router_Policy', columns, { table: 'Logical_Router', name: 'ovn-cluster', column: 'policies' });
+  left(scene, 'Load_Balancer', { name: 'nobodys', external_ids: VENDOR });
+  bench.settle();
+  assert.equal(bench.externalIds('Logical_Router_Policy', `ovn-cluster|5|${match}`)['kiln.io/owner'], undefined);
+  const [group] = leftoverGroups(bench.world);
+  assert.ok(group);
+  const { message, next } = leftoverText(group);
+  assert.match(message, /left 2 rows of objects that do not exist.*\(allow; address set gone_set does not exist\); Load_Balancer nobodys/);
+  assert.match(next, /^ovn-nbctl remove Logical_Router \S+ policies \S+$/, 'never the load balancer');
+});

@@ -1,0 +1,85 @@
+/**
+ * What Kube-OVN left and no other rule emits (rows of features that are not implemented, rows that outlived what they were for): retained as it is while the object
+ * exists that it serves, so that it goes with that. Of a node that is gone it goes at once. What serves no object that exists is left alone, and reported
+ * (`explain/leftovers.ts`).
+ */
+import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { tableOf } from '../nb/row-id.ts';
+import { isNatRule } from '../world/nat-rules.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { resourceOfKind } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { Rule } from './compiler.ts';
+import { rowMac, macExternalId } from './row-mac.ts';
+import { adoptedRow, frozenRow } from './frozen-row.ts';
+import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
+import type { Claimant, RowOutput } from './output.ts';
+import { subnetRows } from './subnet/judging/subnet-state.ts';
+import { claimantOfSubnet, subnetView } from './subnet/judging/subnet-view.ts';
+import { vpcReleased } from './vpc/vpc-state.ts';
+import { claimantOfVpc, vpcView } from './vpc/vpc-view.ts';
+
+export const leftoverRows: Rule = {
+  name: LEFTOVER_RULE,
+  over: (world) => world.rows.leftovers.owners,
+  run: (world, owner) => {
+    const served = servedBy(world, owner);
+    return served === undefined ? [] : [...world.rows.leftovers.of(owner)].toSorted().flatMap((id) => leftoverRow(world, id, served) ?? []);
+  },
+};
+
+/** An object that leftovers serve. */
+interface ServedObject {
+  readonly owner: Claimant;
+  /** Nothing needs its rows any more. */
+  readonly isReleased: boolean;
+}
+
+function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObject): RowOutput | undefined {
+  // First it becomes the object's, whatever is to become of it then.
+  const legacy = adoptedRow(world, id, owner, LEFTOVER_RULE);
+  if (legacy !== undefined) return { ...legacy, leftover: true, externalIds: { ...legacy.externalIds, ...macOf(world, id) } };
+  const node = world.rows.serves(id)?.node ?? '';
+  if (isReleased || (node !== '' && !world.ask(nodeExists, node))) return undefined;
+  const retained = frozenRow(world, id);
+  return retained === undefined ? undefined : { ...retained, owner, leftover: true };
+}
+
+/** A rule that emits the row later keeps the MAC that it has now. */
+function macOf(world: World, id: RowId): Readonly<Record<string, string>> {
+  const table = tableOf(id);
+  if (table === 'Logical_Router_Port') return macExternalId(id, rowMac(world, id, 'mac'));
+  return table === 'DHCP_Options' ? macExternalId(id, rowMac(world, id, 'options', 'server_mac')) : {};
+}
+
+function servedBy(world: World, text: string): ServedObject | undefined {
+  const [kind = '', namespace = '', name = ''] = text.split('/');
+  switch (kind) {
+    case 'vpc': {
+      const view = world.ask(vpcView, name);
+      return view === undefined ? undefined : { owner: claimantOfVpc(view), isReleased: world.ask(vpcReleased, name) };
+    }
+    case 'subnet': {
+      const view = world.ask(subnetView, name);
+      if (view === undefined) return undefined;
+      return { owner: claimantOfSubnet(view), isReleased: view.terminating && world.ask(subnetRows, name) === 'none' };
+    }
+    case 'node': {
+      const view = world.ask(nodeView, name);
+      const gone = { kind, namespace, name, uid: '', created: '' };
+      return { owner: view === undefined ? gone : nodeOwner(view), isReleased: view === undefined };
+    }
+    default: {
+      const resource = resourceOfKind(kind);
+      const key = namespace === '' ? name : `${namespace}/${name}`;
+      const uid = resource === undefined ? undefined : uidOf(world, resource, key);
+      return uid === undefined ? undefined : { owner: { kind, namespace, name, uid, created: '' }, isReleased: false };
+    }
+  }
+}
+
+/** Of an object whose kind has no rows of its own. */
+function uidOf(world: World, resource: ResourceName, key: string): string | undefined {
+  return isNatRule(resource) ? world.natRules[resource].get(key)?.metadata.uid : world.unimplemented.get(`${resource}/${key}`)?.uid;
+}

@@ -1,0 +1,173 @@
+/**
+ * Rows that Kube-OVN left and that no rule emits: what each does in OVN, and what it goes with.
+ */
+import { namesInMatch } from '../match/names-in-match.ts';
+import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import { identityOf, rowId } from '../nb/row-id.ts';
+import { TABLES } from '../nb/tables.ts';
+import { commandText, inNamespace } from '../text/command-text.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { resourceOfKind, traitsOf } from '../world/resources.ts';
+import type { Entry } from '../world/row-identity.ts';
+import type { World } from '../world/world.ts';
+import { typedName } from './kind-names.ts';
+
+export interface Leftover {
+  readonly table: string;
+  readonly name: string;
+  readonly uuid: string;
+  /** What follows from it; empty for nothing. */
+  readonly effect: string;
+  /** What removes it by hand; absent where others may need what is in it. */
+  readonly remove?: string;
+}
+
+/** Leftovers by what they go with. */
+export interface LeftoverGroup {
+  /** The object that they serve, and are deleted with; undefined where none that exists does. */
+  readonly object: { readonly resource: ResourceName; readonly key: string } | undefined;
+  readonly rows: readonly Leftover[];
+}
+
+/** Empty before the first adoption: all that is there is Kube-OVN's then, and in use. */
+export function leftoverGroups(world: World): readonly LeftoverGroup[] {
+  if (world.rows.owned.size === 0) return [];
+  const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter(isLeftover);
+  const groups = Map.groupBy(entries, (entry) => (isServed(world, ownerOf(world, entry)) ? ownerOf(world, entry) : ''));
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([owner, rows]) => ({
+      object: objectOf(owner),
+      rows: rows
+        .map((entry) => leftover(world, entry))
+        .toSorted((a, b) => rankOf(a) - rankOf(b) || (`${a.table} ${a.name}` < `${b.table} ${b.name}` ? -1 : 1)),
+    }));
+}
+
+const MOST_NAMED = 4;
+
+/** One sentence, and the command that leads on. */
+export function leftoverText({ object, rows }: LeftoverGroup): { readonly message: string; readonly next: string } {
+  const named = rows.slice(0, MOST_NAMED).map(leftoverLine);
+  const more = rows.length > named.length ? [`${rows.length - named.length} more`] : [];
+  const [first, it] = [`${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`, rows.length === 1 ? 'it' : 'they'];
+  const list = [...named, ...more].join('; ');
+  if (object === undefined) {
+    const remove = rows.find((row) => row.remove !== undefined)?.remove;
+    const next = remove ?? commandText`ovn-nbctl list ${rows[0]?.table ?? ''} ${rows[0]?.uuid ?? ''}`;
+    return {
+      message: `Kube-OVN left ${first} of objects that do not exist; ${it} stay${rows.length === 1 ? 's' : ''} in OVN: ${list}`,
+      next,
+    };
+  }
+  const { kind } = traitsOf(object.resource);
+  const [name = '', namespace = ''] = object.key.split('/').toReversed();
+  const type = typedName(object.resource);
+  return {
+    message: `Kube-OVN left ${first} for ${kind} ${object.key}; Kiln keeps ${rows.length === 1 ? 'it as it is' : 'them as they are'} until the ${kind} is deleted: ${list}`,
+    next:
+      namespace === ''
+        ? commandText`kubectl describe ${type} ${name}`
+        : commandText`kubectl describe ${type} ${name} ${inNamespace(namespace)}`,
+  };
+}
+
+/** Every row, below what it serves. */
+export function leftoverLines(groups: readonly LeftoverGroup[]): readonly string[] {
+  return groups.flatMap(({ object, rows }) => {
+    const what = object === undefined ? 'objects that do not exist' : `${traitsOf(object.resource).kind} ${object.key}`;
+    return [`left by Kube-OVN, ${rows.length} for ${what}:`, ...rows.map((row) => `  ${leftoverLine(row)}`)];
+  });
+}
+
+function leftoverLine({ table, name, effect }: Leftover): string {
+  return `${table} ${name}${effect === '' ? '' : ` (${effect})`}`;
+}
+
+function isLeftover({ ownership }: Entry): boolean {
+  return ownership.kind === 'legacy' || (ownership.kind === 'ours' && ownership.rule === LEFTOVER_RULE);
+}
+
+function ownerOf(world: World, { id, ownership, parent }: Entry): string {
+  if (ownership.kind === 'ours') return ownership.owner;
+  const served = world.rows.serves(id)?.owner;
+  if (served !== undefined || parent?.table !== 'Logical_Switch') return served ?? '';
+  const home = world.rows.entry(parent.uuid);
+  return home === undefined ? '' : `subnet//${identityOf(home.id)}`;
+}
+
+function objectOf(owner: string): LeftoverGroup['object'] {
+  const [kind = '', namespace = '', name = ''] = owner.split('/');
+  const resource = resourceOfKind(kind);
+  return resource === undefined ? undefined : { resource, key: namespace === '' ? name : `${namespace}/${name}` };
+}
+
+function isServed(world: World, owner: string): boolean {
+  const object = objectOf(owner);
+  if (object === undefined) return false;
+  const { resource, key } = object;
+  return world.tables[resource]?.peek(key) !== undefined || world.unimplemented.peek(`${resource}/${key}`) !== undefined;
+}
+
+/** What steers traffic comes first. */
+const ORDER: readonly string[] = ['Logical_Router_Policy', 'ACL', 'NAT', 'Logical_Router_Static_Route', 'Load_Balancer'];
+
+function rankOf({ table }: Leftover): number {
+  const place = ORDER.indexOf(table);
+  return place === -1 ? ORDER.length : place;
+}
+
+function leftover(world: World, { id, table, uuid, parent, row }: Entry): Leftover {
+  // The vips of a load balancer may be those of Services.
+  const remove =
+    table === 'Load_Balancer'
+      ? undefined
+      : parent === undefined
+        ? commandText`ovn-nbctl destroy ${table} ${uuid}`
+        : commandText`ovn-nbctl remove ${parent.table} ${parent.uuid} ${parent.column} ${uuid}`;
+  return { table, name: identityOf(id), uuid, effect: effectOf(world, table, row), ...(remove !== undefined && { remove }) };
+}
+
+function effectOf(world: World, table: string, row: Entry['row']): string {
+  const text = (column: string): string => String(row[column] ?? '');
+  const count = (column: string): number => {
+    const held = row[column];
+    return held instanceof Set || held instanceof Map ? held.size : 0;
+  };
+  switch (table) {
+    case 'Logical_Router_Policy': {
+      const hops = row['nexthops'] instanceof Set ? Array.from(row['nexthops'], String) : [];
+      const towards = [...hops, text('nexthop')].filter((hop) => hop !== '').join(', ');
+      return withMissing(world, `${text('action')}${towards === '' ? '' : ` to ${towards}`}`, text('match'));
+    }
+    case 'ACL':
+      return withMissing(world, text('action'), text('match'));
+    case 'NAT':
+      return `${text('type')} of ${text('logical_ip')} to ${text('external_ip')}`;
+    case 'Logical_Router_Static_Route':
+      return `${text('policy') === 'src-ip' ? 'from' : 'to'} ${text('ip_prefix')} by ${text('nexthop')}`;
+    case 'Load_Balancer':
+      return `${count('vips')} vips`;
+    case 'Address_Set':
+      return `${count('addresses')} addresses`;
+    case 'Port_Group':
+      return `${count('ports')} ports, ${count('acls')} ACLs`;
+    default:
+      return '';
+  }
+}
+
+/** A match that names a set or a group which is not there matches nothing. */
+function withMissing({ rows }: World, action: string, match: string): string {
+  const missing = namesInMatch(match).filter(({ kind, name }) => !isThere(rows, kind, name));
+  return missing.length === 0 ? action : `${action}; ${missing.map(({ kind, name }) => `${kind} ${name} does not exist`).join(', ')}`;
+}
+
+function isThere(rows: World['rows'], kind: string, name: string): boolean {
+  if (kind === 'port group') return rows.best(rowId('Port_Group', name)) !== undefined;
+  // OVN makes a set of each family from every port group.
+  const group = /^(.+)_ip[46]$/.exec(name)?.[1];
+  return (
+    rows.best(rowId('Address_Set', name)) !== undefined || (group !== undefined && rows.best(rowId('Port_Group', group)) !== undefined)
+  );
+}

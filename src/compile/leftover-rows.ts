@@ -14,11 +14,11 @@ import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, frozenRow } from './frozen-row.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
-import type { Claimant, RowOutput } from './output.ts';
+import type { RowOwner, RowOutput } from './output.ts';
 import { subnetRows } from './subnet/judging/subnet-state.ts';
-import { claimantOfSubnet, subnetView } from './subnet/judging/subnet-view.ts';
+import { subnetOwner, subnetView } from './subnet/judging/subnet-view.ts';
 import { vpcReleased } from './vpc/vpc-state.ts';
-import { claimantOfVpc, vpcView } from './vpc/vpc-view.ts';
+import { vpcOwner, vpcView } from './vpc/vpc-view.ts';
 
 export const leftoverRows: Rule = {
   name: LEFTOVER_RULE,
@@ -31,7 +31,7 @@ export const leftoverRows: Rule = {
 
 /** An object that leftovers serve. */
 interface ServedObject {
-  readonly owner: Claimant;
+  readonly owner: RowOwner;
   /** Nothing needs its rows any more. */
   readonly isReleased: boolean;
 }
@@ -58,12 +58,12 @@ function servedBy(world: World, text: string): ServedObject | undefined {
   switch (kind) {
     case 'vpc': {
       const view = world.ask(vpcView, name);
-      return view === undefined ? undefined : { owner: claimantOfVpc(view), isReleased: world.ask(vpcReleased, name) };
+      return view === undefined ? undefined : { owner: vpcOwner(view), isReleased: world.ask(vpcReleased, name) };
     }
     case 'subnet': {
       const view = world.ask(subnetView, name);
       if (view === undefined) return undefined;
-      return { owner: claimantOfSubnet(view), isReleased: view.terminating && world.ask(subnetRows, name) === 'none' };
+      return { owner: subnetOwner(view), isReleased: view.terminating && world.ask(subnetRows, name) === 'none' };
     }
     case 'node': {
       const view = world.ask(nodeView, name);

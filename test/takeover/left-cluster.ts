@@ -93,6 +93,8 @@ async function putObject(client: KubeClient, resource: ResourceName, object: Lef
     await client.mergePatch(traits, metadata, { status: object.status }, { subresource: 'status' });
 }
 
+const NETWORKS: readonly ResourceName[] = ['vpcs', 'subnets', 'vips'];
+
 /** A controller on such a cluster, and what tests look at. */
 export class TakenOver implements AsyncDisposable {
   readonly #cluster: InProcessCluster;
@@ -112,6 +114,16 @@ export class TakenOver implements AsyncDisposable {
     const end = performance.now() + PATIENCE_MS;
     for (let left = await this.left(); left.length > 0; left = await this.left())
       if (performance.now() > end) throw new Error(`still to be done: ${left.slice(0, 10).join('; ')}`);
+  }
+
+  /** What a fresh controller would write into statuses of networks, by object. */
+  async plannedStatuses(): Promise<readonly { readonly resource: ResourceName; readonly name: string; readonly status: object }[]> {
+    await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
+    return look.plan().objects.flatMap((write) => {
+      if (write.verb !== 'patch' || !NETWORKS.includes(write.resource)) return [];
+      const { status } = write.patch as { readonly status?: object };
+      return status === undefined ? [] : [{ resource: write.resource, name: write.name, status }];
+    });
   }
 
   /** What a fresh controller would do, and what it cannot. */

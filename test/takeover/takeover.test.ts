@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { traitsOf } from '../../src/world/resources.ts';
+import type { PrintedLeft } from './left-cluster.ts';
 import { clusterAsLeft, noOlderReleases, OLDER_RELEASES, TakenOver } from './left-cluster.ts';
 
 if (noOlderReleases !== undefined) test('take-overs from older releases', { skip: noOlderReleases }, () => {});
@@ -23,6 +24,23 @@ for (const release of OLDER_RELEASES) {
       for (const resource of ['vpcs', 'subnets'] as const)
         for (const object of await taken.list(resource)) assert.equal(taken.ready(object), 'True', `${resource} ${object.metadata.name}`);
       assert.deepEqual(await taken.left(), []);
+    });
+
+    test('nothing is reported as down on the way: what is written into statuses first is what is there in the end', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      const [first, before] = [await taken.plannedStatuses(), await taken.list('subnets')];
+      assert.ok(first.length > 10);
+      await taken.converged();
+      for (const { resource, name, status } of first) {
+        const [object] = (await taken.list(resource)).filter(({ metadata }) => metadata.name === name);
+        assert.deepEqual(timeless(status), timeless(pick(object?.status, Object.keys(status))), `${resource} ${name}`);
+      }
+      for (const subnet of await taken.list('subnets')) {
+        const [old] = before.filter(({ metadata }) => metadata.name === subnet.metadata.name);
+        if (taken.ready(old ?? subnet) === 'True')
+          assert.equal(since(subnet), since(old ?? subnet), `${subnet.metadata.name} was ready all the time`);
+      }
     });
 
     test("what stands beside Kube-OVN's rows in the database stays bit by bit", async () => {
@@ -122,6 +140,28 @@ for (const release of OLDER_RELEASES) {
 /** Of the two pods whose addresses were translated, and the group of all denied ports, which is no object's. */
 const MOST_LEFT = 11;
 const BUILT_IN = ['ovn-cluster', 'ovn-default', 'join'];
+
+interface Timed {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+function since({ status }: PrintedLeft): string | undefined {
+  return (status?.conditions as readonly Timed[] | undefined)?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+}
+
+function pick(status: object | undefined, fields: readonly string[]): object {
+  return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => fields.includes(field)));
+}
+
+/** Conditions without what depends on when they were written. */
+function timeless(status: object): object {
+  const times = (key: string, value: unknown): unknown =>
+    key === 'lastUpdateTime' || key === 'lastTransitionTime' ? undefined : typeof value === 'bigint' ? Number(value) : value;
+  const { conditions = [], ...fields } = JSON.parse(JSON.stringify(status, times)) as { readonly conditions?: readonly Timed[] };
+  return { ...fields, conditions: conditions.filter(({ type }) => type === 'Ready' || type === 'Accepted') };
+}
 
 const STRANGERS = /neutron|lb-of-another|0f8c63a4|172\.24\.4\.|10\.91\.0\.0/;
 

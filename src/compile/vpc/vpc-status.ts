@@ -14,7 +14,7 @@ import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
-import { vpcFindings, vpcNameConflict } from './vpc-state.ts';
+import { emittedVpc, vpcFindings, vpcNameConflict } from './vpc-state.ts';
 import { requestedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { ineffectivePeeredRoutes } from './peering-ends.ts';
@@ -32,7 +32,7 @@ export const vpcStatus: Rule = {
     const view = world.ask(vpcView, name);
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined) return [];
-    const standby = isStandby(world, view);
+    const standby = isStandby(world, view, isEmitted(world, view));
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
@@ -108,6 +108,10 @@ function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpe
   return [...requested, ...made.flatMap((route) => sharedRoute(world, subject, 'spec.staticRoutes', view.router, route))];
 }
 
+function isEmitted(world: World, { name }: VpcView): boolean {
+  return emittedVpc(world, name) !== undefined;
+}
+
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
   const refusal = world.ask(vpcNameConflict, view.name);
   const accepted: ConditionOutput =
@@ -121,7 +125,7 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
       : { type: 'Accepted', status: 'False', reason: refusal.code, message: refusal.message, event: 'Warning' };
   const conflict = rowConflictOf(world, vpcOwner(view));
   if (conflict !== undefined) return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
-  const ready: ConditionOutput = isStandby(world, view)
+  const ready: ConditionOutput = isStandby(world, view, isEmitted(world, view))
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
     : {
         type: 'Ready',

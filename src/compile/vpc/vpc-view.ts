@@ -43,10 +43,14 @@ export const vpcView: Query<VpcView | undefined> = defineQuery('vpc-view', (worl
   };
 });
 
-/** Whether its router exists, with this Vpc's uid; for an external Vpc, with any owner. */
-export function isStandby(world: World, view: VpcView): boolean {
+/**
+ * Whether its router exists, with this Vpc's uid; for an external Vpc, with any owner.
+ * @param isEmitted rules emit its rows, so that a legacy router is adopted
+ */
+export function isStandby(world: World, view: VpcView, isEmitted: boolean): boolean {
   const router = routerId(view.router);
-  return view.external ? world.rows.state(router) !== undefined : isOurs(world, router, vpcOwner(view));
+  if (view.external) return world.rows.state(router) !== undefined;
+  return (isEmitted ? isOursOnceAdopted : isOurs)(world, router, vpcOwner(view));
 }
 
 /** The spec. */
@@ -63,6 +67,11 @@ export function routerId(router: string): RowId {
 /** The Vpc as row owner. */
 export function vpcOwner(view: VpcView): RowOwner {
   return { kind: 'vpc', namespace: '', name: view.name, uid: view.uid, created: view.created };
+}
+
+/** The same, or it is a legacy row: of one that a rule emits for the object, the adoption is planned, and all that it makes up runs meanwhile. */
+export function isOursOnceAdopted(world: World, id: RowId, owner: Owner): boolean {
+  return isOurs(world, id, owner) || world.rows.state(id)?.ownership.kind === 'legacy';
 }
 
 /** Whether a row exists and its owner is this object, with this uid. */

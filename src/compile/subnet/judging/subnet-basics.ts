@@ -92,6 +92,11 @@ export function isRunning(world: World, name: string): boolean {
   return basics !== undefined && hasSwitch(world, name, subnetOwner(basics));
 }
 
+/** The same, or its switch is a legacy row, which an accepted Subnet adopts. */
+export function runsOnceAdopted(world: World, name: string): boolean {
+  return isRunning(world, name) || world.rows.state(switchId(name))?.ownership.kind === 'legacy';
+}
+
 function hasSwitch(world: World, name: string, owner: RowOwner): boolean {
   const id = switchId(name);
   return isOurs(world, id, owner) || hasLostOwnershipKeys(world.rows, { id, owner });

@@ -5,7 +5,7 @@ import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { SubnetProblem } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
-import { isRunning, subnetBasics } from './subnet-basics.ts';
+import { runsOnceAdopted, subnetBasics } from './subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 export type SubnetReadiness = { readonly ready: true } | ({ readonly ready: false } & SubnetProblem);
@@ -41,7 +41,7 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   const acceptance = world.ask(subnetAcceptance, name);
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   if (world.ask(isClosed, name)) return { ready: false, ...subnetTerminating(name) };
-  if (world.ask(subnetBasics, name)?.isOvn === true && !isRunning(world, name)) {
+  if (world.ask(subnetBasics, name)?.isOvn === true && !runsOnceAdopted(world, name)) {
     return { ready: false, reason: 'SubnetPending', message: `Subnet ${name} has no switch in OVN yet` };
   }
   return READY;

@@ -14,7 +14,7 @@ import { subnetBasics } from './subnet-basics.ts';
 import type { Network, SubnetNetworks } from './subnet-networks.ts';
 import { requestedNetworks, routerPortNetworks, cidrsOf } from './subnet-networks.ts';
 
-export { subnetOwner, isRunning, subnetIntentOwner, subnetSpec, switchId } from './subnet-basics.ts';
+export { subnetOwner, isRunning, runsOnceAdopted, subnetIntentOwner, subnetSpec, switchId } from './subnet-basics.ts';
 
 /** `v4` and `v6` are the networks in effect, each with its gateway. */
 export interface SubnetView extends SubnetBasics, Dual<Network> {

@@ -22,8 +22,8 @@ import { networkInUse } from '../judging/subnet-networks.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, isRunning, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
-import { isOurs, routerId } from '../../vpc/vpc-view.ts';
+import { subnetOwner, runsOnceAdopted, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
+import { isOursOnceAdopted, routerId } from '../../vpc/vpc-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** Counts and ranges change with every pod: a rule of their own, so that the other fields are not computed again. */
@@ -133,12 +133,13 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (conflict !== undefined) return no('RowConflict', conflict);
   const stolen = view.routed ? foreignRouter(world, view) : undefined;
   if (stolen !== undefined) return no('RowConflict', stolen);
-  if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} does not exist yet, or is not this Subnet's`);
+  if (!runsOnceAdopted(world, view.name))
+    return no('SwitchPending', `Logical switch ${view.name} does not exist yet, or is not this Subnet's`);
   if (
     view.routed &&
     view.protocol !== 'Mac' &&
     emittedSubnet(world, view.name) !== undefined &&
-    !isOurs(world, routerPortId(view), subnetOwner(view))
+    !isOursOnceAdopted(world, routerPortId(view), subnetOwner(view))
   ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
@@ -160,5 +161,5 @@ function foreignRouter(world: World, { name, vpc }: SubnetView): string | undefi
 
 function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {
   const id = dhcpOptionsId(view.name, protocol);
-  return isOurs(world, id, subnetOwner(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
+  return isOursOnceAdopted(world, id, subnetOwner(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
 }

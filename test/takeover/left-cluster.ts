@@ -194,6 +194,12 @@ export class TakenOver implements AsyncDisposable {
   }
 }
 
+export interface TimedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
 export interface PrintedLeft extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: { readonly conditions?: readonly TimedCondition[] };
 }

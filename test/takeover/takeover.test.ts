@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { traitsOf } from '../../src/world/resources.ts';
-import type { PrintedLeft } from './left-cluster.ts';
+import type { PrintedLeft, TimedCondition } from './left-cluster.ts';
 import { clusterAsLeft, noOlderReleases, OLDER_RELEASES, TakenOver } from './left-cluster.ts';
 
 if (noOlderReleases !== undefined) test('take-overs from older releases', { skip: noOlderReleases }, () => {});
@@ -141,14 +141,8 @@ for (const release of OLDER_RELEASES) {
 const MOST_LEFT = 11;
 const BUILT_IN = ['ovn-cluster', 'ovn-default', 'join'];
 
-interface Timed {
-  readonly type: string;
-  readonly status: string;
-  readonly lastTransitionTime?: string;
-}
-
 function since({ status }: PrintedLeft): string | undefined {
-  return (status?.conditions as readonly Timed[] | undefined)?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
 }
 
 function pick(status: object | undefined, fields: readonly string[]): object {
@@ -159,7 +153,7 @@ function pick(status: object | undefined, fields: readonly string[]): object {
 function timeless(status: object): object {
   const times = (key: string, value: unknown): unknown =>
     key === 'lastUpdateTime' || key === 'lastTransitionTime' ? undefined : typeof value === 'bigint' ? Number(value) : value;
-  const { conditions = [], ...fields } = JSON.parse(JSON.stringify(status, times)) as { readonly conditions?: readonly Timed[] };
+  const { conditions = [], ...fields } = JSON.parse(JSON.stringify(status, times)) as { readonly conditions?: readonly TimedCondition[] };
   return { ...fields, conditions: conditions.filter(({ type }) => type === 'Ready' || type === 'Accepted') };
 }
 

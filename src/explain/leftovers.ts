@@ -1,7 +1,7 @@
 /**
  * Rows that Kube-OVN left and that no rule emits: what each does in OVN, and what it goes with.
  */
-import { namesInMatch } from '../match/names-in-match.ts';
+import { namesInMatch } from '../api/values/match-text.ts';
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import { TABLES } from '../nb/tables.ts';

@@ -1,7 +1,8 @@
 /**
- * What of each object, row, Event and log line goes into an archive for support: what the contract of Kube-OVN and Kiln names. Of all other
- * annotations, labels and settings of rows there is the key, of all other fields nothing. What is kept may quote tenants: of annotations,
- * conditions and Events what has a shape of the contract stays, of other texts the length. All of it is redacted.
+ * Which parts of each object, row, Event and log line an archive for support contains: the fields that Kube-OVN's and Kiln's contract
+ * names. Of other annotations, labels and settings of rows it contains the key only, and of other fields nothing. Contained texts may quote
+ * tenants: of annotations, conditions and Events, the parts with a format of the contract stay; of other texts, only the length. All of it
+ * is redacted.
  */
 import { POD_ANNOTATIONS } from '../api/annotations.ts';
 import { CONDITION_TYPES } from '../api/condition-types.ts';
@@ -28,11 +29,11 @@ const LABELS: ReadonlySet<string> = new Set([
   ...[...Object.values(labelKey), MIGRATION_JOB_LABEL],
   ...['kubernetes.io/metadata.name', 'kubernetes.io/hostname', 'app.kubernetes.io/name'],
 ]);
-/** On the Lease, which no tenant writes. */
+/** Annotations of the Lease, which no tenant writes. */
 const OF_LEASE: ReadonlySet<string> = new Set([
   ...[kilnAnnotation.version, kilnAnnotation.settings, kilnAnnotation.northboundRefusal, kilnAnnotation.northboundLoss],
 ]);
-/** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` of an attachment that a pod has several of. */
+/** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` for one of several interfaces of the same attachment. */
 const OF_INTERFACE = new RegExp(
   `^[a-z0-9.-]{1,253}\\.kubernetes\\.io/(?:${Object.keys(POD_ANNOTATIONS).join('|')})(?:\\.[A-Za-z0-9_-]{1,15})?$`,
 );
@@ -45,7 +46,7 @@ const truth: SchemaNode = { type: 'boolean' };
 const conditions = list(object({ type: text, status: text, reason: text, message: text, lastTransitionTime: text }));
 const networks = list(object({ multus: object({ networkName: text }) }));
 
-/** Of kinds that are not Kube-OVN's: what rules read. */
+/** The fields that rules read of kinds other than Kube-OVN's. */
 const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode; readonly status?: SchemaNode }>>> = {
   pods: {
     spec: object({ nodeName: text, hostNetwork: truth, restartPolicy: text, terminationGracePeriodSeconds: number }),
@@ -62,7 +63,7 @@ const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode
   virtualmachineinstancemigrations: { spec: object({ vmiName: text }), status: object({ phase: text }) },
 };
 
-/** An object as it may be handed over. */
+/** The part of an object that the archive contains. */
 export function keptObject(resource: ResourceName, { metadata, spec, status }: Fields, names: KnownNames): Fields {
   const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
   const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
@@ -82,7 +83,7 @@ export function keptLease({ metadata, spec }: Fields, names: KnownNames): Fields
   return redacted({ metadata: keptMetadata(metadata, names), spec: only(spec, fields) });
 }
 
-/** Undefined for an Event that Kiln does not write: of another program, or for a reason that it does not have. */
+/** Undefined for an Event that Kiln does not write: of another program, or with an unknown reason. */
 export function keptEvent(event: Fields, names: KnownNames): Fields | undefined {
   const { component } = fieldsOf(event['source']);
   const { reportingComponent, reason, message } = event;
@@ -97,17 +98,17 @@ export function keptEvent(event: Fields, names: KnownNames): Fields | undefined 
   });
 }
 
-/** What a command prints as JSON, where it repeats messages of conditions. */
+/** The JSON output of a command, with the messages of conditions filtered. */
 export function withKeptMessages(value: unknown, names: KnownNames): unknown {
   if (Array.isArray(value)) return value.map((one) => withKeptMessages(one, names));
-  // Numbers may be objects of the parser.
+  // The parser may represent numbers as objects.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return byKey(value, (key, one) =>
     key === 'message' && typeof one === 'string' ? keptSentence(one, names) : withKeptMessages(one, names),
   );
 }
 
-/** A row's columns as plain data: of a foreign row, and of keys that others put into a row of Kiln's, the keys. */
+/** A row's columns as plain data. Of a foreign row, and of keys that other programs set in Kiln's rows, only the keys remain. */
 export function keptColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
   const kept = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
     const value = columns[name];
@@ -119,12 +120,12 @@ export function keptColumns(columns: Fields, modes: Readonly<Record<string, Colu
   return redacted(Object.fromEntries(kept));
 }
 
-/** Lines of JSON stay such. */
+/** Lines in JSON remain valid JSON. */
 export function keptLog(log: string): string {
   const parts: string[] = [];
   let loose: string[] = [];
   const close = (): void => {
-    // Together: a key has several lines.
+    // Redacted together, since a private key has several lines.
     if (loose.length > 0) parts.push(visibleLines(redactedText(loose.join('\n'))));
     loose = [];
   };
@@ -161,7 +162,7 @@ function keptAnnotations(annotations: unknown, names: KnownNames): Fields {
   });
 }
 
-/** Names with commas, or a list in JSON, which may hold arguments of any plugin. */
+/** Comma-separated names, or a JSON list, whose elements may contain arguments of any plugin. */
 function keptNetworks(value: unknown, names: KnownNames): unknown {
   const items = parsed(value);
   if (items === undefined) return keptText(String(value), names);
@@ -171,7 +172,7 @@ function keptNetworks(value: unknown, names: KnownNames): unknown {
   return Array.isArray(items) ? items.map(kept) : kept(items);
 }
 
-/** Of a plugin's configuration what decides whether it is Kiln's. */
+/** Of a plugin's configuration, the fields that decide whether Kiln allocates its addresses. */
 function keptConfig(config: unknown): unknown {
   const plugin = (value: unknown): Fields => {
     const { ipam } = fieldsOf(value);
@@ -190,7 +191,7 @@ function keptStatus(status: unknown, names: KnownNames): unknown {
   return fields['conditions'] === undefined ? status : { ...fields, conditions: keptConditions(fields['conditions'], names) };
 }
 
-/** Those that Kiln writes; of others, that they are there. */
+/** The conditions that Kiln writes; of others only their existence. */
 function keptConditions(all: unknown, names: KnownNames): unknown {
   if (!Array.isArray(all)) return DROPPED;
   return all.map((condition) => {
@@ -203,7 +204,7 @@ function keptConditions(all: unknown, names: KnownNames): unknown {
   });
 }
 
-/** As an API server prunes it, whether or not this one did. */
+/** Pruned as an API server does it, in case this one did not. */
 function pruned(node: SchemaNode, value: unknown): unknown {
   if (node.properties !== undefined) {
     const fields = fieldsOf(value);

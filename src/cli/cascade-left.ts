@@ -70,7 +70,10 @@ export class CascadeLeft {
     return blockersOf(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
   }
 
-  /** Whether an object goes by itself: it is gone, being deleted, an address of such a pod, or part of the plan. */
+  /**
+   * Whether an object blocks only for a while: it does not exist any more, is being deleted, is an address of such a pod, or is part of the
+   * plan.
+   */
   #passes(resource: ResourceName, key: string): boolean {
     const world = this.#world;
     const object = world.tables[resource]?.peek(key);

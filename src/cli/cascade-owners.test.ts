@@ -16,7 +16,10 @@ interface Server {
   readonly replicas: () => number | undefined;
 }
 
-/** One Deployment of 3. @param lost after these requests, in order, the reply is lost: they are carried out all the same */
+/**
+ * One Deployment with 3 replicas.
+ * @param answers to the requests, in order; `lost`: the server executes the request, but the reply is lost
+ */
 function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server {
   const said: string[] = [];
   let replicas: number | undefined = 3;

@@ -1,6 +1,4 @@
-/**
- * The workloads of the pods in a cascade: before the first deletion they are kept, scaled to 0, or deleted.
- */
+/** The workloads of the pods in a cascade: before the first deletion the command keeps them, scales them to 0, or deletes them. */
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { CommandIo } from './cluster-command.ts';

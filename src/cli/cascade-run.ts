@@ -1,6 +1,6 @@
 /**
- * Executes a cascade: deletes the steps without blockers, again and again, until all are gone. Each round reads afresh, so deletions by other
- * users do not matter. Only objects of the plan are deleted. An API server that cannot be reached is retried.
+ * Executes a cascade: deletes the steps without blockers, repeatedly, until none is left. Each round reads the state again, so deletions by
+ * other users do no harm. It deletes only objects of the plan, and retries while the API server is not reachable.
  */
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { Observation } from '../controller/reading/observation.ts';
@@ -27,7 +27,7 @@ export interface CascadeRun {
   readonly timeoutMs: number;
   /** The command that continues. */
   readonly again: string;
-  /** Namespace of the controller's Lease: objects are gone once the controller has removed their finalizers. */
+  /** Namespace of the controller's Lease: an object disappears only after the controller has removed its finalizer. */
   readonly leaseNamespace: string;
   readonly gone: (text: string) => void;
   /** Called once with the deleted objects, however the run ends. */
@@ -56,7 +56,7 @@ export async function carryOut(run: CascadeRun): Promise<number> {
 class CascadeUnderWay {
   readonly #run: CascadeRun;
   readonly #began = performance.now();
-  /** Interval of a fresh look without any change. */
+  /** Interval between looks without any change. */
   readonly #patience: Patience;
   readonly #gone: string[] = [];
   /** Uids. */
@@ -155,7 +155,7 @@ class CascadeUnderWay {
             await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
           } catch (error) {
             if (isGone(error)) return;
-            // The kind was listed before, so an API server that just started does not serve custom resources yet.
+            // The kind was listed before, so this API server has just started and does not serve custom resources yet.
             if (isHeld(error)) this.#asked.delete(uid);
             if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void refused.push(error);
             this.#asked.delete(uid);
@@ -192,7 +192,7 @@ class CascadeUnderWay {
     try {
       return await leaderProblem(this.#run.io, this.#run.leaseNamespace);
     } catch {
-      // An unreachable API server is reported where something is deleted.
+      // The deletion reports an unreachable API server.
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Settings: the options of a command. Each can be a flag, an environment variable or a key of a file, and is checked by the same
- * function. Flag, environment, file, default: the first one counts.
+ * Settings: the options of a command. Each can be a flag, an environment variable or a key of a file; one function checks all three.
+ * Precedence: flag, environment, file, default.
  */
 import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';

@@ -17,7 +17,7 @@ test('certificates renewed on disk, by a new authority, are used at the next con
     cert: join(directory, `${of}-cert.pem`),
     key: join(directory, `${of}-key.pem`),
   });
-  /** What a certificate manager does: new contents under the same names. */
+  /** Writes new contents under the same names, as a certificate manager does. */
   const renew = async (of: 'server' | 'client', authority: TestAuthority): Promise<void> => {
     const [issued, kept] = [await authority.issue(of), files(of)];
     for (const part of ['ca', 'cert', 'key'] as const) await copyFile(issued[part], kept[part]);
@@ -47,7 +47,7 @@ test('certificates renewed on disk, by a new authority, are used at the next con
     () => errors.filter((code) => code === 'OVSDB_CONNECT_FAILED').length > 1,
   );
   assert.equal(session.state, 'stale');
-  // Each reason once: that the server went, that nobody listened, and why it cannot be reached since.
+  // Each reason once: the server closed the connection, no program listens, and why it has been unreachable since.
   await until('why is said', () => said.some((reason) => /self.signed certificate|unable to verify|certificate signature/.test(reason)));
   assert.equal(new Set(said).size, said.length);
   await renew('client', second);

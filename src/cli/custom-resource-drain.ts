@@ -1,6 +1,6 @@
 /**
- * Deletes every object of the given kinds when no controller is left: removes Kiln's finalizers, and keeps those of other programs.
- * The kinds come from the list of definitions, so none is forgotten.
+ * Deletes every object of the given kinds after the last controller has stopped: removes Kiln's finalizers, and keeps those of other
+ * programs. The kinds come from the list of all CRDs, so it is complete.
  */
 import { allKinds } from '../api/kinds/crds.ts';
 import { GROUP, VERSION } from '../api/schema/kind.ts';

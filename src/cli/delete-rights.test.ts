@@ -13,7 +13,10 @@ const SUBNETS = { resource: 'subnets', namespace: '', name: 'red' };
 const PODS = ['a', 'b'].map((name) => ({ resource: 'pods', namespace: 'shop', name }));
 const STEPS = [...PODS, SUBNETS] as unknown as readonly TreeObject[];
 
-/** An API server's word on each review. @param answer `verb plural namespace` to what it says */
+/**
+ * An API server that answers access reviews.
+ * @param answer gets `verb plural namespace`, and returns whether that is allowed
+ */
 function reviewing(answer: (asked: string) => boolean): { readonly client: KubeClient; readonly asked: string[] } {
   const asked: string[] = [];
   const transport: Transport = {

@@ -1,6 +1,4 @@
-/**
- * What `npm start` shows: two tenants with the same networks. Plain objects, as a person would apply them.
- */
+/** The objects that `npm start` shows: two tenants with the same networks. Plain objects, as a user would apply them. */
 import type { KubeObject, Resource } from '../kube/resource.ts';
 
 export interface DemoObject {
@@ -40,7 +38,7 @@ export function demoPods(): DemoPod[] {
   );
 }
 
-/** In the order a person would write them. */
+/** In the order in which a user would write them. */
 export function demoObjects(): DemoObject[] {
   return [
     ...TENANTS.map((tenant) => custom(VPCS, tenant, { namespaces: TIERS.map(({ tier }) => `${tenant}-${tier}`) })),

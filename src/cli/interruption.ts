@@ -1,8 +1,11 @@
-/** When a program that runs until it is told to end is told so. */
+/** Waits for the end of a program that runs until it is interrupted. */
 import { watchOutput } from './output-watch.ts';
 import { watchStarters } from './starter-watch.ts';
 
-/** Ends with the first of SIGINT, SIGTERM and SIGHUP (a terminal that was closed), or when the npm that started it or the reader of its output has ended; a second signal ends the process at once. */
+/**
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP (the terminal was closed), or when the npm that started the process or the reader of its
+ * output has ended. A second signal ends the process at once.
+ */
 export function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     watchStarters(() => done('SIGTERM'));

@@ -1,5 +1,6 @@
 /**
- * Which texts that others wrote may go into an archive: by their shape, not by what they are named. What Kiln says around them stays.
+ * Filters texts for an archive that users or other programs wrote: by their format, independent of the field's name. Kiln's own text around
+ * them stays.
  */
 import { REASONS } from '../api/reasons.ts';
 import { parseAddress } from '../net/address.ts';
@@ -9,10 +10,10 @@ import { parseRange } from '../net/range.ts';
 import { TABLES } from '../nb/tables.ts';
 import { RESOURCES } from '../world/resources.ts';
 
-/** Names and namespaces of the objects that are in the archive anyway. */
+/** Names and namespaces of the archived objects. */
 export type KnownNames = ReadonlySet<string>;
 
-/** As long as an annotation of a pod with a hundred routes. */
+/** The length of a pod annotation with a hundred routes. */
 const LONGEST = 8_192;
 const DURATION = /^(?:\d{1,8}(?:\.\d{1,3})?(?:ms|s|m|h|d)){1,4}$/;
 const NUMBER = /^-?\d{1,10}(?:\.\d{1,4})?$/;
@@ -31,7 +32,7 @@ export function withheld(text: string): string {
   return `[text of ${text.length} characters]`;
 }
 
-/** The text where it has a shape of the contract, or is a list or a JSON document of such; its length where not. */
+/** The text if it has a format of the contract, or is a list or JSON document of such texts; otherwise its length. */
 export function keptText(text: string, names: KnownNames): string {
   return isKept(text, names) ? text : withheld(text);
 }
@@ -85,7 +86,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
   ...['annotation', 'spec', 'status', 'metadata'],
 ]);
 
-/** Whether the sentence begins as Kiln's do: with what it is about. */
+/** Whether the message begins as Kiln's messages do: with the object or field. */
 export function beginsAsOurs(message: string): boolean {
   return BEGINNINGS.has(OPENING.exec(message)?.[0] ?? '') || message.startsWith('Logical router ');
 }
@@ -95,15 +96,15 @@ export function isOwnReason(reason: unknown): boolean {
 }
 
 /**
- * A sentence of Kiln without what it quotes of others, unless that has a shape of the contract. A user's text may have quotes itself: from
- * the first that has none of the shapes nothing stays up to the last quote of the sentence.
+ * A message of Kiln without the quoted texts of users, except those with a format of the contract. A quoted text may itself contain
+ * quotation marks: so everything is removed from the first text without such a format to the last quotation mark of the message.
  */
 export function keptSentence(message: string, names: KnownNames): string {
   if (message.length > LONGEST) return withheld(message);
   const parts = message.split('"');
   const first = parts.findIndex((part, at) => at % 2 === 1 && (at === parts.length - 1 || !isKept(part, names)));
   if (first === -1) return message;
-  // An odd number of quotes: the last text was cut, or has one of its own.
+  // An odd number of quotation marks: the last text was truncated, or contains one.
   const last = parts.length % 2 === 0 ? parts.length : parts.length - 1;
   const hidden = withheld(parts.slice(first, last).join('"'));
   const after = last < parts.length ? `"${parts.slice(last).join('"')}` : '"';

@@ -1,4 +1,4 @@
-/** The product without the laboratory, as the image has it. */
+/** The product without the laboratory, as in the image. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -39,14 +39,14 @@ export interface Leader {
   readonly identity: string;
   /** RFC 3339. */
   readonly renewed: string;
-  /** The Lease is being renewed. */
+  /** Whether the Lease is being renewed. */
   readonly live: boolean;
-  /** Of the one that leads, or led last; undefined where it told none. */
+  /** Version of the present or last leader; undefined if it did not write it. */
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
-  /** Why the Northbound database carries out nothing of what it sends. */
+  /** Why the Northbound database rejects all transactions of the leader. */
   readonly northboundFailure: string | undefined;
-  /** Why it cannot follow the Northbound database. */
+  /** Why the leader cannot follow the Northbound database. */
   readonly northboundLoss: string | undefined;
 }
 
@@ -56,7 +56,7 @@ type OfCluster = Pick<CommandIo, 'client'>;
 const RENEWED_WITHIN_MS = 5_000;
 const LOOK_MS = 250;
 
-/** Undefined where there is no Lease: no controller has led yet. */
+/** Undefined if there is no Lease: no controller has led yet. */
 export async function leaderOf(io: OfCluster, namespace: string): Promise<Leader | undefined> {
   const lease = await leaseIn(io, namespace);
   if (lease === undefined) return undefined;
@@ -69,8 +69,8 @@ async function leaseIn({ client }: OfCluster, namespace: string): Promise<Lease 
 }
 
 /**
- * By the clock here, to begin with. Where that says that it has run out, or was renewed in a time to come, the clocks may differ,
- * and whether it is renewed is seen by waiting.
+ * Judges by the local clock first. If the Lease has expired by it, or was renewed in the future, the clocks may differ; then this waits and
+ * watches for a renewal.
  */
 async function isRenewed(io: OfCluster, namespace: string, { spec }: Lease): Promise<boolean> {
   if ((spec?.holderIdentity ?? '') === '') return false;
@@ -84,7 +84,7 @@ async function isRenewed(io: OfCluster, namespace: string, { spec }: Lease): Pro
   return false;
 }
 
-/** For a person: that no controller leads, and since when; undefined where one does, and where that may not be read. */
+/** A message that no controller leads, and since when; undefined if one does, or if the user may not read the Lease. */
 export async function leaderProblem(io: OfCluster, namespace: string): Promise<string | undefined> {
   try {
     const leader = await leaderOf(io, namespace);
@@ -97,7 +97,7 @@ export async function leaderProblem(io: OfCluster, namespace: string): Promise<s
   }
 }
 
-/** The settings of the controller that leads, or led last; flags count first. Where nothing is told, a hint says what is assumed. */
+/** The settings of the present or last leader; flags take precedence. If the leader wrote none, a hint names the assumed settings. */
 export async function settingsFor(flags: SettingsFlags, io: Pick<CommandIo, 'client' | 'say'>): Promise<Settings> {
   const published = await publishedSettings(flags, io);
   const network = networkSettings(flags, published);

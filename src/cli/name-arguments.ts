@@ -1,4 +1,4 @@
-/** Names on the command line, refused at once where no API server has an object of that name. */
+/** Names on the command line: rejected at once if no API server can have an object of that name. */
 import { InvalidArgumentError } from 'commander';
 import { isObjectName } from '../api/values/object-name.ts';
 

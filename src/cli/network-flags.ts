@@ -1,6 +1,4 @@
-/**
- * The network's settings as flags, under Kube-OVN's names, checked before anything starts.
- */
+/** The network settings as flags with Kube-OVN's names, checked before anything starts. */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { NIC_TYPES } from '../api/pod/pod-port-validation.ts';
@@ -105,13 +103,15 @@ function networkOptions(): readonly Option[] {
   ];
 }
 
-/** For the process that has these settings. */
+/** For the process with these settings. */
 export function addNetworkFlags(command: Command): Command {
   for (const option of networkOptions()) command.addOption(option);
   return command;
 }
 
-/** For a command that follows another process: no default, and left out of its help, which would repeat them for each command. */
+/**
+ * For a command that follows another process: without defaults, and hidden in its help, which would otherwise repeat them for each command.
+ */
 export function addNetworkOverrides(command: Command): Command {
   for (const option of networkOptions()) command.addOption(option.default(undefined).hideHelp());
   return command;
@@ -141,8 +141,9 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
 };
 
 /**
- * The three networks must not overlap, as Kube-OVN checks at its start; gateways lie in theirs, and objects have names of their own.
- * @param base what counts where a flag is not given
+ * Checks that the three networks do not overlap, as Kube-OVN does at its start, that gateways are in their networks, and that the objects
+ * have different names.
+ * @param base the value of each setting without a flag
  */
 export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = DEFAULT_SETTINGS): NetworkSettings {
   const given = (Object.keys(SETTING) as (keyof NetworkFlags)[]).filter((flag) => flags[flag] !== undefined);
@@ -194,7 +195,7 @@ function rangesMeet(one: AddressRange, other: AddressRange): boolean {
   return one.family === other.family && one.first <= other.last && other.first <= one.last;
 }
 
-/** A Vpc and a Subnet need different names: ports between them are named after both. */
+/** A Vpc and a Subnet need different names, since the ports between them contain both. */
 function nameProblem({ defaultVpc, defaultSubnet, joinSubnet }: Settings): string | undefined {
   const names = [
     ['--cluster-router', defaultVpc],

@@ -1,6 +1,4 @@
-/**
- * An object as commands are given it: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`.
- */
+/** Parses the object of a command: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`. */
 import { resourceNamed, TYPED_NAMES, typedName } from '../explain/kind-names.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -12,12 +10,12 @@ import { commandText, inNamespace } from '../text/command-text.ts';
 
 export interface NamedObject {
   readonly resource: ResourceName;
-  /** Empty for cluster scope. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** @param defaultNamespace of kinds that have one */
+/** @param defaultNamespace for namespaced kinds */
 export function objectArgument(command: string, kind: string, name: string | undefined, defaultNamespace: string): NamedObject {
   const [type = ''] = kind.split('/', 2);
   const resource = resourceNamed(type);
@@ -25,12 +23,12 @@ export function objectArgument(command: string, kind: string, name: string | und
   const { namespaced, plural } = traitsOf(resource);
   const said = nameArgument(command, kind, name, plural);
   if (!namespaced) return { resource, namespace: '', name: said };
-  // As Kiln's own sentences name it: `pod shop/web-0`.
+  // The form in Kiln's own messages: `pod shop/web-0`.
   const [one = '', other] = said.split('/', 2);
   return other === undefined ? { resource, namespace: defaultNamespace, name: one } : { resource, namespace: one, name: other };
 }
 
-/** @param known kinds as a person types them */
+/** @param known kinds as a user types them */
 export function unknownKind(command: string, type: string, known: readonly string[]): CommandFailure {
   return new CommandFailure(
     EXIT.usage,
@@ -40,7 +38,10 @@ export function unknownKind(command: string, type: string, known: readonly strin
   );
 }
 
-/** The name, given by itself or as `KIND/NAME`. @param plural of the kind, for a hint */
+/**
+ * The name, alone or as `KIND/NAME`.
+ * @param plural of the kind, for a hint
+ */
 export function nameArgument(command: string, kind: string, name: string | undefined, plural: string): string {
   const [type = '', inOne] = kind.split('/', 2);
   if (name !== undefined && inOne !== undefined)
@@ -56,7 +57,7 @@ export function nameArgument(command: string, kind: string, name: string | undef
   return said;
 }
 
-/** @throws CommandFailure where there is no such object */
+/** @throws CommandFailure if the object does not exist */
 export async function existing(
   command: string,
   { resource, namespace, name }: NamedObject,
@@ -65,7 +66,10 @@ export async function existing(
   return existingOf(command, traitsOf(resource), namespace, name, client);
 }
 
-/** The same of any kind. @param namespace empty for cluster scope */
+/**
+ * The same for any kind.
+ * @param namespace empty for a cluster-scoped object
+ */
 export async function existingOf(
   command: string,
   resource: Resource,
@@ -80,7 +84,7 @@ export async function existingOf(
   throw new CommandFailure(EXIT.findings, `kiln ${command} found nothing`, `${resource.kind} ${name} does not exist${where}`, all);
 }
 
-/** As kubectl names an object of this kind: `subnet.kubeovn.io`. */
+/** The kind as kubectl prints it: `subnet.kubeovn.io`. */
 export function typeText(resource: ResourceName): string {
   const { group } = traitsOf(resource);
   return group === '' ? typedName(resource) : `${typedName(resource)}.${group}`;

@@ -1,6 +1,4 @@
-/**
- * What commands that look at everything share: the flags of the Northbound database, and a World that is filled once.
- */
+/** Shared by commands that read the whole cluster: the flags of the Northbound database, and a World that is filled once. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { Observation } from '../controller/reading/observation.ts';
@@ -28,7 +26,7 @@ export function addNorthboundFlags(command: Command): Command {
     .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
 }
 
-/** Lists everything once. Without `--ovn-nb`, or where that cannot be read, there are no rows, and a hint says so. */
+/** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint says so. */
 export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
   const ovnNb = flags.ovnNb ?? '';
   const endpoints = endpointsOf(ovnNb);

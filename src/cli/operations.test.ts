@@ -1,4 +1,4 @@
-/** Metrics and probes are served where the flag says, or the start ends with a sentence. */
+/** Metrics and probes are served at the flag's address, or the start fails with a message. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

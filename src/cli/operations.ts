@@ -1,4 +1,4 @@
-/** Metrics and probes of a controller, where its flags say. */
+/** Serves metrics and probes of a controller at the addresses in its flags. */
 import { readFileSync } from 'node:fs';
 import type { Controller } from '../controller/controller.ts';
 import { watchEventLoop } from '../runtime/event-loop-lag.ts';
@@ -23,7 +23,7 @@ const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 /** Shorter ones can be guessed. */
 const SHORTEST_TOKEN = 16;
 
-/** @throws Error with a sentence for a person */
+/** @throws Error with a message for the user */
 export function readMetricsToken(file: string): string {
   let token: string;
   try {
@@ -37,10 +37,10 @@ export function readMetricsToken(file: string): string {
 }
 
 /**
- * @param tokenFile of the clients that read metrics from elsewhere; it is read again at each of their requests
+ * @param tokenFile token of clients on other machines that read metrics; read again at each request
  * @param bind `HOST:PORT`, `:PORT` or `off`
- * @returns ends it
- * @throws AddressError one sentence, where the address cannot be had
+ * @returns a function that stops the server
+ * @throws AddressError if the address cannot be used
  */
 export async function serveController(
   bind: string,
@@ -85,7 +85,7 @@ export async function serveController(
   }
 }
 
-/** Laboratories may run side by side: without a chosen address, another port is used if the default one is taken. */
+/** Several laboratories may run in parallel: without a chosen address, another port is used if the default one is taken. */
 export async function serveLaboratory(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
   try {
     return await serveController(bind, controller, metrics, log);
@@ -95,12 +95,12 @@ export async function serveLaboratory(bind: string, controller: Controller, metr
   }
 }
 
-/** An address that a flag names cannot be listened at: wrong usage. */
+/** The address in a flag cannot be listened at: a usage error. */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
-/** What a laboratory's start failed with, in the words of its flag where the port that it was told could not be had. */
+/** The failure of a laboratory's start; names the flag if its port cannot be used. */
 export function laboratoryProblem(port: number | undefined, error: unknown): unknown {
   if (port === undefined || !(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== 'listen') return error;
   return new AddressError(`--port ${port} cannot be had: ${bindProblem(error)}; name another one, or leave it out`, { cause: error });

@@ -1,12 +1,12 @@
 import { tellAll } from './output/terminal.ts';
 import { EXIT, failureText, CommandFailure } from './command-failure.ts';
 
-/** As the shell says of a program that a closed pipe ends. */
+/** The exit code that a shell reports for a program that a closed pipe ended. */
 const BROKEN_PIPE = 141;
 
 /**
- * Ends this process when its output cannot be written: silently if its reader has ended (`kiln status | head -1`), with a sentence
- * where the disk is full.
+ * Ends this process when its output cannot be written: silently if its reader has ended (`kiln status | head -1`), with a message if the
+ * disk is full.
  */
 export function endWithOutput(command: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

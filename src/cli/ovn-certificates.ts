@@ -1,4 +1,4 @@
-/** The files that the Northbound database is reached with over TLS: what is wrong with them, in the words of the flags. */
+/** The TLS files for the Northbound database: reads and checks them, and names the flag in messages. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ export interface OvnCertificates {
   readonly key: string;
 }
 
-/** @throws Error with a sentence that names the flag and the file */
+/** @throws Error with a message that names the flag and the file */
 export function readOvnCertificates({ ovnCa, ovnCert, ovnKey }: OvnCertificateFiles): OvnCertificates {
   const read = { ca: contents('--ovn-ca', ovnCa), cert: contents('--ovn-cert', ovnCert), key: contents('--ovn-key', ovnKey) };
   parsed('--ovn-ca', ovnCa, 'certificate', () => new X509Certificate(read.ca));
@@ -24,7 +24,7 @@ export function readOvnCertificates({ ovnCa, ovnCert, ovnKey }: OvnCertificateFi
   return read;
 }
 
-/** One sentence; undefined where nothing is wrong. */
+/** A message for the user; undefined if the files are valid. */
 export function certificateProblem({
   ovnNb = '',
   ovnCa,

@@ -1,9 +1,9 @@
-/** What is asked of an API server that may be away, or overloaded, for a while: it is asked again until a deadline, and that is said once. */
+/** Retries requests to an API server that is unreachable or overloaded until a deadline, and reports this once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeError } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 
-/** Between two tries. */
+/** Between two attempts. */
 const PAUSE_MS = 1_000;
 
 export class Patience {
@@ -20,24 +20,24 @@ export class Patience {
     return performance.now() > this.#until;
   }
 
-  /** How long to wait before another look or another try, in milliseconds. */
+  /** How long to wait before another look or attempt, in milliseconds. */
   get pauseMs(): number {
     return Math.min(PAUSE_MS, Math.max(this.#until - performance.now(), 1));
   }
 
-  /** What the API server does not do for the moment. */
+  /** The present error of the API server. */
   get trouble(): KubeError | undefined {
     return this.#trouble;
   }
 
-  /** @param trouble why it could not be had now; undefined when it was answered */
+  /** @param trouble the error of the latest request; undefined if it succeeded */
   note(trouble: KubeError | undefined): void {
     if (trouble !== undefined && this.#trouble === undefined)
       this.#say(`the API server does not take it now, it is asked again: ${trouble.code}: ${trouble.message}`);
     this.#trouble = trouble;
   }
 
-  /** @param ask what may be asked for any number of times */
+  /** @param ask a request that can be repeated safely */
   async of<T>(ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -53,7 +53,7 @@ export class Patience {
   }
 }
 
-/** The API server is away, or overloaded. */
+/** Whether the API server is unreachable or overloaded. */
 export function isPassing(error: unknown): error is KubeError {
   return isKubeError(error) && error.retryable && error.code !== 'KUBE_UNAUTHORIZED';
 }

@@ -38,7 +38,7 @@ const startCommand = program
   .option('--check', 'apply the demo, prove its connectivity and isolation, delete it, prove that nothing is left; exit 0 or 1')
   .addHelpText('after', `\n${PRECEDENCE}\n`)
   .action(async (_: unknown, command: Command) => {
-    // Of all commands only this one needs the laboratory, the controller and the webhook.
+    // Only this command needs the laboratory, the controller and the webhook, so they are loaded here.
     const { start } = await import('./commands/start.ts');
     process.exitCode = await configured(command, (flags) => start(flags));
   });

@@ -1,6 +1,4 @@
-/**
- * A reserved address as the commands see it: its IP object, whether the controller has filled it, and what it says meanwhile.
- */
+/** A reserved address: its IP object, whether the controller has filled it in, and the message of its condition. */
 import type { IP } from '../api/kinds/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -18,7 +16,7 @@ export function addressText(ip: IP): string {
   return [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',');
 }
 
-/** Whether the controller gave it an address and a MAC. */
+/** Whether the IP object has an address and a MAC from the controller. */
 export function isFilled(ip: IP): boolean {
   return addressText(ip) !== '' && (ip.spec.macAddress ?? '') !== '';
 }

@@ -1,4 +1,7 @@
-/** Files with keys and tokens that every user of the machine could read. A warning rather than an error: whoever mounts the files may not be able to change their mode. */
+/**
+ * Files with keys and tokens that every user of the machine can read. A warning rather than an error: the user who mounts the files may not
+ * be able to change their mode.
+ */
 import { statSync } from 'node:fs';
 import type { Log } from '../runtime/log.ts';
 

@@ -1,4 +1,4 @@
-/** The controller's Lease, held by a command: while it does, no controller writes and none takes over. */
+/** Acquires the controller's Lease for a command: as long as the command holds it, no controller writes or becomes the leader. */
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
 import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
@@ -8,12 +8,12 @@ import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** A controller that was killed holds its Lease for as long as that lasts; one that lives renews it meanwhile. */
+/** The Lease of a controller that was killed stays valid for its full duration; a running controller renews it within that time. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 250;
 
 export class SoleLeader implements AsyncDisposable {
-  /** How often the Lease had changed hands when it was gained. */
+  /** Value of `leaseTransitions` when the Lease was acquired. */
   readonly gains: number;
   readonly #election: LeaderElection;
 
@@ -22,7 +22,7 @@ export class SoleLeader implements AsyncDisposable {
     this.gains = gains;
   }
 
-  /** @throws CommandFailure while a controller leads, Kiln's or Kube-OVN's */
+  /** @throws CommandFailure while a controller of Kiln or Kube-OVN leads */
   static async gain(command: string, namespace: string, { client, say }: Pick<CommandIo, 'client' | 'say'>): Promise<SoleLeader> {
     let gains: number | undefined;
     const kubeOvn = new ForeignLeaseWatch({ client, namespace, name: KUBE_OVN_LEASE });

@@ -1,11 +1,11 @@
-/** The flags of `kiln start`, as the command gets them. */
+/** The parsed flags of `kiln start`. */
 import type { LogLevel } from '../runtime/log.ts';
 import type { OvnFlags } from './connect.ts';
 import type { NetworkFlags } from './network-flags.ts';
 import type { WebhookFlags } from './webhook-flags.ts';
 
 export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlags {
-  /** In a laboratory. */
+  /** For a laboratory only. */
   readonly webhook: boolean;
   readonly check?: boolean;
   readonly kubeconfig?: string;

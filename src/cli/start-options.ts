@@ -1,5 +1,5 @@
 /**
- * The settings of the controller and of the laboratory: each an option of `kiln start`, a variable of the environment and a key of the
+ * The settings of the controller and of the laboratory: each is an option of `kiln start`, an environment variable and a key of the
  * configuration file (`configuration.ts`). `kiln config` has the same.
  */
 import type { Command } from 'commander';

@@ -1,4 +1,4 @@
-/** What is wrong with settings that are right one by one. */
+/** Checks combinations of settings; each setting alone is already valid. */
 import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { endpointsOf } from './connect.ts';
@@ -11,7 +11,7 @@ import { webhookSettings } from './webhook-flags.ts';
 
 /**
  * @param settings with their sources, as `configure` returns them
- * @returns one sentence; undefined where nothing is wrong
+ * @returns a message for the user; undefined if the settings are valid
  */
 export function startProblem(flags: StartFlags, settings: readonly Configured[] = []): string | undefined {
   const real = flags.kubeconfig !== undefined || flags.inCluster === true;
@@ -46,7 +46,7 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
   return certificateProblem(flags);
 }
 
-/** Of one address, or of all and one. */
+/** Whether two bind addresses share a port: on one address, or one of them on all addresses. */
 function shareAPort(a: string, b: string): boolean {
   const [one, other] = [parseBindAddress(a), parseBindAddress(b)];
   if (one === undefined || other === undefined || one.port !== other.port || one.port === 0) return false;
@@ -66,7 +66,10 @@ function endpointsProblem(ovnNb: string | undefined): string | undefined {
   }
 }
 
-/** `npm start` tells people to export it for the commands that look at its laboratory: the next one is started where that was done. */
+/**
+ * Whether `KILN_OVN_NB` comes from the environment. `npm start` asks the user to export it for commands on its laboratory, and the user may
+ * start the next laboratory in the same shell.
+ */
 function isForCommands(settings: readonly Configured[]): boolean {
   return settings.some(({ key, source }) => key === 'ovnNb' && source === 'environment');
 }

@@ -1,4 +1,4 @@
-/** A process that npm started notices when npm, or the shell between them, is gone. */
+/** A process that npm started notices the end of npm, or of the shell between them. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import { watchStarters } from './starter-watch.ts';
 
 const SELF = join(import.meta.dirname, 'starter-watch.ts');
-/** Says when it is there, and when it notices. */
+/** Prints when it has started, and when it notices the end. */
 const WATCHER = `import { watchStarters } from ${JSON.stringify(SELF)};
   watchStarters(() => { console.log('gone'); process.exit(0); });
   console.log('there');
   setTimeout(() => process.exit(3), 60_000);`;
-/** As npm does: a shell that runs the program, and waits. */
+/** Does what npm does: starts a shell that runs the program and waits. */
 const STARTER = `const { spawn } = require('node:child_process');
   const shell = spawn('sh', ['-c', '"$NODE" --input-type=module -e "$WATCHER"; true'], { stdio: ['ignore', 'inherit', 'inherit'] });
   console.log('shell ' + shell.pid);

@@ -1,12 +1,12 @@
 /**
- * Under `npm start` there are npm and a shell above this process. npm hands a signal to the shell alone, which dies of it, and one that is
- * killed says nothing at all: what they started would be left behind.
+ * Under `npm start`, npm and a shell are the ancestors of this process. npm sends a signal to the shell only, which ends, and an ancestor
+ * that is killed sends no signal at all. In both cases this process would continue to run.
  */
 import { readFileSync } from 'node:fs';
 
 const LOOK_MS = 500;
 
-/** The processes above one: its parent, and that one's; 0 where there is none or it cannot be known. */
+/** The parent and grandparent of a process; 0 if there is none or it is unknown. */
 export type Starters = () => readonly [parent: number, grandparent: number];
 
 export const startersOfThis: Starters = () => [process.ppid, parentOf(process.ppid)];
@@ -21,8 +21,8 @@ function parentOf(pid: number): number {
 }
 
 /**
- * Calls `gone` once when npm, or the shell it started, has ended; never where npm did not start this process.
- * @returns ends the watch
+ * Calls `gone` once after npm, or the shell it started, has ended; never if npm did not start this process.
+ * @returns a function that stops the watch
  */
 export function watchStarters(gone: () => void, env: NodeJS.ProcessEnv = process.env, starters: Starters = startersOfThis): () => void {
   if (env['npm_lifecycle_event'] !== 'start') return () => undefined;

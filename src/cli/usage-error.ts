@@ -1,8 +1,8 @@
-/** How a command line that cannot be understood ends: the three lines of every other failure, and exit code 2. */
+/** The end of a command with an invalid command line: the three lines of every other failure, and exit code 2. */
 import type { Command } from 'commander';
 import { CommandFailure, EXIT, failureText } from './command-failure.ts';
 
-/** Call when the program has all its commands. */
+/** Call after all commands were added to the program. */
 export function explainUsageErrors(program: Command): void {
   for (const command of [program, ...program.commands]) {
     const name = command === program ? program.name() : `${program.name()} ${command.name()}`;
@@ -18,7 +18,10 @@ export function explainUsageErrors(program: Command): void {
   }
 }
 
-/** Commander answers a wrong name that help is asked about with the help of the whole program: only the name is left, and it is refused. */
+/**
+ * For the help of an unknown command, Commander would print the help of the whole program. So only the name is passed on, and Commander
+ * rejects it.
+ */
 export function withoutHelpOfNobody(program: Command, words: readonly string[]): readonly string[] {
   const others = words.filter((word) => word !== '--help' && word !== '-h');
   const [first, second] = others;

@@ -1,4 +1,4 @@
-/** The admission webhook's flags, checked before anything starts, and what follows from them. */
+/** The flags of the admission webhook, checked before anything starts, and the resulting settings. */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/values/duration.ts';
@@ -38,7 +38,7 @@ export interface WebhookFlags {
   readonly webhookUnknownClients: UnknownClients;
 }
 
-/** Shorter ones would be rotated before an API server has seen them. */
+/** An API server might not see a certificate of a shorter lifetime before its rotation. */
 const SHORTEST_LIFETIME_MS = 10_000;
 
 function bindAddress(text: string): string {
@@ -122,7 +122,7 @@ export type WebhookSettings =
       readonly clients?: ClientSettings;
       readonly ownUser?: string;
     }
-  /** It is not wanted. */
+  /** The webhook is turned off. */
   | { readonly ok: true; readonly port: undefined }
   | { readonly ok: false; readonly problem: string };
 
@@ -161,19 +161,19 @@ export function webhookSettings(flags: WebhookFlags, namespace: string): Webhook
 
 export interface WebhookParts {
   readonly client: KubeClient;
-  /** Of the client. */
+  /** The connection of the Kubernetes client. */
   readonly connection: Connection;
   readonly controller: Controller;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Certificates begin and end by it. */
+  /** The clock for the validity of certificates. */
   readonly clock?: Clock;
 }
 
 /**
- * Starts what the settings want.
- * @returns undefined where that is nothing
- * @throws Error with a sentence where files are given and cannot be used
+ * Starts the webhook if the settings turn it on.
+ * @returns undefined if it is turned off
+ * @throws Error if certificate files are configured and cannot be used; its message is for the user
  */
 export function startWebhook(
   settings: WebhookSettings,
@@ -199,7 +199,7 @@ export function startWebhook(
   return webhook;
 }
 
-/** Whoever reaches the port may name any resource: those that Kiln does not know are counted as one. */
+/** Any client that reaches the port can name any resource: all unknown ones share one label. */
 export function reviewLabels(
   { operation, resource, group }: Pick<AdmissionRequest, 'operation' | 'resource' | 'group'>,
   { objections, warnings }: Opinion,

@@ -1,5 +1,6 @@
 /**
- * Who makes pods: from the owner that a pod names up to the object that a person deletes or scales, and from there down again.
+ * Finds the workload that creates pods: from a pod's owner reference up to the object that a user deletes or scales, and down again to its
+ * pods.
  */
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -12,16 +13,16 @@ export interface Workload {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** `spec.replicas` says how many pods it has. */
+  /** Whether `spec.replicas` sets the number of its pods. */
   readonly scales: boolean;
 }
 
 interface OwnerKind {
   readonly resource: Resource;
   readonly scales: boolean;
-  /** As kubectl takes it. */
+  /** Short name in kubectl. */
   readonly short: string;
-  /** Kind of what it makes, where that is not a pod. */
+  /** Kind of its children, if they are not pods. */
   readonly makes?: string;
 }
 
@@ -51,7 +52,7 @@ const OWNER_KINDS: readonly OwnerKind[] = [
 
 type Owned = KubeObject & { readonly metadata: { readonly uid?: string; readonly ownerReferences?: readonly OwnerReference[] } };
 
-/** @returns undefined where the owner is of a kind that is not known here, or is gone */
+/** @returns undefined if the owner is of an unknown kind or does not exist */
 export async function workloadOf(client: KubeClient, namespace: string, owner: OwnerReference): Promise<Workload | undefined> {
   const group = owner.apiVersion.includes('/') ? owner.apiVersion.replace(/\/.*$/, '') : '';
   const known = OWNER_KINDS.find(({ resource }) => resource.kind === owner.kind && resource.group === group);
@@ -67,10 +68,10 @@ export function workloadText({ resource, namespace, name }: Workload): string {
   return `${resource.kind} ${namespace}/${name}`;
 }
 
-/** Kinds of workloads by the name that a person types. */
+/** Kinds of workloads by the name that a user types. */
 export const WORKLOAD_NAMES: readonly string[] = OWNER_KINDS.map(({ resource }) => resource.kind.toLowerCase()).toSorted();
 
-/** @param name as a person types it: `deployment`, `deploy`, `deployments.apps` */
+/** @param name as a user types it: `deployment`, `deploy`, `deployments.apps` */
 export function workloadKindNamed(name: string): Resource | undefined {
   const [typed = '', ...group] = name.toLowerCase().split('.');
   return OWNER_KINDS.find(
@@ -79,14 +80,14 @@ export function workloadKindNamed(name: string): Resource | undefined {
   )?.resource;
 }
 
-/** A workload with the workloads that it makes. */
+/** A workload with the workloads that it creates. */
 export async function workloadTree(client: KubeClient, resource: Resource, object: AnyObservedObject): Promise<WorkloadTree> {
   const { namespace = '', uid } = object.metadata;
   const made = OWNER_KINDS.find((one) => one.resource === resource)?.makes;
   const below = OWNER_KINDS.find((one) => one.resource.kind === made)?.resource;
   const all = below === undefined ? [] : await client.listAll<Owned>(below, { namespace });
   const own = all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
-  // A list names the kind of its items once.
+  // In a list only the list itself has the kind, not its items.
   const items = own.map((one) => ({ ...one, kind: made }) as unknown as AnyObservedObject);
   const makes = below === undefined ? [] : await Promise.all(items.map((one) => workloadTree(client, below, one)));
   return { type: resource.kind.toLowerCase(), object, makes };

@@ -1,6 +1,4 @@
-/**
- * How long something is there, as kubectl prints it: `45s`, `3m20s`, `12m`, `5h29m`, `26h`, `5d3h`, `20d`, `2y11d`.
- */
+/** A duration as kubectl prints it: `45s`, `3m20s`, `12m`, `5h29m`, `26h`, `5d3h`, `20d`, `2y11d`. */
 
 /** @param ms milliseconds */
 export function ageText(ms: number): string {

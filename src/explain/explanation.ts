@@ -30,15 +30,15 @@ export interface Waiting {
 
 export interface Explanation {
   readonly subject: DrawnObject;
-  /** Kiln implements this kind. If not, `waiting` says so. */
+  /** Whether Kiln implements this kind. If not, `waiting` says so. */
   readonly carriedOut: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;
-  /** What would block its deletion now. */
+  /** The present blockers of its deletion. */
   readonly blockers: Blockers;
-  /** Its owners, which create it again. */
+  /** Its owners, which would create it again. */
   readonly madeBy: readonly OwnerReference[];
-  /** Of a workload: its ReplicaSets, pods and their addresses. */
+  /** The ReplicaSets, pods and addresses of a workload. */
   readonly makes: { readonly objects: readonly DrawnObject[]; readonly more: number };
   /** Undefined if the Northbound database was not read. */
   readonly rows: OwnedRows | undefined;
@@ -52,13 +52,13 @@ export interface Explanation {
 
 export interface ExplainOptions {
   readonly limits: TreeLimits;
-  /** The Northbound replica is complete. */
+  /** Whether the Northbound replica is complete. */
   readonly rows: boolean;
   /** Kinds that are not implemented, and why. */
   readonly notCarriedOut: (resource: ResourceName) => string | undefined;
 }
 
-/** @param object as the API server has it now */
+/** @param object as the API server serves it now */
 export function explain(world: World, resource: ResourceName, object: AnyObservedObject, options: ExplainOptions): Explanation {
   const key = keyOf(object);
   const state = stateOf(resource, object);
@@ -94,7 +94,7 @@ function whyItWaits(
   if (metadata.deletionTimestamp !== undefined) {
     const since = metadata.deletionTimestamp;
     const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    // The blockers of now; the condition may be older.
+    // The present blockers; the condition may be older.
     if (blockers.count > 0)
       return { reason: 'DeletionBlocked', message: blockedSentence(settings, resource, keyOf(object), blockers), since };
     if (state.message !== '') return { reason: state.reason, message: state.message, since };
@@ -116,7 +116,7 @@ function whyItWaits(
     return { reason: 'NotCarriedOut', message: `Kiln does not implement this yet: ${unimplemented}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
   const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
-  // The pod has its network; the condition names what has no effect.
+  // The pod has its network; the condition names ineffective settings.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
   const idle = conditionOf(resource, object, WITHOUT_EFFECT);

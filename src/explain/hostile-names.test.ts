@@ -1,4 +1,7 @@
-/** Names and texts that no honest API server or tenant has, through every rule: into conditions, Events, trees, findings and next commands. */
+/**
+ * Names and texts that only a malicious API server or tenant sends, through every rule: into conditions, Events, trees, findings and next
+ * commands.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -18,7 +21,7 @@ const KINDS: readonly ResourceName[] = [
   'network-attachment-definitions',
 ];
 
-/** A small network in which whatever may go wrong does, with these texts for names and values. */
+/** A small network with every kind of failure, and these texts as names and values. */
 function scene([a = '', b = '', c = '']: readonly string[]): PodScene {
   const made = new PodScene();
   const { bench } = made;
@@ -47,7 +50,7 @@ function scene([a = '', b = '', c = '']: readonly string[]): PodScene {
   bench.settle();
   bench.delete('subnets', 'red');
   bench.delete('vpcs', a);
-  // Whoever may edit an object may write any condition.
+  // Any user with the right to edit an object can write any condition.
   const forged = [{ type: 'Ready', status: 'False', reason: b, message: `${c}; kubectl get vip ${a}`, lastTransitionTime: b }];
   bench.put('ips', {
     metadata: { name: b, annotations: { 'kiln.io/conditions': JSON.stringify(forged) } },
@@ -63,7 +66,7 @@ test('what people read of hostile names is visible and on lines of its own, and 
   const offered = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(hostileText(), { minLength: 3, maxLength: 3 }), async (texts) => {
-      // OVSDB takes neither of the two, and is asked before.
+      // OVSDB rejects both; Kiln checks for them earlier.
       const { bench } = scene(texts.map((text) => text.toWellFormed().replaceAll('\0', '')));
       const now = Date.parse('2026-01-01T01:00:00Z');
       const found: string[] = [];

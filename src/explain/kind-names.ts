@@ -1,11 +1,9 @@
-/**
- * The kinds under every name that kubectl takes for them: kind, plural, singular, short names, with or without the group.
- */
+/** The kinds by every name that kubectl accepts: kind, plural, singular, short names, with or without the group. */
 import { allKinds } from '../api/kinds/crds.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 
-/** Short names of kinds that are not of `kubeovn.io`. */
+/** Short names of kinds outside of `kubeovn.io`. */
 const SHORT: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
   pods: ['po'],
   namespaces: ['ns'],
@@ -35,17 +33,17 @@ function namesOf(resource: ResourceName): readonly string[] {
   return group === '' ? names : [...names, ...names.map((name) => `${name}.${group}`)];
 }
 
-/** @param name as a person types it: `subnet`, `Subnets`, `subnets.kubeovn.io` */
+/** @param name as a user types it: `subnet`, `Subnets`, `subnets.kubeovn.io` */
 export function resourceNamed(name: string): ResourceName | undefined {
   return NAMES.get(name.toLowerCase());
 }
 
-/** The name that a person types: the shortest that is a word of its own. */
+/** The name that users type: the shortest unambiguous one. */
 export function typedName(resource: ResourceName): string {
   const { kind, group } = traitsOf(resource);
   const own = group === 'kubeovn.io' ? allKinds.find((one) => one.kind === kind) : undefined;
   return own?.singular ?? kind.toLowerCase();
 }
 
-/** Kinds by the name that a person types, for help and completion. */
+/** Kinds by the name that users type, for help and completion. */
 export const TYPED_NAMES: readonly string[] = (Object.keys(RESOURCES) as ResourceName[]).map(typedName).toSorted();

@@ -1,6 +1,4 @@
-/**
- * Rows whose owner is gone, and which stay because they contain a foreign row. No object is left to report it.
- */
+/** Rows whose owner no longer exists, and which stay because they contain a foreign row. No object is left to report it. */
 import { foreignChildConflict } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
@@ -32,7 +30,7 @@ function strandedRow(world: World, id: RowId): StrandedRow | undefined {
   const resource = resourceOfKind(kind);
   const key = [...(namespace === '' ? [] : [namespace]), ...rest].join('/');
   if (resource === undefined || world.tables[resource]?.peek(key) !== undefined) return undefined;
-  // A row with rows of Kiln in it stays for those: pods whose Subnet was removed by force, for example.
+  // A row that contains other rows of Kiln stays for them: for example, pods of a Subnet that was removed by force.
   const children = columns.flatMap((column) => [...((row.row[column] ?? []) as Iterable<Parameters<World['rows']['entry']>[0]>)]);
   if (children.some((uuid) => world.rows.entry(uuid)?.ownership.kind === 'ours')) return undefined;
   const guest = foreignChildConflict(row, world);

@@ -41,10 +41,10 @@ after(async () => {
 
 test('one archive that tar reads: versions, status, plan, objects, rows, Events; and no secret in it', { skip }, async () => {
   const file = join(folder, 'kiln.tar.gz');
-  // Somebody's longer file, that everybody could read.
+  // A longer file of another user, readable by everyone.
   await writeFile(file, 'x'.repeat(5_000_000), { mode: 0o644 });
   const { exit, out, said } = await scene.kiln('bundle', '--file', file);
-  // The cluster has no pod that runs the controller, so there is no log to fetch: that is said.
+  // No pod of the cluster runs the controller, so there is no log to fetch, and the command reports that.
   assert.deepEqual([exit, out], [1, `${file}\n`], said);
   assert.match(said, /warning: logs: no pod in namespace kube-system/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -64,7 +64,7 @@ test('one archive that tar reads: versions, status, plan, objects, rows, Events;
   for (const secret of ['hunter22', TOKEN, 'never-to-be']) assert.ok(!texts.includes(secret), secret);
 });
 
-/** Alone where the field is dropped; behind a name, in many forms, where it is kept. */
+/** By itself, to find fields that must be dropped; after a name, in many forms, for fields that are kept. */
 const CANARY = 'c4narY.hunter-Zq7';
 const NAMED = [
   `client_secret ${CANARY}`,

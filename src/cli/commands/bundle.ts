@@ -1,6 +1,6 @@
 /**
- * `kiln bundle`: one archive for a support request: versions, status, observed objects and rows, the plan, Events and logs.
- * Secrets are not read, and what looks like one is taken out.
+ * `kiln bundle`: one archive for a support request: versions, status, observed objects and rows, the plan, Events and logs. The command
+ * reads no Secrets, and removes texts that look like one.
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -47,7 +47,7 @@ No Secret is read. Objects contain the fields that Kiln reads: pods have no envi
 other programs only their key. Texts that look like secrets are removed. Names and addresses are included unchanged.
 `;
 
-/** Of each log, from its end. */
+/** The last bytes of each log. */
 const LOG_BYTES = 5_000_000;
 const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
@@ -66,7 +66,7 @@ export function addBundle(program: Command): void {
 
 /** @returns the exit code */
 export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<number> {
-  // Out of reach or not allowed: there is nothing to be put into an archive.
+  // Fails if the API server is not reachable or denies access: then there is nothing to archive.
   await io.client.version();
   const now = Date.now();
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
@@ -85,9 +85,9 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   return missing.length === 0 ? EXIT.fine : EXIT.findings;
 }
 
-/** Others of this machine have no business in it, not even where they could read the file that was there before. */
+/** Writes a file that other users of the machine cannot read, even if they could read a previous file of this name. */
 async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
-  // Without the right to change the mode, the file keeps it.
+  // If this user may not change the mode, the file keeps it.
   await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
   if ((await file.stat()).isFile()) {
     await file.chmod(0o600);
@@ -98,7 +98,7 @@ async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
 
 interface Collected {
   readonly members: readonly TarMember[];
-  /** Sentences about what could not be had. */
+  /** Messages about parts that are missing in the archive. */
   readonly missing: readonly string[];
 }
 
@@ -121,7 +121,7 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   let names: KnownNames = new Set();
   const json = { output: 'json' } as const;
   await collect('versions', async () => [{ path: 'version.json', text: await printed((to) => runVersion({ ...flags, ...json }, to)) }]);
-  // First: what is in the archive by name may be quoted in the rest.
+  // First, since the other parts may quote the names of the archived objects.
   await collect('objects and rows', async () => {
     await using observation = await observe(flags, { ...io, say: () => undefined });
     if (flags.ovnNb !== undefined && !observation.northboundRead)
@@ -160,7 +160,7 @@ function namesIn(world: World): KnownNames {
   return names;
 }
 
-/** Of what the World has, what the contract names. */
+/** The objects of the World, reduced to the fields of the contract. */
 function objectsIn(world: World, names: KnownNames): readonly TarMember[] {
   return Object.entries(world.tables).flatMap(([resource, table]) => {
     const objects =
@@ -173,7 +173,7 @@ function objectsIn(world: World, names: KnownNames): readonly TarMember[] {
   });
 }
 
-/** All rows of the tables that Kiln reads, foreign ones too, each with its identity and owner. */
+/** All rows of the tables that Kiln reads, with identity and owner, including foreign rows. */
 function rowsIn(world: World): readonly TarMember[] {
   return TABLES.flatMap(({ table, columns }) => {
     const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({

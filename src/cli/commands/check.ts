@@ -1,6 +1,6 @@
 /**
- * `kiln start --check`: the demo without a terminal. Proves with ovn-trace what the network does, deletes everything in the
- * worst order, and proves that nothing is left.
+ * `kiln start --check`: the demo without a terminal. Proves the network's behaviour with ovn-trace, deletes everything in the worst order,
+ * and proves that nothing remains.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
@@ -19,7 +19,7 @@ export interface CheckParts {
   readonly lab: Laboratory;
   readonly controller: Controller;
   readonly progress: Progress;
-  /** The admission webhook is configured. */
+  /** Whether the admission webhook is configured. */
   readonly webhook: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
   return proofs.conclude();
 }
 
-/** One line for each proof, with its time. */
+/** Prints one line for each proof, with its duration. */
 class Proofs {
   readonly #progress: Progress;
   #failed = 0;
@@ -142,7 +142,7 @@ async function reaches(lab: Laboratory, pods: readonly Located[]): Promise<strin
   return `${traced} paths traced`;
 }
 
-/** Every pod sends to every address of the other tenant: whatever answers must be its own tenant's. */
+/** Every pod sends to every address of the other tenant: only a pod of its own tenant may receive the packet. */
 async function isolated(lab: Laboratory, pods: readonly Located[]): Promise<string> {
   let traced = 0;
   for (const from of pods) {
@@ -164,14 +164,14 @@ async function routerMac(lab: Laboratory, pod: Located): Promise<string> {
   return (await lab.ovn.nbctl('get', 'Logical_Router_Port', `${pod.tenant}-${pod.subnet}`, 'mac')).trim().replaceAll('"', '');
 }
 
-/** The pod ports that ovn-trace delivers an ICMP packet to. */
+/** The pod ports to which ovn-trace delivers an ICMP packet. */
 async function deliveredTo(lab: Laboratory, from: Located, ip: string, mac: string): Promise<string[]> {
   const flow = `inport == "${from.name}.${from.namespace}" && eth.src == ${from.mac} && eth.dst == ${mac} && ip4.src == ${from.ip} && ip4.dst == ${ip} && ip.ttl == 64 && icmp4.type == 8`;
   const trace = await lab.ovn.trace('--minimal', from.subnet, flow);
   return [...trace.matchAll(/output\("([^"]+)"\)/g)].map(([, port]) => port ?? '');
 }
 
-/** Then the webhook is taken away: what follows is right without it. */
+/** Afterwards the webhook is removed: the rest of the check works without it. */
 async function refuses({ client }: Laboratory): Promise<string> {
   const [tenant] = TENANTS;
   const said: string[] = [];
@@ -242,7 +242,7 @@ const TABLES = [
   'NAT',
 ];
 
-/** Everything in the API server by name, and every row of OVN by UUID: asked of the servers, not of the controller. */
+/** Everything in the API server by name, and every row of OVN by UUID: read from the servers, not from the controller. */
 async function inventory(lab: Laboratory): Promise<Inventory> {
   const objects: string[] = [];
   for (const resource of INVENTORIED) {

@@ -1,6 +1,4 @@
-/**
- * `kiln completion`: a script by which a shell completes commands, flags and kinds, made from the commands as they are.
- */
+/** `kiln completion`: a script for the shell that completes commands, flags and kinds, generated from the commands themselves. */
 import type { Command } from 'commander';
 import { Argument } from 'commander';
 import { TYPED_NAMES } from '../../explain/kind-names.ts';
@@ -29,7 +27,7 @@ interface Completed {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly string[];
-  /** Its first argument is a kind. */
+  /** Whether its first argument is a kind. */
   readonly takesKind: boolean;
 }
 

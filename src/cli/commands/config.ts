@@ -41,14 +41,14 @@ export function config(
   }
 }
 
-/** As it was written, but for numbers and truths. */
+/** The text as written; numbers and booleans in their own type. */
 function valueOf(text: string | undefined, value: unknown): Printed['value'] {
   if (text === undefined) return undefined;
   if (typeof value === 'boolean' || (typeof value === 'number' && String(value) === text)) return value;
   return redactedText(text);
 }
 
-/** A file that can be given back with `--config`: what is not set is a comment. */
+/** A line of a file for `--config`: settings without a value are comments. */
 function yamlLine({ name, value, source }: Printed): string {
   if (value === undefined) return `# ${name}:\n`;
   return `${stringify({ [name]: value }).trimEnd()} # ${source}\n`;

@@ -1,4 +1,4 @@
-/** `kiln delete` with everything around it: an API server, the Northbound database, the controller. */
+/** `kiln delete` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';
 
 const REPLICA_SETS = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true };
-/** The cluster has these, and no controller that would end pods of theirs which are too many. */
+/** The cluster serves this kind, but no controller deletes surplus pods. */
 const KEPT_BY_NOBODY = { group: '', version: 'v1', plural: 'replicationcontrollers', kind: 'ReplicationController', namespaced: true };
 let scene: CommandScene;
 const skip = sceneOfThisFile((opened) => {
@@ -140,7 +140,7 @@ test('what is built in, and what nodes hold, is not deleted; nor is what takes m
 });
 
 test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to go on; no finalizer is stripped', { skip }, async () => {
-  // Its node is away: nobody says that it has ended.
+  // The pod's node is down: no kubelet reports that the pod has ended.
   await tenantOf('stuck', '10.95.0.0/24', { nodeName: 'away', terminationGracePeriodSeconds: 3_600 }, [
     { finalizers: ['example.com/keep'] },
   ]);
@@ -175,8 +175,9 @@ test('a Subnet that only another program still keeps holds its Vpc no longer', {
 });
 
 /**
- * Holds an IP object, and with it its Subnet, by a finalizer: the command is under way, and waits. (A pod would not do: past its
- * grace period it holds nothing.) @returns what lets it go
+ * Holds an IP object, and with it its Subnet, by a finalizer, so that the command waits. (A pod would not work: after its grace period it
+ * blocks nothing.)
+ * @returns a function that removes the finalizer
  */
 async function held(ip: string): Promise<() => Promise<unknown>> {
   const path = { name: ip };
@@ -260,7 +261,7 @@ test(
       });
     };
     await fault({ resources: ['pods'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
-    // As one that has just begun answers for custom resources.
+    // The answer of an API server that has just started and does not serve custom resources yet.
     const unknown = 'the server could not find the requested resource';
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 404, reason: 'NotFound', message: unknown }, 2);
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 403, reason: 'Forbidden', message: 'policy says no' }, 1);
@@ -274,7 +275,7 @@ test(
     const { deleted, left } = JSON.parse(out) as Deletion;
     assert.deepEqual([deleted.length, left], [2, ['subnet.kubeovn.io/cuts-net', 'vpc.kubeovn.io/cuts']]);
     assert.equal((await scene.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s')).exit, 0);
-    // Also while Subnets are closed, before the first pod goes.
+    // The interruption also works while the command closes Subnets, before it deletes the first pod.
     const { metadata } = await scene.client.create<KubeObject & { readonly metadata: { readonly uid: string } }>(KEPT_BY_NOBODY, {
       metadata: { name: 'cuts', namespace: 'default' },
       spec: {

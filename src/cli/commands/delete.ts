@@ -1,6 +1,6 @@
 /**
- * `kiln delete`: an object, and with `--cascade` what holds it. It shows what would go and what that does to workloads, asks, deletes the
- * leaves first, each under the uid that was shown, and waits. It strips no finalizer.
+ * `kiln delete`: deletes an object, and with `--cascade` its dependents. It shows the objects and the effect on workloads, asks, deletes
+ * the leaves first, each with the displayed uid as a precondition, and waits. It removes no finalizer.
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -55,7 +55,7 @@ const EXIT_CODES = `
 Exit codes: 0 gone, 1 denied, does not exist or has new dependents, 2 wrong usage, 3 cluster unreachable or forbidden, 4 timed out, 130 interrupted.
 `;
 
-/** Objects of each kind that the tree draws. */
+/** Objects of each kind that the tree displays. */
 const DRAWN = 20;
 
 export function addDelete(program: Command): void {
@@ -103,7 +103,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   const key = keyOf({ metadata: named });
   if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
   const blockers = blockersOf(world, named.resource, key);
-  // What would be made again is refused below, with the cascade or without.
+  // An object that Kiln would create again is rejected below, with or without `--cascade`.
   if (flags.cascade !== true && blockers.count > 0 && recreationSentence(world.settings, named.resource, key) === undefined)
     throw new CommandFailure(
       EXIT.findings,
@@ -146,7 +146,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
       return EXIT.findings;
     }
   }
-  // Awaited here: the observation is closed when this function is left.
+  // `await` is necessary: the observation closes when this function returns.
   return await carryOut({
     observation,
     cascade,
@@ -163,7 +163,10 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   });
 }
 
-/** With any other object goes what Kiln does not see: the contents of a namespace, the pods of a workload, what runs on a node. */
+/**
+ * Only Kiln's kinds: the deletion of any other object has effects that Kiln does not see, such as the contents of a namespace, the pods of
+ * a workload, or what runs on a node.
+ */
 function requireOwnKind({ resource, namespace, name }: NamedObject): void {
   const { group, kind } = traitsOf(resource);
   if (group === 'kubeovn.io' || resource === 'pods') return;
@@ -182,7 +185,7 @@ export interface OwningWorkload {
   readonly workload: Workload | undefined;
 }
 
-/** One of each, however many ReplicaSets are between. */
+/** Each workload once, whatever the number of ReplicaSets in between. */
 async function workloadsOf({ owned }: Cascade, { client }: CommandIo): Promise<OwningWorkload[]> {
   const found = new Map<string, OwningWorkload>();
   for (const { owner, namespace, pods } of owned) {
@@ -228,7 +231,7 @@ function planLines(
   return [...treeLines(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint), ...lines];
 }
 
-/** Leaves only: what is in use is refused until its holders are gone. */
+/** Checks leaves only: the deletion of an object in use is denied until its dependents are deleted. */
 async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number> {
   const held = new Set(steps.flatMap((step) => (step.resource === 'pods' ? [] : [step.resource])));
   const leaves = steps.some(({ resource }) => resource === 'pods')

@@ -1,4 +1,4 @@
-/** `kiln diff`, and `version` and `status` where nobody leads any more, with everything around them. */
+/** `kiln diff`, and `version` and `status` without a leader, with an API server and the Northbound database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const skip = sceneOfThisFile((opened) => {
   scene = opened;
 });
 
-/** The controller was stopped by a test before, so nobody else writes it. */
+/** An earlier test stopped the controller, so nothing else writes the Lease. */
 async function onLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
   await scene.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
 }

@@ -1,6 +1,4 @@
-/**
- * `kiln diff`: what a controller that starts now would write. It reads only, and takes no Lease.
- */
+/** `kiln diff`: the writes of a controller that would start now. The command only reads, and takes no Lease. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
@@ -53,7 +51,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
       'neither --ovn-nb nor KILN_OVN_NB says where it is',
       'kiln diff --ovn-nb tcp:HOST:6641',
     );
-  // Out of reach or not allowed: said at once, not after everything was waited for.
+  // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
   await io.client.version();
   await using look = await opened(flags, ovnNb, io);
   const plan = look.plan();
@@ -86,10 +84,9 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
 }
 
 /**
- * What is known of what did not come. A list that the API server refused says why; one that it has not answered, and rules that are not done,
+ * Why the plan is incomplete. A list that the API server rejected has a reason; a list that did not arrive, and rules that did not finish,
  * had too little time.
- *
- * @param problem of the Northbound database, in brackets; empty where none was met
+ * @param problem of the Northbound database, in brackets; empty if there was none
  */
 export function notComplete({ waitingFor, trouble }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
   const what = 'kiln diff could not look at everything';

@@ -1,4 +1,4 @@
-/** `kiln explain` with everything around it: an API server, the Northbound database, the controller. */
+/** `kiln explain` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';

@@ -1,6 +1,4 @@
-/**
- * `kiln explain`: one object, what it holds and what holds it, its Northbound rows, why it waits, since when, and what to do next.
- */
+/** `kiln explain`: one object with its dependencies, dependents and Northbound rows; why it waits, since when, and the next command. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
@@ -30,7 +28,7 @@ export interface ExplainFlags extends LookFlags {
   readonly all?: boolean;
 }
 
-/** Children of one object that are drawn without `--all`. */
+/** Displayed children of one object without `--all`. */
 const SHOWN = 10;
 
 const EXAMPLES = `

@@ -1,6 +1,6 @@
 /**
- * `kiln release`: gives an address back that is kept by an IP object, a Vip or an EIP, after a second look that nothing uses it. The deletion
- * names the version of the object that was looked at, so that a pod which begins to use it in between is never robbed.
+ * `kiln release`: frees the unused address of an IP object, a Vip or an EIP, after it has checked twice that nothing uses it. The deletion
+ * has the checked resourceVersion as a precondition, so a pod that begins to use the address in between does not lose it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError } from '../../kube/errors.ts';
@@ -68,7 +68,10 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
   return EXIT.fine;
 }
 
-/** The object that keeps the unused address. @throws CommandFailure that names the users of a used one */
+/**
+ * The object with the unused address.
+ * @throws CommandFailure if the address is in use; it names the users
+ */
 async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promise<KeptAddress> {
   const kept = await keptAddress(target, io.client, () => settingsFor(flags, io));
   const users = await kept.users();

@@ -1,4 +1,4 @@
-/** `kiln reserve` and `kiln release` with everything around them: an API server, the Northbound database, the controller. */
+/** `kiln reserve` and `kiln release` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IP } from '../../api/kinds/ip.ts';

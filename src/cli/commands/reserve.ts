@@ -1,6 +1,6 @@
 /**
- * `kiln reserve`: keeps an address of a Subnet, the one asked for or the next free, under a name. A pod of that name gets it; until then
- * (and for other network plugins, always) it is held by an IP object that the controller completes.
+ * `kiln reserve`: reserves an address of a Subnet, the requested one or the next free one, under a name. A pod of that name gets it. Until
+ * then (and with other network plugins, always) an IP object holds it, which the controller completes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_VERSION } from '../../api/schema/kind.ts';
@@ -24,10 +24,10 @@ import { commandText } from '../../text/command-text.ts';
 export interface ReserveFlags extends ClusterFlags {
   readonly subnet: string;
   readonly namespace?: string;
-  /** One address, or one of each family with a comma; any when absent. */
+  /** One address, or one of each family separated by a comma; any if absent. */
   readonly ip?: string;
   readonly mac?: string;
-  /** As it goes into the annotation. */
+  /** The value of the annotation. */
   readonly lease?: string;
 }
 
@@ -112,7 +112,7 @@ interface NewIp extends KubeObject {
   readonly spec: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Asked a second time for the same thing, it is there already. */
+/** If the same reservation already exists, the command uses it. */
 async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo): Promise<{ readonly ip: IP; readonly made: boolean }> {
   try {
     const ip = (await client.create<KubeObject>(IPS, wanted, { dryRun: flags.dryRun === 'server' })) as IP;
@@ -143,7 +143,10 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
   }
 }
 
-/** A request that is refused is taken back: a command that failed leaves nothing behind. */
+/**
+ * Waits until the controller has filled in the IP object. If the allocator fails, the command deletes the object again: a failed command
+ * leaves nothing behind.
+ */
 async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: CommandIo): Promise<IP> {
   const { name, uid } = ip.metadata;
   const until = performance.now() + patienceMs(flags);
@@ -182,7 +185,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
   }
 }
 
-/** The condition ends with a command for the IP object, which this command has taken back. */
+/** The condition's message without its last command, which is for the IP object that this command has deleted. */
 function withoutCommandOn(name: string, message: string): string {
   const commands = ['edit ip', 'edit ips.kubeovn.io', 'delete ips.kubeovn.io'].map(
     (verb) => `; ${commandText`kubectl ${verb.split(' ')} ${name}`}`,

@@ -1,6 +1,6 @@
 /**
- * Each command once as a user runs it: a process of its own, on a whole laboratory. What they decide and say is tested beside their code; here,
- * that they connect, print and end as they are to.
+ * Runs each command once as a user does: in its own process, on a whole laboratory. Decisions and messages are tested beside their code;
+ * here, that the commands connect, print, and exit with the right code.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -78,7 +78,7 @@ test('an address is reserved and released', { skip }, async () => {
 test('bundle writes its archive, and uninstall shows what would go', { skip }, async () => {
   const file = join(directory, 'kiln.tar.gz');
   const [bundle, uninstall] = await Promise.all([kiln('bundle', '--file', file), kiln('uninstall', '--dry-run=client')]);
-  // The laboratory has no pod that runs the controller, so there is no log to fetch.
+  // No pod of the laboratory runs the controller, so there is no log to fetch.
   assert.deepEqual([bundle.exit, bundle.out], [1, `${file}\n`], bundle.said);
   assert.equal(uninstall.exit, 0, uninstall.said);
   assert.match(uninstall.out, /rows/);
@@ -102,7 +102,10 @@ test('status --watch prints a screen with each change until Ctrl-C, and none wit
   assert.ok(findings.length <= 4, out);
 });
 
-/** Runs `kiln` on a terminal of its own and types something at its question. @returns exit code, and all that was shown */
+/**
+ * Runs `kiln` on a terminal of its own and types an answer to its question.
+ * @returns the exit code and the whole output
+ */
 function answered(typed: string, ...args: readonly string[]): Promise<readonly [number | null, string]> {
   const command = [KILN, ...args, `--kubeconfig=${lab.kubeconfig}`].join(' ');
   const terminal = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });

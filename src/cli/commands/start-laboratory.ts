@@ -1,4 +1,4 @@
-/** `kiln start` without a cluster: a laboratory with a controller and a demo in it. */
+/** `kiln start` without a cluster: a laboratory with a controller and a demo. */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -41,7 +41,7 @@ import { commandText } from '../../text/command-text.ts';
 import { interrupted } from '../interruption.ts';
 import type { StartFlags } from '../start-flags.ts';
 
-/** Where `kiln` is, in a clone. */
+/** The folder of `kiln` in a clone. */
 const BIN = resolve(import.meta.dirname, '../../../bin');
 
 /** @returns the exit code */
@@ -53,7 +53,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   }
   const progress = progressTo(process.stderr);
   const began = performance.now();
-  // A check must not disturb a laboratory that runs: it has a folder of its own unless it is given one.
+  // A check must not disturb a running laboratory: by default it uses its own folder.
   const own =
     flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await laboratory.makeTemporaryFolder('kiln-check-') : undefined;
   const directory = own ?? resolve(flags.directory);
@@ -71,7 +71,7 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     return 1;
   }
   const logFile = join(directory, 'kiln.log');
-  // Names of all tenants are in it.
+  // The log contains names of all tenants, so other users cannot read it.
   const logStream = createWriteStream(logFile, { fd: openPrivate(logFile, 'w') });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
   const lab = new laboratory.Laboratory({
@@ -152,14 +152,14 @@ const LABORATORY_WEBHOOK: WebhookFlags = {
   webhookUnknownClients: 'refuse',
 };
 
-/** The laboratory's API server reaches it by its address; it is configured once its authority is in place. */
+/** The laboratory's API server reaches the webhook by its address. It is configured once the webhook has a certificate authority. */
 async function configureWebhook({ client }: Laboratory, webhook: Webhook): Promise<void> {
   const url = `https://127.0.0.1:${await webhook.listening()}${WEBHOOK_PATH}`;
   const wanted = webhookConfiguration(
     { url },
     UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
-  // One that is kept from an earlier run names that run's port.
+  // A configuration kept from an earlier run has the port of that run.
   if ((await client.find(WEBHOOK_CONFIGURATIONS, wanted.metadata)) !== undefined)
     await client.delete(WEBHOOK_CONFIGURATIONS, wanted.metadata);
   await client.create(WEBHOOK_CONFIGURATIONS, wanted);
@@ -175,7 +175,7 @@ async function applyDemo(lab: Laboratory): Promise<void> {
     try {
       await lab.client.create(resource, object);
     } catch (error) {
-      // Kept from an earlier run.
+      // The object remains from an earlier run.
       if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** How a controller ends that is told to. */
+/** How a controller ends after a signal. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 const MAIN = join(import.meta.dirname, '../main.ts');
-/** Of a cluster that is not there: the controller waits for it. */
+/** A cluster that does not exist: the controller waits for it. */
 const KUBECONFIG = `apiVersion: v1
 kind: Config
 current-context: nowhere

@@ -27,7 +27,10 @@ import { interrupted } from '../interruption.ts';
 import type { StartFlags } from '../start-flags.ts';
 import { runLaboratory } from './start-laboratory.ts';
 
-/** @param flags of which `startProblem` says nothing. @returns the exit code */
+/**
+ * @param flags without a problem that `startProblem` finds
+ * @returns the exit code
+ */
 export async function start(flags: StartFlags): Promise<number> {
   const network = networkSettings(flags);
   if (!network.ok) throw new Error(network.problem);
@@ -56,7 +59,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
             ...(flags.context === undefined ? {} : { context: flags.context }),
           });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
-    // It is asked every two seconds, and answers at once.
+    // The controller calls it every two seconds, and it answers at once.
     const clock = new ServerDatedClock(log);
     leaseClient = new KubeClient(
       new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller', onDate: (date) => clock.answered(date) }),
@@ -106,7 +109,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   return signal === 'SIGINT' ? 130 : 0;
 }
 
-/** With `--read-only`: what would be written, whenever that changes. */
+/** With `--read-only`: logs the planned writes whenever they change. */
 function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
   let said: string | undefined;
   return setInterval(() => {

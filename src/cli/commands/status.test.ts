@@ -1,4 +1,4 @@
-/** `kiln status` with everything around it: an API server, the Northbound database, the controller. */
+/** `kiln status` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -55,7 +55,7 @@ test('status with findings: exit 1, each with the command that leads on', { skip
 test('status of much that is wrong: the gravest 20 of a screen, and how many there are of the others', { skip }, async () => {
   const names = Array.from({ length: 21 }, (_, i) => `gone-${String(i).padStart(2, '0')}`);
   for (const name of names) await scene.make('subnets', { metadata: { name }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
-  // By name before the others, and carried out but for this.
+  // Sorts before the others by name; its only fault is less serious.
   await scene.make('subnets', { metadata: { name: 'early' }, spec: { cidrBlock: '10.94.0.0/24', namespaces: ['to-come'] } });
   await scene.controller.untilQuiet();
   const { exit, out } = await scene.kiln('status');

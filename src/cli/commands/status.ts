@@ -1,6 +1,4 @@
-/**
- * `kiln status`: leader, databases, number of objects and findings, on one screen.
- */
+/** `kiln status`: leader, databases, number of objects and findings, on one screen. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -48,10 +46,10 @@ const EXIT_CODES = `
 Exit codes: 0 no findings, 1 findings or no leader, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
 `;
 
-/** Findings of a screen, the gravest first; the others are counted. */
+/** Displayed findings, the most serious first; the others are counted. */
 const SHOWN = 20;
 
-/** A pod without a network comes before a pod that runs. */
+/** A pod without a network comes before a running pod. */
 const GRAVITY: Readonly<Record<Finding['what'], number>> = {
   conflict: 0,
   'not ready': 1,
@@ -83,12 +81,12 @@ export function addStatus(program: Command): void {
   });
 }
 
-/** Looked at again after as long: a Lease that runs out is no change of an object. */
+/** Interval of a fresh look: the expiry of a Lease changes no object. */
 const LOOK_MS = 5_000;
-/** What comes together is told together. */
+/** Changes within this time are displayed together. */
 const GATHER_MS = 300;
 
-/** @returns the exit code; with `--watch` never, but Ctrl-C ends the process */
+/** @returns the exit code; with `--watch` never, since Ctrl-C ends the process */
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   await using observation = await observe(flags, io);
@@ -106,9 +104,9 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
 
 interface Look {
   readonly output: Output;
-  /** The same, set off from the one before. */
+  /** The same text, separated from the previous one. */
   readonly following: Output;
-  /** Equal while nothing changed but times. */
+  /** Equal if nothing except times has changed. */
   readonly changing: string;
   readonly exit: number;
 }
@@ -168,7 +166,7 @@ function outputOf(
 
 type Labelled = ReadonlyMap<ResourceName, ReadonlySet<string>>;
 
-/** Asked of the API server: caches keep no labels that no rule reads, and it knows the language. */
+/** Selects by the API server: the cache drops labels that no rule reads, and only the API server knows the whole selector syntax. */
 async function withLabels(labelSelector: string, { client }: CommandIo): Promise<Labelled> {
   const resources: readonly ResourceName[] = [...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'pods', 'namespaces', 'nodes'])];
   const found = await Promise.all(
@@ -205,9 +203,9 @@ interface Northbound {
   readonly read: boolean;
   readonly schema: string | null;
   readonly problem?: string;
-  /** Why it carries out nothing of what the controller sends. */
+  /** Why the database rejects all transactions of the controller. */
   readonly refusal?: string;
-  /** Why the controller cannot follow it, whether or not it can be read from here. */
+  /** Why the controller cannot follow the database, even if this command can. */
   readonly loss?: string;
 }
 
@@ -265,7 +263,7 @@ function settingsText(leader: Leader | undefined): string {
   return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound} · tenancy ${tenancy}`;
 }
 
-/** As `kubectl get -o name` does, with the namespace where there is one. */
+/** The name as `kubectl get -o name` prints it, with the namespace if there is one. */
 function nameText({ resource, key }: Finding): string {
   return `${typeText(resource)}/${key}`;
 }

@@ -1,6 +1,6 @@
 /**
- * `kiln uninstall`: takes Kiln off a cluster, whether its controller went first or not: rows in OVN, custom resources with their finalizers,
- * their definitions, and what it keeps for itself. It shows all of it and asks. What is foreign stays. It can be run again at any point.
+ * `kiln uninstall`: removes Kiln from a cluster, with or without a running deployment: rows in OVN, custom resources with their finalizers,
+ * their CRDs, and Kiln's own objects. It shows all of it and asks. Foreign rows and objects stay. It can be run again at any point.
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -99,7 +99,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
   await using held = await SoleLeader.gain('uninstall', flags.leaseNamespace, io);
   lease.held = held;
   const timeoutMs = parseDuration(flags.timeout) ?? 0;
-  // It would refuse what follows.
+  // The webhook would deny the following deletions.
   await remove(
     client,
     own.filter(({ resource }) => resource === WEBHOOK_CONFIGURATIONS),
@@ -137,7 +137,7 @@ interface Named {
   readonly name: ObjectName;
 }
 
-/** What Kiln made for itself. */
+/** The objects of Kiln itself. */
 function ownObjects({ webhookConfiguration, webhookSecret, leaseNamespace: namespace }: UninstallFlags): readonly Named[] {
   return [
     { resource: WEBHOOK_CONFIGURATIONS, name: { name: webhookConfiguration } },
@@ -166,7 +166,7 @@ async function remove(client: KubeClient, named: readonly Named[]): Promise<void
   }
 }
 
-/** @returns names of those that are still there when the time is up */
+/** @returns names of CRDs that still exist after the time limit */
 async function removeDefinitions(client: KubeClient, flags: UninstallFlags, timeoutMs: number): Promise<readonly string[]> {
   const until = performance.now() + timeoutMs;
   const all = definitions(flags);

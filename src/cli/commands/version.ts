@@ -1,5 +1,5 @@
 /**
- * `kiln version`: this program, the controller, the custom resources and the databases, and whether they fit.
+ * `kiln version`: the versions of this program, the controller, the custom resources and the databases, and whether they are compatible.
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -64,9 +64,9 @@ const CLIENT = { version: VERSION, node: process.version };
 
 interface Northbound {
   readonly schema: string | null;
-  /** Of OVN, as ovn-northd tells it; null where none has run. */
+  /** The version of OVN that ovn-northd wrote; null if no northd has run. */
   readonly ovn: string | null;
-  /** Tables and columns that Kiln would use and the schema lacks. */
+  /** Tables and columns that Kiln uses and the schema lacks. */
   readonly missing: readonly string[];
   readonly problem?: string;
 }
@@ -95,7 +95,7 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
   return fits ? EXIT.fine : EXIT.findings;
 }
 
-/** Programs of one minor version fit together. */
+/** Programs of the same minor version are compatible. */
 function release(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
@@ -131,7 +131,7 @@ async function northboundOf(flags: VersionFlags): Promise<Northbound | undefined
   }
 }
 
-/** `25.03.0-20.41.0-78.8`: OVN, then the Southbound schema and what northd counts for itself. */
+/** `25.03.0-20.41.0-78.8`: OVN, then the Southbound schema and northd's internal version. */
 function ovnVersion({ replica }: ReturnType<typeof sessionOf>): string | null {
   for (const { options } of replica.table('NB_Global').values()) {
     const text: unknown = options instanceof Map ? options.get('northd_internal_version') : undefined;

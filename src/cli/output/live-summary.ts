@@ -1,6 +1,4 @@
-/**
- * The short live summary of a laboratory: on a terminal one line that is redrawn, elsewhere a line whenever it changes.
- */
+/** The short live summary of a laboratory: on a terminal one line that is redrawn, elsewhere a new line at each change. */
 import { styleText } from 'node:util';
 import type { Controller } from '../../controller/controller.ts';
 import { lineText } from './terminal.ts';

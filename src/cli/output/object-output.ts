@@ -1,6 +1,4 @@
-/**
- * One object on standard output, in kubectl's formats: a table for people, the object itself for programs.
- */
+/** One object on standard output, in kubectl's formats: a table for users, the object itself for programs. */
 import { exactJson, exactYaml } from '../../text/exact-text.ts';
 import { visible } from '../../text/visible-text.ts';
 import { stringifyJson } from '../../kube/json.ts';
@@ -13,7 +11,7 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 export interface Column {
   readonly header: string;
   readonly value: string;
-  /** Only in the wide table. */
+  /** Displayed with `-o wide` only. */
   readonly wide?: boolean;
 }
 
@@ -32,7 +30,7 @@ export function objectText(format: OutputFormat, object: KubeObject, singular: s
   }
 }
 
-/** Without the bookkeeping of clients, and without a key that was left undefined. */
+/** The object without `managedFields` and undefined fields. */
 function plain({ metadata, ...rest }: KubeObject & { readonly metadata: { readonly managedFields?: unknown } }): unknown {
   const { managedFields: _, ...kept } = metadata;
   return JSON.parse(stringifyJson({ ...rest, metadata: kept }));

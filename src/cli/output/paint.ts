@@ -1,6 +1,4 @@
-/**
- * Colour, where there is a terminal that wants it. It says nothing that the text does not say too.
- */
+/** Colours on a terminal that supports them. They only repeat information that the text has too. */
 import { styleText } from 'node:util';
 import type { Paint } from '../../explain/tree-text.ts';
 import { PLAIN } from '../../explain/tree-text.ts';

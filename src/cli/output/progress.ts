@@ -1,12 +1,10 @@
-/**
- * Progress of a start: one line a step, with its time. On a terminal the line of the running step is redrawn.
- */
+/** Progress of a start: one line for each step, with its duration. On a terminal the line of the running step is redrawn. */
 import { styleText } from 'node:util';
 import { visible, visibleLines } from '../../text/visible-text.ts';
 import { glyphs } from './glyphs.ts';
 
 export interface Progress {
-  /** Shows a step while it runs. Rejects as the step does. */
+  /** Displays a step while it runs. Rejects with the step's error. */
   step(what: string, done: Promise<unknown>): Promise<void>;
   say(line: string): void;
 }

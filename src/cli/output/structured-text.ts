@@ -1,4 +1,4 @@
-/** An answer for programs: what is printed has `apiVersion` and `kind`, fields are added and never renamed. */
+/** Output for programs, a stable interface: it has `apiVersion` and `kind`; fields may be added, none is renamed. */
 import { exactJson, exactYaml } from '../../text/exact-text.ts';
 
 const API_VERSION = 'kiln.io/v1';

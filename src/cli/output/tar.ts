@@ -1,4 +1,4 @@
-/** A tar archive (POSIX.1-1988 "ustar", pax(1)) of texts: what is needed to hand files over, and nothing more. */
+/** Writes a tar archive (POSIX.1-1988 "ustar", pax(1)) of text files. */
 
 export interface TarMember {
   /** At most 100 bytes. */
@@ -12,7 +12,7 @@ const FIELDS = { name: [0, 100], mode: [100, 8], uid: [108, 8], gid: [116, 8], s
 const TYPE_AT = 156;
 const MAGIC_AT = 257;
 
-/** @param now milliseconds since the epoch, as the members' time */
+/** @param now milliseconds since the epoch: the modification time of the members */
 export function tarOf(members: readonly TarMember[], now: number): Buffer {
   const parts = members.flatMap(({ path, text }) => {
     const content = Buffer.from(text, 'utf8');
@@ -38,7 +38,7 @@ function headerOf(path: string, size: number, now: number): Buffer {
   octal('mtime', Math.floor(now / 1_000));
   header.write('0', TYPE_AT, 'latin1');
   header.write('ustar\u000000', MAGIC_AT, 'latin1');
-  // Counted with blanks in its own place.
+  // The checksum counts its own field as blanks.
   header.fill(' ', FIELDS.sum[0], FIELDS.sum[0] + FIELDS.sum[1]);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, FIELDS.sum[0], 'latin1');

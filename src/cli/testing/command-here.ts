@@ -1,13 +1,13 @@
 /**
- * Runs commands of `kiln` within the test's own process: everything but the process itself is as a user has it, and it is not loaded anew for
- * each command, which takes ten times what most of them do. What a signal or a terminal does to a command needs a process: `runKiln`.
+ * Runs commands of `kiln` within the test's process: everything except the process is as for a user. Loading the modules anew for each
+ * command would take ten times as long as most commands. Tests of signals and terminals need a process: `runKiln`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { program } from '../program.ts';
 import { withoutHelpOfNobody } from '../usage-error.ts';
 
-/** How a command ended. */
+/** The result of a command. */
 export interface Ended {
   readonly exit: number | null;
   readonly out: string;
@@ -16,7 +16,7 @@ export interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What `process.exit` is for a command here: the command ends, and the process goes on. */
+/** Replaces `process.exit`: the command ends, and the process continues. */
 class Exited extends Error {}
 
 interface Running {
@@ -25,7 +25,7 @@ interface Running {
 }
 
 const running = new AsyncLocalStorage<Running>();
-/** Commands that run at a time would share the exit code and the environment of the process. */
+/** Concurrent commands would share the exit code and the environment of the process. */
 let underWay = false;
 
 const exit = process.exit.bind(process);
@@ -37,7 +37,7 @@ process.exit = (code?: number | string | null): never => {
 capture(process.stdout, 'out');
 capture(process.stderr, 'said');
 
-/** Of a stream, what a command writes; what the test and its reporter write goes on. */
+/** Captures the output of the command; output of the test and its reporter passes unchanged. */
 function capture(stream: NodeJS.WriteStream, part: keyof Running): void {
   const write = stream.write.bind(stream) as (...args: readonly unknown[]) => boolean;
   stream.write = (...args: readonly unknown[]): boolean => {
@@ -48,7 +48,10 @@ function capture(stream: NodeJS.WriteStream, part: keyof Running): void {
   };
 }
 
-/** One at a time. @param env beside the environment of the test, in a locale of UTF-8 unless it says otherwise */
+/**
+ * Runs one command at a time.
+ * @param env in addition to the environment of the test; the locale is UTF-8 by default
+ */
 export async function runHere(args: readonly string[], env: Environment = {}): Promise<Ended> {
   if (underWay) throw new Error(`kiln ${args.join(' ')} runs beside another command in the process of the test`);
   underWay = true;

@@ -1,6 +1,6 @@
 /**
- * What commands are tested on: the laboratory's API server with a node, a controller and a Northbound database, and the commands in the process
- * of the test. Nothing translates the database's rows: what the whole laboratory says is for `commands/smoke.test.ts`.
+ * The environment of command tests: the laboratory's API server with a node, a controller and a Northbound database; commands run in the
+ * process of the test. No northd runs: `commands/smoke.test.ts` tests with the whole laboratory.
  */
 import { after, before } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
@@ -22,7 +22,7 @@ export class CommandScene implements AsyncDisposable {
   readonly client: KubeClient;
   readonly controller: Controller;
   readonly kubeconfig: string;
-  /** Of the Northbound database. */
+  /** Endpoint of the Northbound database. */
   readonly ovnNb: string;
   readonly #cluster: InProcessCluster;
   readonly #kubelet: StandInKubelet;
@@ -57,7 +57,7 @@ export class CommandScene implements AsyncDisposable {
     return runHere([...args, `--kubeconfig=${this.kubeconfig}`], { KILN_OVN_NB: this.ovnNb });
   }
 
-  /** The same in a process of its own, with Ctrl-C once this has been said; Kubernetes alone. */
+  /** Runs `kiln` in its own process, on Kubernetes alone, and sends Ctrl-C after this output. */
   kilnInterrupted(interruptAt: RegExp, ...args: readonly string[]): Promise<Ended> {
     return runKiln([...args, `--kubeconfig=${this.kubeconfig}`], { interruptAt });
   }
@@ -71,9 +71,9 @@ export class CommandScene implements AsyncDisposable {
 }
 
 /**
- * A scene for the tests of one file: open before the first of them, gone after the last.
- * @param use told of it once it is open; what it prepares is there before the first test
- * @returns why those tests are skipped here; false where they are not
+ * A scene for the tests of one file: opened before the first of them, closed after the last.
+ * @param use is called with the open scene; the tests wait for it
+ * @returns why the tests are skipped; false if they run
  */
 export function sceneOfThisFile(use: (scene: CommandScene) => void | Promise<void>): string | false {
   if (findOvn('system') === undefined) return 'OVN is not installed';

@@ -1,6 +1,6 @@
 import type { Workload } from '../workload-owner.ts';
 
-/** A workload that owns pods and can be scaled. */
+/** A workload with pods that can be scaled. */
 export const DEPLOYMENT: Workload = {
   resource: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
   namespace: 'shop',

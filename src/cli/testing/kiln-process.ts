@@ -1,4 +1,4 @@
-/** `bin/kiln` in a process of its own, as a user's is: a second of computing for each. Most commands of tests run by `runHere`. */
+/** Runs `bin/kiln` in its own process, as for a user. Each takes a second of CPU time, so most tests of commands use `runHere`. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Ended } from './command-here.ts';
@@ -7,9 +7,9 @@ export const KILN = join(import.meta.dirname, '../../../bin/kiln');
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Sends Ctrl-C when this has been said on standard error, or printed. */
+  /** Sends Ctrl-C after this text appears on standard error or standard output. */
   readonly interruptAt?: RegExp;
-  /** Told all that was printed so far, whenever something is. */
+  /** Called at each output with everything printed so far. */
   readonly heard?: (out: string) => void;
 }
 
@@ -18,7 +18,7 @@ export function runKiln(args: readonly string[], { env = {}, interruptAt, heard 
   let [out, said] = ['', ''];
   let interrupted = false;
   const interruptAtLast = (): void => {
-    // Once: a second Ctrl-C ends the process without its last words.
+    // Only once: a second Ctrl-C would end the process without its last words.
     if (interrupted || interruptAt === undefined || !(interruptAt.test(said) || interruptAt.test(out))) return;
     interrupted = true;
     child.kill('SIGINT');

@@ -56,7 +56,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
     return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
-  const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec));
+  const others = observed.filter((row) => row.uuid !== mine.uuid && isDuplicate(row, spec, desired.leftover === true));
   const { extra, conflict } = removals(others, spec, context);
   const parent = parentOf(desired, context);
   if (parent === 'missing') return withoutParent(desired, slot?.rows ?? [], observed, spec, context);
@@ -343,8 +343,9 @@ function columnsToEmpty(desired: RowOutput, spec: TableSpec, { row }: Observed):
 }
 
 /** Whether a second row of the identity is deleted: one of ours, and a legacy child row, which would stay in effect after the first one is gone. */
-function isDuplicate({ ownership }: Observed, { parents }: TableSpec): boolean {
-  return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0);
+function isDuplicate({ ownership }: Observed, { parents }: TableSpec, isLeftover: boolean): boolean {
+  // Leftovers of one identity may differ in columns that Kiln does not write: ACLs of two tiers.
+  return ownership.kind === 'ours' || (ownership.kind === 'legacy' && parents.length > 0 && !isLeftover);
 }
 
 function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): boolean {

@@ -14,8 +14,8 @@ import { historyText } from './steps/history-file.ts';
 const LIFE = 500;
 const FIRST = 1_000;
 /** Lives of the row. */
-const ROW = LONG_RUN ? 40 : 16;
-const FRESH = LONG_RUN ? 110 : 8;
+const ROW = LONG_RUN ? 40 : 14;
+const FRESH = LONG_RUN ? 110 : 6;
 /** Replays to make a failure short: some seconds. */
 const SHRINK = 120;
 /** Of fresh lives, those that may find something. Of few lives that is a matter of luck. */

@@ -21,7 +21,7 @@ export function drawForgery(random: Random, cluster: SimulatedCluster): Operatio
   if (pods.length === 0 || victims.length === 0) return undefined;
   // A pod that waits has no port of its own: what it says is all that there is of it.
   const waiting = pods.filter((one) => said(one, 'allocated') !== 'true');
-  const liar = random.pick(waiting.length > 0 && random.chance(0.25) ? waiting : pods);
+  const liar = random.pick(waiting.length > 0 && random.chance(0.5) ? waiting : pods);
   const victim = random.pick(victims);
   const provider = random.pick(['ovn', 'ovn', 'ovn', 'ovn', 'net0.ns0.ovn', 'net1.ns0', 'net0.ns0.ovn.net1']);
   const annotations: Record<string, string> = {};

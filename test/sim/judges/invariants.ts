@@ -7,6 +7,7 @@ import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { RESTORED } from '../draw/addresses.ts';
 import { LIES } from '../draw/forged-annotations.ts';
 import type { Finding, Rest } from './judge.ts';
+import { ownedRow } from './reading.ts';
 
 /** @param hasEnded whether the containers of the pod with this uid have ended for good at some time */
 export function invariants({ cluster, fresh, world }: Rest, hasEnded: (uid: string | undefined) => boolean): readonly Finding[] {
@@ -37,7 +38,10 @@ function unprovenPods(
       const reported = status?.conditions?.some(
         ({ type, status: is, message = '' }) => type === POD_CONDITION && is === 'False' && message !== '',
       );
-      const isUnproven = labels[RESTORED] !== undefined || labels[LIES] !== undefined || hasEnded(uid);
+      // Open: one that has an IP object and waits keeps what was forged. One that was given a port, or has none of both, was believed.
+      const hasIp = world.ips.peek(`${metadata.name}.${metadata.namespace ?? ''}`) !== undefined;
+      const isForged = labels[LIES] !== undefined && hasIp && ownedRow(cluster.ovn.database, uid) === undefined;
+      const isUnproven = labels[RESTORED] !== undefined || isForged || hasEnded(uid);
       const subnets = Object.keys(annotations).flatMap((name) => (name.endsWith('/logical_switch') ? (annotations[name] ?? '') : []));
       return reported === true && isUnproven ? [[key, subnets] as const] : [];
     }),

@@ -18,7 +18,6 @@ import { Ledger } from '../../../src/ipam/ledger.ts';
 import type { IP } from '../../../src/api/kinds/ip.ts';
 import { rowId } from '../../../src/nb/row-id.ts';
 import type { World } from '../../../src/world/world.ts';
-import { LIES } from '../draw/forged-annotations.ts';
 
 export interface KnownFault {
   readonly name: string;
@@ -364,20 +363,12 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     name: 'forged annotations of a pod are believed',
     like: 'issue 22',
     rules: withRule('pod', () => (outputs, world, key) => {
-      const { name, namespace = '', uid, creationTimestamp, annotations = {}, labels } = world.pods.get(key)?.metadata ?? {};
+      const { name, namespace = '', uid, creationTimestamp, annotations = {} } = world.pods.get(key)?.metadata ?? {};
       const said = (suffix: 'allocated' | 'ip_address' | 'mac_address' | 'logical_switch' | 'virtualmachine'): string =>
         annotations[podAnnotation('ovn', suffix)] ?? '';
       const port = rowId('Logical_Switch_Port', `${name ?? ''}.${namespace}`);
       const has = outputs.some((output) => output.kind === 'row' && output.id === port) || said('virtualmachine') !== '';
-      if (
-        name === undefined ||
-        uid === undefined ||
-        labels?.[LIES] !== 'true' ||
-        has ||
-        said('allocated') !== 'true' ||
-        said('logical_switch') === ''
-      )
-        return outputs;
+      if (name === undefined || uid === undefined || has || said('allocated') !== 'true' || said('logical_switch') === '') return outputs;
       const believed: RowOutput = {
         kind: 'row',
         id: port,

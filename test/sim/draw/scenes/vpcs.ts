@@ -37,14 +37,16 @@ const routed: Scene = (random) => {
     remoteVpc,
     localConnectIP: `169.254.8.${side}/30,fd00:169::${side}/126`,
   });
-  return [
-    ...[create(VPCS, 'rv', {}), create(VPCS, 'rw', { vpcPeerings: [link('rv', 2)] })],
-    create(SUBNETS, 'r1', { vpc: 'rv', cidrBlock: '10.81.1.0/24,fd00:81::/120' }),
+  const asked = (): Step =>
     edit(VPCS, 'rv', {
       staticRoutes: random.pick(ROUTES),
       policyRoutes: random.pick(POLICIES),
       vpcPeerings: random.pick([[link('rw', 1)], []]),
-    }),
+    });
+  return [
+    ...[create(VPCS, 'rv', {}), create(VPCS, 'rw', { vpcPeerings: [link('rv', 2)] })],
+    create(SUBNETS, 'r1', { vpc: 'rv', cidrBlock: '10.81.1.0/24,fd00:81::/120' }),
+    ...[asked(), wait(500), REST, asked()],
     edit(VPCS, 'rw', { vpcPeerings: [link(random.pick(['rv', 'rv', 'nobody']), 2)] }),
     edit(VPCS, 'ovn-cluster', { staticRoutes: random.pick([null, [route('10.9.0.0/16', '100.64.0.9', 'policyDst', 'blue')]]) }),
     ...(random.chance(0.3) ? [...namespace('routed'), ...pod('routed', 'r9', on('r1'))] : []),

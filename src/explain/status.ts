@@ -134,7 +134,7 @@ function leftBehind(world: World): readonly Finding[] {
   return strandedRows(world).map((row) => ({ what: 'blocked', kind: traitsOf(row.resource).kind, ...row, since: '' }));
 }
 
-/** What serves no object that exists is told of the default Vpc, whose network it is in. */
+/** Leftovers without an existing object are reported for the default Vpc, since they are in its network. */
 function leftovers(world: World): readonly Finding[] {
   return leftoverGroups(world).map((group) => {
     const { resource, key } = group.object ?? { resource: 'vpcs', key: world.settings.defaultVpc };

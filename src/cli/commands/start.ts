@@ -59,7 +59,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
             ...(flags.context === undefined ? {} : { context: flags.context }),
           });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
-    // The controller calls it every two seconds, and it answers at once.
+    // The Lease client sends a request every two seconds, and the API server answers at once, so its date is current.
     const clock = new ServerDatedClock(log);
     leaseClient = new KubeClient(
       new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller', onDate: (date) => clock.answered(date) }),

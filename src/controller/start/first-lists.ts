@@ -82,6 +82,8 @@ export class FirstLists {
         for (const key of keys) this.#gone.add(`${resource} ${key}`);
       } catch (error) {
         doubted.push(resource);
+        // At once: the other kinds may take many seconds, and the process is not ready meanwhile.
+        this.#doubted = [...new Set([...this.#doubted, resource])];
         if (!this.#reported.has(resource)) {
           this.#reported.add(resource);
           log.error(

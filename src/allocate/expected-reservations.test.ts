@@ -73,12 +73,12 @@ const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
     scene.bench.edit('ips', 'web.shop', { ipAddress: '10.16.0.80', v4IpAddress: '10.16.0.80' });
   },
   'an IP object and a Subnet were removed by force': (scene) => {
-    scene.bench.vanish('ips', 'side.shop');
-    scene.bench.vanish('subnets', 'side');
+    scene.bench.removeByForce('ips', 'side.shop');
+    scene.bench.removeByForce('subnets', 'side');
   },
   'one of two interfaces has lost its Subnet': (scene) => {
-    scene.bench.vanish('subnets', 'side');
-    scene.bench.vanish('ips', 'two.shop.net.shop.ovn');
+    scene.bench.removeByForce('subnets', 'side');
+    scene.bench.removeByForce('ips', 'two.shop.net.shop.ovn');
   },
 };
 
@@ -87,11 +87,11 @@ function crowd(): PodScene {
   scene.subnet('side', { cidrBlock: '10.1.0.0/24', provider: 'net.shop.ovn' });
   scene.attachment('shop/net', 'kube-ovn');
   scene.statefulSet('db', 1);
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('web');
   scene.pod('db-0', { statefulSet: 'db' });
   scene.pod('two', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(scene.addressOf('shop/web'));
   assert.ok(scene.annotations('shop/two')['net.shop.ovn.kubernetes.io/ip_address']);
   return scene;
@@ -119,9 +119,9 @@ test('a pod that is deleted or recreated after it was recorded keeps nothing', (
       'it yields with something left',
     );
     const before = taken() ?? '';
-    fresh.vanish('pods', 'shop/web');
+    fresh.removeByForce('pods', 'shop/web');
     if (again) fresh.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1', restartPolicy: 'Always' } });
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.world.reservations.peek(before), undefined);
     assert.equal(fresh.row('Logical_Switch_Port', 'web.shop') !== undefined, again);
     assert.notEqual(fresh.object('ips', 'web.shop')?.metadata.uid, uid);

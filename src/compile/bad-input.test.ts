@@ -195,7 +195,7 @@ function scene(): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
   made.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -205,7 +205,7 @@ for (const [what, { resource, name, spec, condition, says, corrected, after, row
     const { bench } = made;
     const [type, status, reason] = condition;
     bench.put(resource, { metadata: { name }, spec });
-    bench.settle();
+    bench.converge();
     const found = bench.condition(resource, name, type);
     const message = found?.message ?? '';
     assert.deepEqual([found?.status, found?.reason], [status, reason], message);
@@ -216,15 +216,15 @@ for (const [what, { resource, name, spec, condition, says, corrected, after, row
     if (rows !== undefined) assert.deepEqual(matches(made, name), rows);
     else if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
     const { writes } = bench;
-    bench.settle();
+    bench.converge();
     assert.equal(bench.writes, writes, 'it writes no more');
 
     made.pod('web');
-    bench.settle();
+    bench.converge();
     assert.match(made.addressOf('shop/web') ?? '', /^10\.1\.0\./, 'others go on');
 
     bench.edit(resource, name, corrected);
-    bench.settle();
+    bench.converge();
     const now = bench.condition(resource, name, type);
     assert.deepEqual([now?.status, now?.reason], after, now?.message);
     if (resource === 'subnets') assert.notEqual(bench.row('Logical_Switch', name), undefined);
@@ -234,7 +234,7 @@ test('host bits are cleared, and reported with field, value and rule; a network 
   const { bench } = scene();
   bench.put('subnets', { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16,fd00::5/64' } });
   bench.put('subnets', { metadata: { name: 'clean' }, spec: { vpc: 'blue', cidrBlock: '10.3.0.0/16' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'bits')?.spec['cidrBlock'], '10.2.0.0/16,fd00::/64');
   assert.equal(bench.condition('subnets', 'bits', 'Ready')?.status, 'True');
   assert.deepEqual(
@@ -268,7 +268,7 @@ test('a correction is reported by a condition before it is made, and the conditi
     first.every(({ spec }) => spec?.['cidrBlock'] === undefined),
     'and not made in the same turn: both writes would have one resourceVersion, and the server would accept only one',
   );
-  bench.settle();
+  bench.converge();
   const held = bench.condition('subnets', 'bits', 'Corrected');
   assert.deepEqual([held?.status, held?.reason], ['True', 'HostBitsCleared']);
   assert.match(
@@ -284,10 +284,10 @@ test('a correction is reported by a condition before it is made, and the conditi
   const right = { ...wrong, spec: { ...now?.spec } };
   // This put makes a new generation.
   bench.put('subnets', { ...right, status: at(generation) });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'bits', 'Corrected')?.status, 'True', 'the correction itself is the next generation');
   bench.put('subnets', { ...right, spec: { ...right.spec, mtu: 1300 }, status: at(generation) });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'bits', 'Corrected'), undefined);
 });
 
@@ -295,7 +295,7 @@ test('a protocol that differs from the CIDR, and a second default Subnet, are co
   const { bench } = scene();
   bench.put('subnets', { metadata: { name: 'odd' }, spec: { vpc: 'blue', cidrBlock: '10.4.0.0/16', protocol: 'IPv6', default: true } });
   bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'blue', cidrBlock: '10.5.0.0/16', protocol: 'IPv4', default: false } });
-  bench.settle();
+  bench.converge();
   const { protocol, default: isDefault } = bench.object('subnets', 'odd')?.spec ?? {};
   assert.deepEqual([protocol, isDefault], ['IPv4', false]);
   assert.deepEqual(
@@ -317,7 +317,7 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
   made.attachment('shop/list', { config: '[1]' });
   made.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'odd' } });
   made.pod('other');
-  bench.settle();
+  bench.converge();
   const condition = bench.condition('pods', 'shop/attached', 'kiln.io/NetworkBound');
   assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidNetwork']);
   const message = condition?.message ?? '';
@@ -342,7 +342,7 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
   assert.match(list?.message ?? '', /spec\.config "\[1\]" is JSON, but no object; it is a CNI configuration/);
   assert.notEqual(made.addressOf('shop/other'), undefined);
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"macvlan"}' });
-  bench.settle();
+  bench.converge();
   assert.notEqual(made.addressOf('shop/attached'), undefined);
 });
 
@@ -351,7 +351,7 @@ test('a NetworkAttachmentDefinition with a field of a wrong type: an Event names
   made.subnet('second', { vpc: 'blue', cidrBlock: '10.5.0.0/24', provider: 'odd.shop.ovn' });
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":5}' });
   made.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'odd' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(
     made.bench.events.filter(({ reason }) => reason === 'InvalidNetwork').map(({ object, message }) => [object, message]),
     [

@@ -18,9 +18,9 @@ function allDeleted(): PodScene {
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
   scene.subnet('plain', { cidrBlock: '10.8.0.0/24' });
   scene.pod('old');
-  scene.bench.settle();
+  scene.bench.converge();
   for (const resource of ['vpcs', 'subnets'] as const) for (const name of scene.bench.keys(resource)) scene.bench.delete(resource, name);
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -67,7 +67,7 @@ test('all Vpcs and Subnets are deleted: those in use stay with their ports and a
   assert.deepEqual(left, new Set(['node-n1', 'node-n2', 'old.shop']));
   assert.deepEqual(violations(scene), []);
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
 });
 
@@ -78,7 +78,7 @@ test('the join Subnet that is being deleted takes new nodes, and the default Vpc
   scene.subnet('late', { cidrBlock: '10.7.0.0/24', namespaces: ['late'] });
   scene.namespace('late');
   scene.pod('first', { namespace: 'late' });
-  bench.settle();
+  bench.converge();
   assert.match(addressOf(scene, 'n3') ?? '', /^100\.64\.0\./);
   assert.ok(bench.row('Logical_Switch_Port', 'node-n3'));
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
@@ -94,11 +94,11 @@ test('the default Subnet goes with its last pod and is created again in the Vpc 
   const { bench } = scene;
   const [vpc, subnet] = [uidOf(scene, 'vpcs', 'ovn-cluster'), uidOf(scene, 'subnets', 'ovn-default')];
   scene.pod('new');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('pods', 'shop/new', 'kiln.io/NetworkBound')?.message ?? '', /Subnet ovn-default is being deleted/);
   const node = addressOf(scene, 'n1');
-  bench.vanish('pods', 'shop/old');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/old');
+  bench.converge();
   assert.match(scene.addressOf('shop/new') ?? '', /^10\.16\./);
   assert.notEqual(uidOf(scene, 'subnets', 'ovn-default'), subnet);
   assert.ok(!isGoing(scene, 'subnets', 'ovn-default'));
@@ -110,13 +110,13 @@ test('with the last node the join Subnet and the Vpc go, and all are created aga
   const scene = allDeleted();
   const { bench } = scene;
   const before = BUILT_IN.map(([resource, name]) => uidOf(scene, resource, name));
-  for (const node of ['n1', 'n2']) bench.vanish('nodes', node);
-  bench.vanish('pods', 'shop/old');
-  bench.settle();
+  for (const node of ['n1', 'n2']) bench.removeByForce('nodes', node);
+  bench.removeByForce('pods', 'shop/old');
+  bench.converge();
   assert.ok(BUILT_IN.every(([resource, name], i) => ![undefined, before[i]].includes(uidOf(scene, resource, name))));
   assert.ok(!BUILT_IN.some(([resource, name]) => isGoing(scene, resource, name)));
   bench.put('nodes', { metadata: { name: 'n9' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.match(addressOf(scene, 'n9') ?? '', /^100\.64\.0\./);
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
@@ -125,11 +125,11 @@ test('a node that is added while the join Subnet goes with its last node is in t
   const scene = allDeleted();
   const { bench } = scene;
   const before = uidOf(scene, 'subnets', 'join');
-  for (const node of ['n1', 'n2']) bench.vanish('nodes', node);
+  for (const node of ['n1', 'n2']) bench.removeByForce('nodes', node);
   while (bench.condition('subnets', 'join', 'DeletionBlocked') !== undefined && bench.object('subnets', 'join')?.metadata.uid === before)
     bench.step();
   bench.put('nodes', { metadata: { name: 'n9' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.match(addressOf(scene, 'n9') ?? '', /^100\.64\.0\./);
   assert.deepEqual(violations(scene), []);
 });
@@ -137,13 +137,13 @@ test('a node that is added while the join Subnet goes with its last node is in t
 test('the empty default Vpc goes at once, and a Subnet that was added meanwhile is in the one that is created again', () => {
   const scene = allDeleted();
   const { bench } = scene;
-  for (const node of ['n1', 'n2']) bench.vanish('nodes', node);
-  bench.vanish('pods', 'shop/old');
+  for (const node of ['n1', 'n2']) bench.removeByForce('nodes', node);
+  bench.removeByForce('pods', 'shop/old');
   const before = uidOf(scene, 'vpcs', 'ovn-cluster');
   while (bench.object('subnets', 'join') !== undefined || bench.object('subnets', 'ovn-default') !== undefined) bench.step();
   assert.equal(uidOf(scene, 'vpcs', 'ovn-cluster'), before);
   scene.subnet('late', { cidrBlock: '10.7.0.0/24' });
-  bench.settle();
+  bench.converge();
   assert.ok(![undefined, before].includes(uidOf(scene, 'vpcs', 'ovn-cluster')));
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
 });
@@ -153,8 +153,8 @@ test('all three removed by force: created again over the same rows, with every p
   const { bench } = scene;
   const before = [ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), scene.addressOf('shop/old')];
   const uids = BUILT_IN.map(([resource, name]) => uidOf(scene, resource, name));
-  for (const [resource, name] of BUILT_IN) bench.vanish(resource, name);
-  bench.settle();
+  for (const [resource, name] of BUILT_IN) bench.removeByForce(resource, name);
+  bench.converge();
   assert.ok(BUILT_IN.every(([resource, name], i) => ![undefined, uids[i]].includes(uidOf(scene, resource, name))));
   assert.deepEqual([ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), scene.addressOf('shop/old')], before);
   for (const [resource, name] of BUILT_IN) assert.equal(bench.condition(resource, name, 'Ready')?.status, 'True');
@@ -165,8 +165,8 @@ test('the two Subnets, removed by force from the Vpc that is being deleted, are 
   const scene = allDeleted();
   const { bench } = scene;
   const before = [ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), uidOf(scene, 'vpcs', 'ovn-cluster')];
-  for (const name of ['join', 'ovn-default']) bench.vanish('subnets', name);
-  bench.settle();
+  for (const name of ['join', 'ovn-default']) bench.removeByForce('subnets', name);
+  bench.converge();
   assert.deepEqual([ports(scene), ['n1', 'n2'].map((node) => addressOf(scene, node)), uidOf(scene, 'vpcs', 'ovn-cluster')], before);
   for (const name of ['join', 'ovn-default']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True');
 });

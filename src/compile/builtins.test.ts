@@ -5,7 +5,7 @@ import { NETWORK_RULES } from './rules.ts';
 
 test('an empty cluster gets the default Vpc, the default Subnet and the join Subnet', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.keys('vpcs'), ['ovn-cluster']);
   assert.deepEqual(bench.object('subnets', 'ovn-default')?.spec, {
     vpc: 'ovn-cluster',
@@ -39,7 +39,7 @@ test('an empty cluster gets the default Vpc, the default Subnet and the join Sub
 
 test('the join Subnet has no load balancers, the default one has six', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Switch', 'join')?.['load_balancer'], []);
   assert.equal(bench.list('Logical_Switch', 'ovn-default', 'load_balancer').length, 6);
 });
@@ -47,7 +47,7 @@ test('the join Subnet has no load balancers, the default one has six', () => {
 test('the spec of an existing Subnet overrides the setting', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES, settings: { defaultCidr: '10.99.0.0/16' } });
   bench.put('subnets', { metadata: { name: 'ovn-default' }, spec: { cidrBlock: '10.50.0.0/16', default: true } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Router_Port', 'ovn-cluster-ovn-default')?.['networks'], ['10.50.0.1/16']);
 });
 
@@ -56,7 +56,7 @@ test('dual-stack settings make dual-stack Subnets, with a default route of each 
     rules: NETWORK_RULES,
     settings: { joinCidr: '100.64.0.0/16,fd00:100:64::/112', defaultCidr: '10.16.0.0/16,fd00:10:16::/112' },
   });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'ovn-default')?.spec['protocol'], 'Dual');
   assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), [
     'ovn-cluster||dst-ip|0.0.0.0/0|100.64.0.1',
@@ -77,7 +77,7 @@ test('foreign keys of NB_Global stay', () => {
     },
   ]);
   bench.world.rows.apply(bench.northbound, change);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('NB_Global', '')?.['options'], {
     ls_ct_skip_dst_lport_ips: 'true',
     ls_dnat_mod_dl_dst: 'true',

@@ -12,10 +12,10 @@ function tenant(): PodScene {
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   scene.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'red', ips: ['10.1.0.100..10.1.0.110'] } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('a');
   scene.pod('b');
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -28,16 +28,16 @@ function eventsOf(bench: RuleBench, resource: ResourceName, key: string, reason:
 test('a blocked deletion is reported by one Event, however many blockers it had, and so is its end', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
-  bench.settle();
-  bench.vanish('pods', 'shop/a');
-  bench.settle();
+  bench.converge();
+  bench.removeByForce('pods', 'shop/a');
+  bench.converge();
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP b\.shop\./);
   assert.deepEqual(
     eventsOf(bench, 'subnets', 'red', /^Deletion/).map((text) => text.replace(/:.*/, '')),
     ['DeletionBlocked'],
   );
-  bench.vanish('pods', 'shop/b');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/b');
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^Deletion/).slice(1), [
     'DeletionUnblocked: Subnet red has no blockers any longer and is deleted',
@@ -47,10 +47,10 @@ test('a blocked deletion is reported by one Event, however many blockers it had,
 test('an IP object that a user deletes while its pod runs is reported once, and goes with the pod', () => {
   const { bench } = tenant();
   bench.delete('ips', 'a.shop');
-  bench.settle();
+  bench.converge();
   assert.equal(eventsOf(bench, 'ips', 'a.shop', /^DeletionBlocked$/).length, 1);
-  bench.vanish('pods', 'shop/a');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/a');
+  bench.converge();
   assert.equal(bench.object('ips', 'a.shop'), undefined);
   assert.equal(eventsOf(bench, 'ips', 'a.shop', /^DeletionUnblocked$/).length, 1);
 });
@@ -60,7 +60,7 @@ test('every dependency can be read both ways', () => {
   // Its IP object has the name of the machine.
   made.machine('vm');
   made.pod('virt-launcher-vm-a', { machine: 'vm', spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   const { world } = made.bench;
   let pairs = 0;
   for (const { on, dependent, dependents, dependsOn } of DEPENDENCIES) {
@@ -82,9 +82,9 @@ test('every dependency can be read both ways', () => {
 test('a Subnet that is being deleted: a new pod gets no address, and both report that', () => {
   const scene = tenant();
   scene.bench.delete('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('late', { annotations: { 'ovn.kubernetes.io/logical_switch': 'red' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/late'), undefined);
   assert.equal(scene.bench.object('ips', 'late.shop'), undefined);
   assert.match(scene.bench.condition('pods', 'shop/late', 'kiln.io/NetworkBound')?.message ?? '', /Subnet red is being deleted/);
@@ -94,25 +94,25 @@ test('a Subnet that is being deleted: a new pod gets no address, and both report
 test('a Subnet that is being deleted: a request for an address fails', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   bench.put('ips', { metadata: { name: 'vip.shop' }, spec: { subnet: 'red', podName: 'vip', namespace: 'shop' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('ips', 'vip.shop')?.spec['v4IpAddress'], undefined);
   const text = bench.object('ips', 'vip.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
   assert.match(text, /Subnet red is being deleted/);
   assert.equal(eventsOf(bench, 'ips', 'vip.shop', /./).length, 1);
-  bench.vanish('pods', 'shop/a');
-  bench.vanish('pods', 'shop/b');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/a');
+  bench.removeByForce('pods', 'shop/b');
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined, 'an IP object that only requests an address does not block');
 });
 
 test('a Subnet that is being deleted: a new IPPool reports that, and does not block the deletion', () => {
   const { bench } = tenant();
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   bench.put('ippools', { metadata: { name: 'late' }, spec: { subnet: 'red', ips: ['10.1.0.200..10.1.0.210'] } });
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('ippools', 'late', 'Ready')?.message ?? '', /Subnet red is being deleted/);
   assert.equal(eventsOf(bench, 'ippools', 'late', /./).length, 1);
   assert.equal(bench.condition('ippools', 'few', 'Ready')?.status, 'True', 'one that was there goes on');
@@ -124,9 +124,9 @@ test('an IPPool that is being deleted: a new pod that requests it reports that',
   assert.ok(pool);
   scene.bench.put('ippools', { metadata: { ...pool.metadata, finalizers: ['somebody/else'] }, spec: pool.spec });
   scene.bench.delete('ippools', 'few');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('late', { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/late'), undefined);
   assert.match(scene.bench.condition('pods', 'shop/late', 'kiln.io/NetworkBound')?.message ?? '', /IPPool few is being deleted/);
 });
@@ -134,9 +134,9 @@ test('an IPPool that is being deleted: a new pod that requests it reports that',
 test('a Vpc that is being deleted: a new Subnet gets an Event as well', () => {
   const { bench } = tenant();
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.1.9.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.row('Logical_Switch', 'late'), undefined);
   assert.match(bench.condition('subnets', 'late', 'Ready')?.message ?? '', /spec\.vpc "blue" names a Vpc that is being deleted/);
   assert.ok(eventsOf(bench, 'subnets', 'late', /./).some((text) => text.includes('spec.vpc "blue" names a Vpc that is being deleted')));
@@ -146,14 +146,14 @@ test('a Subnet created again under its name is another one: pods of the old one 
   const scene = tenant();
   const { bench } = scene;
   const address = scene.addressOf('shop/a');
-  bench.vanish('subnets', 'red');
-  bench.settle();
+  bench.removeByForce('subnets', 'red');
+  bench.converge();
   const again = scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.externalIds('Logical_Switch', 'red')['kiln.io/uid'], again.metadata.uid);
   assert.equal(scene.addressOf('shop/a'), address);
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /2 objects still use it: IP a\.shop, IP b\.shop/);
 });
 
@@ -161,10 +161,10 @@ test('an IP object created again under its name does not inherit the conditions 
   const scene = tenant();
   const { bench } = scene;
   bench.delete('ips', 'a.shop');
-  bench.settle();
+  bench.converge();
   const before = bench.object('ips', 'a.shop')?.metadata.uid;
-  bench.vanish('ips', 'a.shop');
-  bench.settle();
+  bench.removeByForce('ips', 'a.shop');
+  bench.converge();
   const after = bench.object('ips', 'a.shop');
   assert.notEqual(after?.metadata.uid, before);
   assert.equal(after?.metadata.deletionTimestamp, undefined);

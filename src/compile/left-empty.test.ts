@@ -13,7 +13,7 @@ function scene(): PodScene {
   made.subnet('net', { cidrBlock: '10.70.0.0/24', enableDHCP: true });
   made.bench.put('vips', { metadata: { name: 'plain' }, spec: { subnet: 'net', namespace: 'shop', type: 'switch_lb_vip' } });
   made.bench.put('vips', { metadata: { name: 'shared' }, spec: { subnet: 'net', namespace: 'shop' } });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -41,7 +41,7 @@ test('switch ports of every kind', () => {
       { dhcpv4_options: dhcp, dhcpv6_options: dhcp },
     ]) {
       write(made, 'Logical_Switch_Port', row['_uuid'], change);
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual(rowsOf(made, 'Logical_Switch_Port').get(name), row, `${name}: ${Object.keys(change).join()}`);
     }
   }
@@ -51,6 +51,6 @@ test('a router port of a peering', () => {
   const made = scene();
   const row = rowsOf(made, 'Logical_Router_Port').get('z1-z2') ?? assert.fail();
   write(made, 'Logical_Router_Port', row['_uuid'], { options: { route_table: 'by-hand', theirs: 'stays' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(rowsOf(made, 'Logical_Router_Port').get('z1-z2')?.['options'], new Map([['theirs', 'stays']]));
 });

@@ -26,7 +26,7 @@ const POLICY_ID = 'blue|10|ip4.src == 10.9.0.0/24';
 function withVpc(): PodScene {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -38,14 +38,14 @@ test('a policy that Kube-OVN left in the router of a Vpc is retained and reporte
   const scene = withVpc();
   const { bench } = scene;
   left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);
-  bench.settle();
+  bench.converge();
   assert.equal(bench.externalIds('Logical_Router_Policy', POLICY_ID)['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.row('Logical_Router_Policy', POLICY_ID)?.['action'], 'drop');
   assert.deepEqual(told(scene), [
     `Kube-OVN left 1 row for Vpc blue; Kiln keeps it as it is until the Vpc is deleted: Logical_Router_Policy ${POLICY_ID} (drop)`,
   ]);
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')),
     [],
@@ -58,11 +58,11 @@ test('of equal policies one stays when the Vpc asks for it, and none when it doe
   const { bench } = scene;
   for (let i = 0; i < 3; i++) left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);
   bench.edit('vpcs', 'blue', { policyRoutes: [POLICY] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 1);
   assert.deepEqual(told(scene), []);
   bench.edit('vpcs', 'blue', { policyRoutes: [] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 0);
 });
 
@@ -70,7 +70,7 @@ test('what serves a node goes with it, also where the node was gone before the s
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
-  bench.settle();
+  bench.converge();
   const policy = (node: string): object => ({
     ...{ priority: 29_500, match: `ip4.src == $apps.${node}_ip4`, action: 'reroute', nexthops: new Set(['100.64.0.9']) },
     external_ids: { ...VENDOR, subnet: 'apps', node },
@@ -79,12 +79,12 @@ test('what serves a node goes with it, also where the node was gone before the s
   left(scene, 'Logical_Router_Policy', policy('n1'), home);
   left(scene, 'Logical_Router_Policy', policy('dead'), home);
   left(scene, 'Port_Group', { name: 'node.dead', external_ids: { np: 'node/dead' } });
-  bench.settle();
+  bench.converge();
   const rows = (): readonly string[] => bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('29500'));
   assert.deepEqual(rows(), ['ovn-cluster|29500|ip4.src == $apps.n1_ip4']);
   assert.equal(bench.row('Port_Group', 'node.dead'), undefined);
   bench.delete('nodes', 'n1');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(rows(), []);
 });
 
@@ -92,15 +92,15 @@ test('a group of a SecurityGroup that Kube-OVN left keeps the ports of running p
   const scene = new PodScene();
   const { bench } = scene;
   scene.pod('web');
-  bench.settle();
+  bench.converge();
   bench.world.unimplemented.set('security-groups/sg', { resource: 'security-groups', key: 'sg', uid: 'u', feature: 'SecurityGroup' });
   const [port] = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
   left(scene, 'Port_Group', { name: 'ovn.sg.sg', ports: new Set([port]), external_ids: { sg: 'sg', type: 'security_group' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.externalIds('Port_Group', 'ovn.sg.sg')['kiln.io/owner'], 'securitygroup//sg');
   assert.deepEqual(bench.list('Port_Group', 'ovn.sg.sg', 'ports'), ['Logical_Switch_Port/web.shop']);
   bench.world.unimplemented.delete('security-groups/sg');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.row('Port_Group', 'ovn.sg.sg'), undefined);
 });
 
@@ -111,7 +111,7 @@ test('what serves no object that exists is left alone, and reported with what it
   const columns = { priority: 5, match, action: 'allow', external_ids: { ...VENDOR, subnet: 'gone' } };
   left(scene, 'Logical_Router_Policy', columns, { table: 'Logical_Router', name: 'ovn-cluster', column: 'policies' });
   left(scene, 'Load_Balancer', { name: 'nobodys', external_ids: VENDOR });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.externalIds('Logical_Router_Policy', `ovn-cluster|5|${match}`)['kiln.io/owner'], undefined);
   const [group] = leftoverGroups(bench.world);
   assert.ok(group);

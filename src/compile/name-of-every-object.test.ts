@@ -35,9 +35,9 @@ function outcome(kind: ResourceName, name: string): unknown {
     metadata: { name: called('pods', 'web'), namespace, annotations: { 'ovn.kubernetes.io/ip_pool': pool } },
     spec: { nodeName: called('nodes', 'n1') },
   });
-  bench.settle();
+  bench.converge();
   bench.put('subnets', { metadata: { name: 'narrow' }, spec: { vpc, cidrBlock: '10.9.0.0/28' } });
-  bench.settle();
+  bench.converge();
   const objects = KINDS.map((one) => bench.keys(one).map((key) => ({ ...bench.object(one, key), metadata: { name: key } })));
   const rows = ['Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port'].map((table) => bench.rowIds(table));
   const text = JSON.stringify({ objects, rows }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -78,7 +78,7 @@ function outcome(resource: ResourceName, { name, base }: Example, field: string,
   void left;
   const { bench } = ground();
   bench.put(resource, { metadata: { name }, spec: value === undefined ? others : { ...others, [field]: value } });
-  bench.settle();
+  bench.converge();
   const rows = TABLES.filter(({ table }) => table !== 'NB_Global').map(({ table }) =>
     bench.rowIds(table).map((id) => [id, bench.row(table, id)]),
   );
@@ -101,7 +101,7 @@ function ground(): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
   made.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24,fd01::/64', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 

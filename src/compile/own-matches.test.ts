@@ -18,7 +18,7 @@ test('every match that Kiln writes is valid for OVN, also with names that begin 
   for (const [i, subnet] of ['10-net', '11-net', '12-net'].entries())
     for (const on of ['n1', '9-node'])
       made.pod(`pod-${i}-${on}`, { node: on, annotations: { 'ovn.kubernetes.io/logical_switch': subnet } });
-  made.bench.settle();
+  made.bench.converge();
 
   const written = ['ACL', 'Logical_Router_Policy'].flatMap((table) =>
     [...made.bench.northbound.table(table).values()].map((row) => String(row['match'])),

@@ -8,7 +8,7 @@ test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition 
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
   bench.put('ippools', { metadata: { name: 'pool' }, spec: { subnet: 'red', ips: ['10.0.0.9'], enableAddressSet: true } });
-  bench.settle();
+  bench.converge();
   const rows = [
     [rowId('Logical_Router', 'blue'), 'vpc//blue', 'vpcs', 'blue'],
     [rowId('Logical_Switch', 'red'), 'subnet//red', 'subnets', 'red'],
@@ -16,7 +16,7 @@ test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition 
   ] as const;
   for (const [id, owner, resource, name] of rows) {
     bench.world.rowConflicts.set(id, { owners: [owner], message: `${id} belongs to neutron` });
-    bench.settle();
+    bench.converge();
     const condition = bench.condition(resource, name, 'Ready');
     assert.deepEqual([condition?.status, condition?.reason, condition?.message], ['False', 'RowConflict', `${id} belongs to neutron`]);
     assert.deepEqual(
@@ -24,7 +24,7 @@ test('a row conflict of a Vpc, a Subnet or an IPPool is reported by a condition 
       [[`${resource}/${name}`, 'Conflict']],
     );
     bench.world.rowConflicts.delete(id);
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition(resource, name, 'Ready')?.status, 'True');
   }
 });
@@ -33,12 +33,12 @@ test('each object that needs a row of an older object reports the conflict, not 
   const bench = new RuleBench();
   bench.put('ippools', { metadata: { name: 'one' } });
   bench.put('ippools', { metadata: { name: 'two' } });
-  bench.settle();
+  bench.converge();
   bench.world.rowConflicts.set(rowId('Address_Set', 'shared'), {
     owners: ['ippool//one', 'ippool//two'],
     message: 'Address_Set shared belongs to the older ippool zero',
   });
-  bench.settle();
+  bench.converge();
   const reported = bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object }) => object);
   assert.deepEqual(reported.toSorted(), ['ippools/one', 'ippools/two']);
 });

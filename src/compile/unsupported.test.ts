@@ -106,7 +106,7 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
           .filter(({ object, reason }) => object === `${resource}/one` && ['UnsupportedField', 'NotCarriedOut'].includes(reason))
           .map(({ message }) => message);
       bench.put(resource, { metadata: { name: 'one' }, spec: { ...fields.base, [name]: value } });
-      bench.settle();
+      bench.converge();
       const named = new RegExp(`: spec\\.${name}${inner === '' ? '' : `\\[\\]\\.${inner}`}\\b`);
       assert.ok(
         reported().some((message) => named.test(message)),
@@ -127,7 +127,7 @@ test('a plain object gets no report', () => {
   bench.put('vpcs', { metadata: { name: 'plain' } });
   bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'plain', cidrBlock: '10.110.0.0/24' } });
   bench.put('vips', { metadata: { name: 'plain' }, spec: { subnet: 'plain' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.events.filter(({ object, reason }) => reason === 'UnsupportedField' && object.endsWith('/plain')),
     [],
@@ -140,11 +140,11 @@ test('the condition of an IP object goes with the field', () => {
     metadata: { name: 'kept.shop' },
     spec: { subnet: 'ovn-default', podName: 'kept', namespace: 'shop', containerID: 'c1' },
   });
-  bench.settle();
+  bench.converge();
   const types = (): readonly string[] => conditionsOf('ips', bench.object('ips', 'kept.shop') as never).map(({ type }) => type);
   assert.deepEqual(types(), ['NotCarriedOut']);
   bench.edit('ips', 'kept.shop', { containerID: '' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(types(), []);
 });
 
@@ -153,12 +153,12 @@ test('the report on an invalid Subnet or Vpc does not say that all else is in ef
   const message = (): string =>
     conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';
   bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', vlan: 'v10' } });
-  bench.settle();
+  bench.converge();
   assert.equal(
     message(),
     'Subnet one: spec.vlan is set, but this version does not implement it. All else waits: condition Accepted says for what',
   );
   bench.put('vpcs', { metadata: { name: 'absent' } });
-  bench.settle();
+  bench.converge();
   assert.match(message(), /does not implement it\. All else of the Subnet is in effect$/);
 });

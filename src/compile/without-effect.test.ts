@@ -13,7 +13,7 @@ function setUp(): RuleBench {
   const bench = new RuleBench({ rules: RULES });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24,fd01::/64' } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -38,7 +38,7 @@ test('an ACL that names a missing set or group: the condition and an Event name 
   const bench = setUp();
   const match = 'ip4.src == $office && outport == @web && ip6.dst == $web_ip6';
   bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
-  bench.settle();
+  bench.converge();
   const acl = (name: string, code: string): string =>
     `Subnet net: spec.acls[0].match "${match}" names ${name}, which does not exist; the match is valid, and no packet meets it until ${code} exists`;
   const message = [
@@ -53,10 +53,10 @@ test('an ACL that names a missing set or group: the condition and an Event name 
   assert.equal(bench.condition('subnets', 'net', 'Ready')?.status, 'True');
 
   bench.foreignRow('Address_Set', `${UUID}1`, { name: 'office' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net').slice(0, 2), ['True', 'PortGroupMissing']);
   bench.foreignRow('Port_Group', `${UUID}2`, { name: 'web' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), [], 'a port group has address sets');
 });
 
@@ -64,13 +64,13 @@ test('an excluded address or range outside of the Subnet is reported until it is
   const bench = setUp();
   const excludeIps = ['10.1.0.1', 'fd01::1', '10.1.0.200..10.2.0.5'];
   bench.edit('subnets', 'net', { excludeIps: [...excludeIps, '10.2.0.7', 'fd02::1..fd02::9'] });
-  bench.settle();
+  bench.converge();
   const item = (index: number, value: string): string =>
     `Subnet net: spec.excludeIps[${index}] "${value}" is outside of 10.1.0.0/24 and fd01::/64; only addresses of the Subnet can be excluded`;
   const whole = `${item(3, '10.2.0.7')}. ${item(4, 'fd02::1..fd02::9')}. All else is in effect; kubectl edit subnet net`;
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), ['True', 'ExcludeOutside', whole]);
   bench.edit('subnets', 'net', { excludeIps });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
 });
 
@@ -80,7 +80,7 @@ test('a Subnet of the default Vpc that overlaps the network of Services reports 
   bench.put('subnets', { metadata: { name: 'low' }, spec: { cidrBlock: '10.97.0.1/16' } });
   bench.put('subnets', { metadata: { name: 'all' }, spec: { vpc: 'blue', cidrBlock: '10.96.0.0/12' } });
   bench.put('subnets', { metadata: { name: 'beside' }, spec: { cidrBlock: '10.112.0.0/16' } });
-  bench.settle();
+  bench.converge();
   const rule = 'of an address in both only one is reached, the pod or the Service: move the pods to a Subnet that is apart from it';
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'low'), [
     'True',
@@ -96,9 +96,9 @@ test('a provider that names a missing network, or one with another provider, is 
   const bench = setUp();
   const provider = (text: string): string => {
     bench.delete('subnets', 'wide');
-    bench.settle();
+    bench.converge();
     bench.put('subnets', { metadata: { name: 'wide' }, spec: { vpc: 'blue', cidrBlock: '10.8.0.0/24', provider: text } });
-    bench.settle();
+    bench.converge();
     return withoutEffectOf(bench, 'subnets', 'wide')[2] ?? '';
   };
   const names = (text: string): string => `Subnet wide: spec.provider "${text}" names NetworkAttachmentDefinition shop/`;
@@ -134,7 +134,7 @@ test('a network written as one of its addresses: the report names the entry and 
     metadata: { name: 'pink' },
     spec: { policyRoutes: [{ action: 'drop', match: 'ip4.src == {10.8.0.1/16, 10.9.0.0/16}', priority: 7 }] },
   });
-  bench.settle();
+  bench.converge();
   const [two, three] = [
     bits('spec.allowSubnets[1]', '10.5.0.9/16', '10.5.0.0/16'),
     bits('spec.allowSubnets[2]', 'fd05::1/64', 'fd05::/64'),
@@ -164,7 +164,7 @@ test('a policy route likewise; sets that ovn-northd makes by itself do not count
   const bench = setUp();
   const route = (match: string): object => ({ policyRoutes: [{ action: 'drop', match, priority: 7 }] });
   bench.edit('vpcs', 'blue', route('ip4.src == $nobody'));
-  bench.settle();
+  bench.converge();
   const [status, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
   assert.deepEqual([status, reason], ['True', 'AddressSetMissing']);
   assert.match(
@@ -172,7 +172,7 @@ test('a policy route likewise; sets that ovn-northd makes by itself do not count
     /^Vpc blue: spec\.policyRoutes\[0\]\.match "ip4\.src == \$nobody" names address set \$nobody, .*kubectl edit vpc blue$/,
   );
   bench.edit('vpcs', 'blue', route('eth.src == $svc_monitor_mac'));
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
 });
 
@@ -180,7 +180,7 @@ test('a next hop in the network of an invalid Subnet is reported with the Subnet
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     [bench.condition('subnets', 'late', 'Accepted')?.status, bench.row('Logical_Router_Port', 'blue-late')],
     ['False', undefined],
@@ -192,10 +192,10 @@ test('a next hop in the network of an invalid Subnet is reported with the Subnet
     /nextHopIP "10\.9\.0\.9" lies in no network of the Vpc but that of Subnet late, which is not accepted \(kubectl describe subnet late\); /,
   );
   bench.edit('subnets', 'late', { gateway: '10.9.0.1' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
   bench.edit('subnets', 'late', { gateway: '10.8.0.1' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
 });
 
@@ -207,10 +207,10 @@ test('of several invalid Subnets with the next hop the report names the first by
     const bench = setUp();
     for (const name of order) {
       bench.put('subnets', { metadata: { name }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });
-      bench.settle();
+      bench.converge();
     }
     bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
-    bench.settle();
+    bench.converge();
     assert.match(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is not accepted/);
   }
 });
@@ -221,11 +221,11 @@ test('a next hop in no network of the Vpc is reported until a Subnet, a peering 
     staticRoutes: list.map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? '::/0' : '0.0.0.0/0', nextHopIP })),
   });
   bench.edit('vpcs', 'blue', hops('10.1.0.9', 'fd01::9', 'fe80::1'));
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
 
   bench.edit('vpcs', 'blue', hops('10.9.0.1', '10.1.0.9', '10.8.0.1'));
-  bench.settle();
+  bench.converge();
   const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
   assert.equal(reason, 'NextHopUnreachable');
   assert.match(
@@ -235,21 +235,21 @@ test('a next hop in no network of the Vpc is reported until a Subnet, a peering 
   assert.equal(bench.condition('vpcs', 'blue', 'Accepted')?.status, 'True', 'Kube-OVN takes it, and so does Kiln');
 
   bench.put('subnets', { metadata: { name: 'more' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.doesNotMatch(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.1/);
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '10.8.0.2/30' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
 
   bench.delete('subnets', 'more');
-  bench.settle();
+  bench.converge();
   assert.match(withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.1/, 'and again once the Subnet is gone');
 });
 
 test('a policy route to a next hop in no network is reported by its item', () => {
   const bench = setUp();
   bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'reroute', match: 'ip4', priority: 7, nextHopIP: '10.1.0.9, 10.9.0.1' }] });
-  bench.settle();
+  bench.converge();
   assert.match(
     withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '',
     /^Vpc blue: spec\.policyRoutes\[0\]\.nextHopIP "10\.9\.0\.1" lies in no network/,
@@ -261,7 +261,7 @@ test('impossible names of namespaces are reported, and the others are bound', ()
   bench.put('namespaces', { metadata: { name: 'shop' } });
   bench.edit('vpcs', 'blue', { namespaces: ['', 'Ä', 'shop'] });
   bench.edit('subnets', 'net', { namespaces: ['shop', 'a_b'] });
-  bench.settle();
+  bench.converge();
   const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
   assert.equal(reason, 'NamespaceImpossible');
   assert.match(message, /spec\.namespaces\[0\] "" is empty; .*spec\.namespaces\[1\] "Ä" is a name that no namespace can have/);
@@ -281,7 +281,7 @@ test('selectors that no labels can match, and a provider that no network has, ar
     ],
     provider: 'Nad.shop.ovn',
   });
-  bench.settle();
+  bench.converge();
   const [, reason, message = ''] = withoutEffectOf(bench, 'subnets', 'net');
   assert.equal(reason, 'SelectorImpossible');
   assert.match(message, /spec\.namespaceSelectors\[1\] "\{.*\}" asks for label "bad key", a key that no label has/);
@@ -292,17 +292,17 @@ test('selectors that no labels can match, and a provider that no network has, ar
   assert.match(message, /spec\.provider "Nad\.shop\.ovn" is a text that no network attachment is named by/);
   assert.doesNotMatch(message, /namespaceSelectors\[0\]/);
   bench.edit('subnets', 'net', { namespaceSelectors: [], gatewayNodeSelectors: [], provider: 'ovn' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
 });
 
 test('an invalid Subnet has no condition WithoutEffect', () => {
   const bench = setUp();
   bench.edit('subnets', 'net', { namespaces: ['a_b'] });
-  bench.settle();
+  bench.converge();
   assert.equal(withoutEffectOf(bench, 'subnets', 'net').length, 3);
   bench.edit('subnets', 'net', { gateway: '10.9.9.9,fd01::1' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'net'), []);
 });
@@ -313,7 +313,7 @@ test('namespaces that do not exist are reported until they do, on Vpc, Subnet, I
   bench.edit('subnets', 'net', { namespaces: ['shop'] });
   bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20'], namespaces: ['shop'] } });
   bench.put('vips', { metadata: { name: 'moving' }, spec: { subnet: 'net', namespace: 'shop' } });
-  bench.settle();
+  bench.converge();
   const objects = [
     ['vpcs', 'blue', 'Vpc blue: spec.namespaces[0]', 'vpc blue'],
     ['subnets', 'net', 'Subnet net: spec.namespaces[0]', 'subnet net'],
@@ -327,7 +327,7 @@ test('namespaces that do not exist are reported until they do, on Vpc, Subnet, I
       `${field} "shop" does not exist; it takes effect as soon as a namespace of that name exists. All else is in effect; kubectl edit ${edit}`,
     ]);
   bench.put('namespaces', { metadata: { name: 'shop' } });
-  bench.settle();
+  bench.converge();
   for (const [resource, name] of objects) assert.deepEqual(withoutEffectOf(bench, resource, name), []);
 });
 
@@ -335,7 +335,7 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
   scene.subnet('closed', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.0..10.7.0.255'], namespaces: ['shop'] });
-  bench.settle();
+  bench.converge();
   const [status, reason, message = ''] = withoutEffectOf(bench, 'subnets', 'closed');
   assert.deepEqual([status, reason], ['True', 'SubnetNeverGiven']);
   assert.match(
@@ -344,10 +344,10 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
   );
   assert.doesNotMatch(message, /address of fd07/);
   scene.pod('fixed', { annotations: { 'ovn.kubernetes.io/ip_address': '10.7.0.9,fd07::9' } });
-  bench.settle();
+  bench.converge();
   assert.equal(scene.addressOf('shop/fixed'), '10.7.0.9,fd07::9');
   bench.edit('subnets', 'closed', { excludeIps: ['10.7.0.0..10.7.0.200'] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'subnets', 'closed'), []);
 });
 
@@ -355,10 +355,10 @@ test('fields of a Subnet without effect are reported with the field that they ne
   const bench = setUp();
   const idle = (spec: object): readonly string[] => {
     bench.put('subnets', { metadata: { name: 'idle' }, spec });
-    bench.settle();
+    bench.converge();
     const [, , message = ''] = withoutEffectOf(bench, 'subnets', 'idle');
     bench.delete('subnets', 'idle');
-    bench.settle();
+    bench.converge();
     return [...message.matchAll(/spec\.(\w+) "[^"]*(?:"[^"]*)*?" does nothing as it is; it takes effect together with ([^.;]*)/g)].map(
       ([, field = '', needs = '']) => `${field}: ${needs}`,
     );
@@ -396,10 +396,10 @@ test('a Vip whose selector matches no pod, or that has no namespace, and a MAC t
   bench.put('namespaces', { metadata: { name: 'shop' } });
   const vip = (spec: object): readonly string[] => {
     bench.put('vips', { metadata: { name: 'moving' }, spec: { subnet: 'net', ...spec } });
-    bench.settle();
+    bench.converge();
     const condition = withoutEffectOf(bench, 'vips', 'moving');
     bench.delete('vips', 'moving');
-    bench.settle();
+    bench.converge();
     return [condition[1] ?? '', condition[2] ?? ''];
   };
   const [reason, message = ''] = vip({ namespace: 'shop', selector: ['app:web', 'bad key:x'] });
@@ -416,7 +416,7 @@ test('a Vip whose selector matches no pod, or that has no namespace, and a MAC t
 test('a foreign route with the prefix and router of one in the spec is reported while it exists, and not changed', () => {
   const bench = setUp();
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.1.0.9', policy: 'policyDst' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
   const router = bench.world.rows.state(rowId('Logical_Router', 'blue'))?.uuid ?? '';
   const parent = { table: 'Logical_Router', uuid: router, column: 'static_routes' } as const;
@@ -425,7 +425,7 @@ test('a foreign route with the prefix and router of one in the spec is reported 
   // Another route table and another policy: not the same group.
   bench.foreignRow('Logical_Router_Static_Route', `${UUID}4`, { ...route, route_table: 'rtb', nexthop: '10.1.0.11' }, parent);
   bench.foreignRow('Logical_Router_Static_Route', `${UUID}5`, { ...route, policy: 'src-ip', nexthop: '10.1.0.12' }, parent);
-  bench.settle();
+  bench.converge();
   const whole =
     'Vpc blue: spec.staticRoutes[0] "0.0.0.0/0" goes by way of 10.1.0.9, and by way of 10.1.0.10 as well: another program has such a route in router blue; ' +
     'OVN takes both as one route and sends a part of the traffic by each; ovn-nbctl lr-route-list blue shows them. All else is in effect; kubectl edit vpc blue';
@@ -433,7 +433,7 @@ test('a foreign route with the prefix and router of one in the spec is reported 
   assert.equal(bench.events.filter(({ message }) => message === whole).length, 1);
   assert.ok(bench.row('Logical_Router_Static_Route', 'blue||dst-ip|0.0.0.0/0|10.1.0.10'), 'it is not ours to remove');
   bench.removeForeignRow('Logical_Router_Static_Route', `${UUID}3`);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
 });
 
@@ -442,7 +442,7 @@ test('a foreign route beside the source route of a Subnet is reported on the Sub
   const { bench } = scene;
   scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   const beside = (router: string, digit: number, columns: object): void =>
     bench.foreignRow(
       'Logical_Router_Static_Route',
@@ -456,7 +456,7 @@ test('a foreign route beside the source route of a Subnet is reported on the Sub
     );
   beside('blue', 3, { ip_prefix: '10.1.0.0/24', policy: 'src-ip', nexthop: '10.1.0.10' });
   beside('ovn-cluster', 4, { ip_prefix: '0.0.0.0/0', policy: 'dst-ip', nexthop: '100.64.0.99' });
-  bench.settle();
+  bench.converge();
   const [status, reason, message] = withoutEffectOf(bench, 'subnets', 'net');
   assert.deepEqual([status, reason], ['True', 'RouteShared']);
   assert.match(
@@ -473,23 +473,23 @@ test('a join Subnet that claims namespaces reports that it serves no pods, and n
   const scene = new PodScene();
   scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'evict' } });
   scene.pod('web', { replicaSet: 'web' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
   scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   const [status, reason, message] = withoutEffectOf(scene.bench, 'subnets', 'join');
   assert.deepEqual([status, reason], ['True', 'JoinHasNoPods']);
   assert.match(message ?? '', /^Subnet join: spec\.namespaces "shop" claims namespaces, and this Subnet is for nodes and has no pods; /);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason ?? 'Bound', 'Bound', 'it is where it may be');
   assert.ok(scene.bench.object('pods', 'shop/web') !== undefined, 'not evicted');
   scene.bench.edit('subnets', 'join', { namespaces: [], namespaceSelectors: [{ matchLabels: { team: 'shop' } }] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(
     withoutEffectOf(scene.bench, 'subnets', 'join')[2] ?? '',
     /spec\.namespaceSelectors "\[\{"matchLabels":\{"team":"shop"\}\}\]"/,
   );
   scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(withoutEffectOf(scene.bench, 'subnets', 'join'), []);
 });
 
@@ -498,9 +498,9 @@ test('a network that the spec dropped, and that stays for its pods, is not repor
   const { bench } = scene;
   scene.subnet('net', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.1', 'fd07::1'], namespaces: ['shop'] });
   scene.pod('web');
-  bench.settle();
+  bench.converge();
   bench.edit('subnets', 'net', { cidrBlock: '10.7.0.0/24', gateway: '10.7.0.1', excludeIps: ['10.7.0.1'], namespaces: ['shop'] });
-  bench.settle();
+  bench.converge();
   assert.match(
     bench.condition('subnets', 'net', 'Accepted')?.message ?? '',
     /fd07::\/64 stays in effect until these are gone: IP web\.shop/,
@@ -516,7 +516,7 @@ test('the network of a peering overlaps a Subnet or another peering: the Vpc rep
   });
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: peerings('10.1.0.1/25') });
   bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24' } });
-  bench.settle();
+  bench.converge();
   const rule =
     'the router sends traffic for it through one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
   const third = `Vpc blue: spec.vpcPeerings[2].localConnectIP "169.254.0.2/30" overlaps 169.254.0.0/30 of spec.vpcPeerings[1], the link to Vpc green; ${rule}`;
@@ -524,9 +524,9 @@ test('the network of a peering overlaps a Subnet or another peering: the Vpc rep
   const rest = 'All else is in effect; kubectl edit vpc blue';
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${first}. ${third}. ${rest}`]);
   bench.edit('vpcs', 'blue', peerings('169.254.9.1/30'));
-  bench.settle();
+  bench.converge();
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${third}. ${rest}`]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [link('red', '169.254.9.1/30')] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
 });

@@ -17,7 +17,7 @@ function plan({ bench }: PodScene): readonly string[] {
 test("a pod on a node that does not exist leaves nothing in the plan that waits for the node's port group", () => {
   const scene = new PodScene();
   scene.pod('web', { node: 'ghost' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(plan(scene), []);
   const port = rowId('Logical_Switch_Port', 'web.shop');
   assert.equal(scene.bench.row('Port_Group', 'node.ghost'), undefined);
@@ -27,7 +27,7 @@ test("a pod on a node that does not exist leaves nothing in the plan that waits 
     spec: {},
     status: { addresses: [{ type: 'InternalIP', address: '192.168.1.12' }] },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.list('Port_Group', 'node.ghost', 'ports'), [port]);
   assert.deepEqual(plan(scene), []);
 });

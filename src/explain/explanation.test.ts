@@ -27,9 +27,9 @@ function tenant(pods: number): PodScene {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   for (let i = 0; i < pods; i++) scene.pod(`web-${String(i).padStart(2, '0')}`);
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -87,7 +87,7 @@ test('a pod shows what it holds: its address, the Subnet of that, and the Vpc', 
 test('what waits says for whom, since when, and what to do; ten are named and drawn, the others counted', () => {
   const scene = tenant(13);
   scene.bench.delete('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.converge();
   const explanation = explained(scene, 'subnets', 'red');
   const { waiting, blockers, next } = explanation;
   assert.equal(waiting?.reason, 'DeletionBlocked');
@@ -102,7 +102,7 @@ test('what waits says for whom, since when, and what to do; ten are named and dr
 test('of the default Vpc that is being deleted it is said that nothing has to be done, by kiln explain and kiln status', () => {
   const scene = new PodScene();
   scene.bench.delete('vpcs', 'ovn-cluster');
-  scene.bench.settle();
+  scene.bench.converge();
   const { waiting, next } = explained(scene, 'vpcs', 'ovn-cluster');
   assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster needs it: .* nothing has to be done\./);
   assert.equal(waiting?.message, scene.bench.condition('vpcs', 'ovn-cluster', 'DeletionBlocked')?.message);
@@ -130,7 +130,7 @@ test('an object that is well waits for nothing', () => {
 test('a condition that says no is the reason, and the command it ends with is the next one', () => {
   const scene = tenant(0);
   scene.subnet('lost', { vpc: 'nowhere', cidrBlock: '10.2.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   const { waiting, next } = explained(scene, 'subnets', 'lost');
   assert.equal(waiting?.reason, 'VpcMissing');
   assert.deepEqual(next, ['kubectl get vpcs']);
@@ -164,7 +164,7 @@ test("somebody else's finalizer is named", () => {
     spec: red.spec,
   });
   scene.bench.delete('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.converge();
   const { waiting } = explained(scene, 'subnets', 'red');
   assert.deepEqual(
     [waiting?.reason, waiting?.message],
@@ -203,7 +203,7 @@ test('a kind that is not implemented says so', () => {
 test('the JSON form keeps its fields', () => {
   const scene = tenant(1);
   scene.bench.delete('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.converge();
   const json = JSON.parse(JSON.stringify(explanationJson(explained(scene, 'subnets', 'red')))) as Record<string, unknown>;
   assert.deepEqual(Object.keys(json), [
     'object',
@@ -264,10 +264,10 @@ test('ages as kubectl prints them', () => {
 test('an IPPool shows who has addresses of it, and by whom these are used', () => {
   const scene = tenant(0);
   scene.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'red', ips: ['10.1.0.20..10.1.0.22'] } });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const name of ['a', 'b', 'c']) scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
   scene.pod('other');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(cascadeOf(scene.bench.world, 'vpcs', 'blue').pools, ['few'], 'it stays when its Subnet goes, and that is told');
   const lines = drawn(explained(scene, 'ippools', 'few', 2)).map((line) => line.replace(/ {2}(True|False|-) .*$/, ''));
   const at = lines.indexOf('└─ used by');
@@ -284,7 +284,7 @@ test('an IPPool shows who has addresses of it, and by whom these are used', () =
 test('what is asked in vain is the reason to look, though the object is ready; status finds it too', () => {
   const scene = tenant(0);
   scene.bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.1' }] });
-  scene.bench.settle();
+  scene.bench.converge();
   const { subject, waiting, next } = explained(scene, 'vpcs', 'blue');
   assert.deepEqual([subject.state.ready, waiting?.reason], ['True', 'NextHopUnreachable']);
   assert.deepEqual(next, ['kubectl edit vpc blue']);
@@ -309,8 +309,8 @@ test('a namespace that is being deleted waits for what is in it', () => {
 
 test('a pod that waits for what it depends on leads on to that, and not to itself', () => {
   const scene = tenant(1);
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
   const gone = explained(scene, 'pods', 'shop/web-00');
   assert.match(gone.waiting?.message ?? '', /Subnet "red" allocates no addresses/);
   assert.deepEqual(gone.next, ['kubectl get subnets']);
@@ -321,17 +321,17 @@ test('a pod that waits for a Subnet that is wrong leads on to that; what is buil
   scene.subnet('lost', { cidrBlock: '10.2.0.0/32' });
   scene.pod('early', { annotations: { 'ovn.kubernetes.io/logical_switch': 'lost' } });
   scene.pod('plain', { annotations: { 'ovn.kubernetes.io/logical_switch': 'ovn-default' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(explained(scene, 'pods', 'shop/early').next, ['kiln explain subnet lost']);
   scene.bench.delete('subnets', 'ovn-default');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(explained(scene, 'subnets', 'ovn-default').next, ['kiln explain ip plain.shop']);
 });
 
 test('a pod that runs in another Subnet than its namespace has now says so', () => {
   const scene = new PodScene();
   scene.pod('early');
-  scene.bench.settle();
+  scene.bench.converge();
   const early = (): Explanation => {
     const object = scene.bench.object('pods', 'shop/early') as AnyObservedObject;
     const running = { ...object, status: { ...(object.status as object), phase: 'Running' } } as AnyObservedObject;
@@ -339,7 +339,7 @@ test('a pod that runs in another Subnet than its namespace has now says so', () 
   };
   assert.equal(early().waiting, undefined);
   scene.subnet('red', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   const { waiting } = early();
   assert.equal(waiting?.reason, 'Misbound');
   assert.match(waiting.message, /has its address from Subnet ovn-default, and Namespace shop belongs to red since/);
@@ -348,10 +348,10 @@ test('a pod that runs in another Subnet than its namespace has now says so', () 
 test('a Vip shows its address and the pods that declare it, and each of these the Vip', () => {
   const scene = tenant(0);
   scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('one', { annotations: { 'ovn.kubernetes.io/aaps': 'db' } });
   scene.pod('two', { annotations: { 'ovn.kubernetes.io/aaps': 'other,db' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const lines = drawn(explained(scene, 'vips', 'db'));
   assert.match(lines[1] ?? '', /^Vip\/db {2}10\.1\.0\.2 +True/);
   const at = lines.findIndex((line) => line.endsWith('─ used by'));

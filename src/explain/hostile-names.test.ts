@@ -47,7 +47,7 @@ function scene([a = '', b = '', c = '']: readonly string[]): PodScene {
     { 'ovn.kubernetes.io/logical_switch': 'red', 'ovn.kubernetes.io/security_groups': a, 'ovn.kubernetes.io/routes': b },
   ].entries())
     bench.put('pods', { metadata: { name: `${a}${index}`, namespace: 'shop', annotations }, spec: { nodeName: a } });
-  bench.settle();
+  bench.converge();
   bench.delete('subnets', 'red');
   bench.delete('vpcs', a);
   // Any user with the right to edit an object can write any condition.
@@ -56,7 +56,7 @@ function scene([a = '', b = '', c = '']: readonly string[]): PodScene {
     metadata: { name: b, annotations: { 'kiln.io/conditions': JSON.stringify(forged) } },
     spec: { subnet: 'ovn-default', podName: 'x', namespace: 'shop' },
   });
-  bench.settle();
+  bench.converge();
   return made;
 }
 

@@ -20,7 +20,7 @@ function scene(cidrBlock = '10.1.0.0/24'): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
   made.subnet('red', { vpc: 'blue', cidrBlock, namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -48,7 +48,7 @@ test('a Deployment: its ReplicaSets that have or want pods, these, and their add
   ownedPod(made, 'web-1', 'ReplicaSet', 'r2');
   ownedPod(made, 'web-2', 'ReplicaSet', 'r2');
   made.pod('stranger');
-  made.bench.settle();
+  made.bench.converge();
   const of = workload('Deployment', 'd', 2, 1, [workload('ReplicaSet', 'r1', 0, 0), workload('ReplicaSet', 'r2', 2, 1)]);
   const lines = drawn(made, of);
   assert.equal(lines[0], 'Deployment/shop/web-d  False  1/2  60m');
@@ -67,7 +67,7 @@ test('a Deployment: its ReplicaSets that have or want pods, these, and their add
 test('whose pod waits for its network waits for the same, and the pod is the next to look at', () => {
   const made = scene('10.1.0.0/30');
   for (const name of ['web-1', 'web-2', 'web-3']) ownedPod(made, name, 'ReplicaSet', 'r');
-  made.bench.settle();
+  made.bench.converge();
   const { waiting, next } = explainWorkload(made.bench.world, workload('ReplicaSet', 'r', 3, 1), LIMITS);
   assert.equal(waiting?.reason, 'NoAvailableAddress');
   assert.match(waiting.message, /no free IPv4 address in Subnet "red"/);
@@ -77,7 +77,7 @@ test('whose pod waits for its network waits for the same, and the pod is the nex
 test('for programs too, and what is left out is counted', () => {
   const made = scene();
   for (let i = 0; i < 5; i++) ownedPod(made, `web-${i}`, 'ReplicaSet', 'r');
-  made.bench.settle();
+  made.bench.converge();
   const json = explanationJson(explainWorkload(made.bench.world, workload('ReplicaSet', 'r', 5, 5), { children: 3 })) as {
     readonly object: object;
     readonly makes: { readonly objects: readonly { readonly name: string; readonly makes: object }[]; readonly more: number };

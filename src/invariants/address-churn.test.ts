@@ -21,7 +21,11 @@ const IN_NET = { 'ovn.kubernetes.io/logical_switch': 'net' };
 const named = (make: (name: string) => Step): fc.Arbitrary<Step> => fc.constantFrom(...NAMES).map(make);
 const address = fc.constantFrom('', '10.80.0.3', '10.80.0.4', '10.80.0.6');
 
-function gone(resource: 'pods' | 'vips' | 'ovn-eips' | 'iptables-eips' | 'ovn-fips' | 'ips', key: string, how: 'delete' | 'vanish'): Step {
+function gone(
+  resource: 'pods' | 'vips' | 'ovn-eips' | 'iptables-eips' | 'ovn-fips' | 'ips',
+  key: string,
+  how: 'delete' | 'removeByForce',
+): Step {
   return step(`${how} ${resource} ${key}`, ({ bench }) => bench[how](resource, key));
 }
 
@@ -51,7 +55,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
         bench.put('iptables-eips', { metadata: { name: `i-${name}` }, spec: { externalSubnet: 'net' } });
     }),
   ),
-  fc.constantFrom('delete' as const, 'vanish' as const).chain((how) =>
+  fc.constantFrom('delete' as const, 'removeByForce' as const).chain((how) =>
     fc.oneof(
       named((name) => gone('pods', `shop/${name}`, how)),
       named((name) => gone('pods', `shop/own-${name}`, how)),
@@ -76,17 +80,17 @@ test('after any history: counts follow from the holders of addresses, every shar
     fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), fc.boolean(), (steps, converged) => {
       const scene = new PodScene();
       scene.subnet('net', { cidrBlock: '10.80.0.0/28' });
-      scene.bench.settle();
+      scene.bench.converge();
       for (const each of steps) {
         each(scene);
         if (!converged) continue;
-        scene.bench.settle();
+        scene.bench.converge();
         assert.deepEqual(violations(scene), []);
       }
-      scene.bench.settle();
+      scene.bench.converge();
       assert.deepEqual(violations(scene), []);
       const again = scene.bench.restarted();
-      again.settle();
+      again.converge();
       assert.equal(again.writes, 0);
     }),
     { numRuns: 60 },
@@ -98,20 +102,20 @@ test('after the deletion of all objects every address is free', () => {
     fc.property(fc.array(anyStep, { minLength: 5, maxLength: 25 }), (steps) => {
       const scene = new PodScene();
       scene.subnet('net', { cidrBlock: '10.80.0.0/28' });
-      scene.bench.settle();
+      scene.bench.converge();
       for (const each of steps) {
         each(scene);
         scene.bench.step();
       }
-      scene.bench.settle();
+      scene.bench.converge();
       for (const resource of ['ovn-fips', 'pods', 'vips', 'ovn-eips', 'iptables-eips', 'ips'] as const)
         for (const key of scene.bench.keys(resource)) if (!key.startsWith('node-')) scene.bench.delete(resource, key);
-      scene.bench.settle();
+      scene.bench.converge();
       assert.deepEqual([scene.bench.keys('vips'), scene.bench.keys('ovn-eips'), scene.bench.keys('iptables-eips')], [[], [], []]);
       const { v4usingIPs, v4availableIPs } = scene.bench.object('subnets', 'net')?.status ?? {};
       assert.deepEqual([v4usingIPs, v4availableIPs], [0n, 13n]);
       scene.bench.delete('subnets', 'net');
-      scene.bench.settle();
+      scene.bench.converge();
       assert.equal(scene.bench.object('subnets', 'net'), undefined);
       assert.deepEqual(scene.bench.rowIds('Logical_Switch').includes('net'), false);
     }),

@@ -22,7 +22,7 @@ function running(): RuleBench {
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'] } });
   bench.put('namespaces', { metadata: { name: 'shop' } });
   bench.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1' } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -68,7 +68,7 @@ test('I3: an owned row without its owner, one of an earlier object of that name,
 test('I3: rows of a Subnet or Vpc that was removed by force stay while something is in them, and no longer', () => {
   const bench = running();
   bench.world.subnets.delete('red');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     broken(bench).filter((line) => line.startsWith('I3')),
     [],
@@ -82,10 +82,10 @@ test('I3: rows of a Subnet or Vpc that was removed by force stay while something
   assert.ok(broken(bench).includes('I3 Logical_Switch/red'));
   const vip = running();
   vip.put('vips', { metadata: { name: 'front' }, spec: { subnet: 'red' } });
-  vip.settle();
-  vip.vanish('pods', 'shop/web');
-  vip.vanish('subnets', 'red');
-  vip.settle();
+  vip.converge();
+  vip.removeByForce('pods', 'shop/web');
+  vip.removeByForce('subnets', 'red');
+  vip.converge();
   assert.ok(vip.row('Logical_Switch', 'red'));
   assert.deepEqual(
     broken(vip).filter((line) => line.startsWith('I3')),
@@ -94,7 +94,7 @@ test('I3: rows of a Subnet or Vpc that was removed by force stay while something
   );
   const other = running();
   other.world.vpcs.delete('blue');
-  other.settle();
+  other.converge();
   assert.deepEqual(
     broken(other).filter((line) => line.startsWith('I3')),
     [],
@@ -108,9 +108,9 @@ test('I3: rows of a Subnet or Vpc that was removed by force stay while something
 test('I3: the same while a new object of the name reports that it cannot be implemented, and no longer', () => {
   const found = (bench: RuleBench): readonly string[] => broken(bench).filter((line) => line.startsWith('I3'));
   const bench = running();
-  bench.vanish('subnets', 'red');
+  bench.removeByForce('subnets', 'red');
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: 'nonsense' } });
-  bench.settle();
+  bench.converge();
   assert.ok(bench.row('Logical_Switch', 'red'));
   assert.deepEqual(found(bench), []);
   const subnet = bench.world.subnets.peek('red');
@@ -189,7 +189,7 @@ test('I4: a foreign row that left a row of ours; rows that are collected take no
 test('I5: a deletion without blockers, or with a blocker that does not exist', () => {
   const bench = running();
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(broken(bench), []);
   const subnet = bench.world.subnets.peek('red');
   assert.ok(subnet?.status !== undefined);

@@ -143,7 +143,7 @@ export class MemoryObjects {
   }
 
   /** Removes the object by force: in spite of its finalizers, as after their removal by hand. */
-  vanish(resource: ResourceName, key: string): void {
+  removeByForce(resource: ResourceName, key: string): void {
     this.#need(resource).delete(key);
   }
 

@@ -29,7 +29,7 @@ export class PodScene {
       status: { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }] },
     });
     this.namespace('shop');
-    this.bench.settle();
+    this.bench.converge();
   }
 
   subnet(name: string, spec: object): TestObject {

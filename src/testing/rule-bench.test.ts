@@ -56,7 +56,7 @@ const routerOfVpc: Rule = {
 test('rules, diff and both writers run until they are quiet', () => {
   const bench = new RuleBench({ rules: [routerOfVpc] });
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.rowIds('Logical_Router_Policy'), ['blue|31000|ip4']);
   assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
@@ -66,18 +66,18 @@ test('rules, diff and both writers run until they are quiet', () => {
     ['RouterPending', 'RouterReady'],
   );
   const { writes } = bench;
-  bench.settle();
+  bench.converge();
   assert.equal(bench.writes, writes);
 });
 
 test('a finalizer keeps an object that is being deleted', () => {
   const bench = new RuleBench({ rules: [routerOfVpc] });
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   assert.notEqual(bench.object('vpcs', 'blue')?.metadata.deletionTimestamp, undefined);
-  bench.vanish('vpcs', 'blue');
-  bench.settle();
+  bench.removeByForce('vpcs', 'blue');
+  bench.converge();
   assert.deepEqual([bench.rowIds('Logical_Router'), bench.rowIds('Logical_Router_Policy')], [[], []]);
 });

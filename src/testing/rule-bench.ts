@@ -1,10 +1,10 @@
 /**
  * A control plane in one process for tests of rules: World, compiler, real diff and real ledger; Northbound database and Kubernetes objects
- * in memory. A test puts objects in, `settle` runs everything until it has converged, and the test reads rows and objects.
+ * in memory. A test puts objects in, `converge` runs everything until it has converged, and the test reads rows and objects.
  *
  *     const bench = new RuleBench();
  *     bench.put('vpcs', { metadata: { name: 'blue' } });
- *     bench.settle();
+ *     bench.converge();
  *     bench.row('Logical_Router', 'blue');
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
@@ -104,8 +104,8 @@ export class RuleBench {
     this.#objects.delete(resource, key);
   }
 
-  vanish(resource: ResourceName, key: string): void {
-    this.#objects.vanish(resource, key);
+  removeByForce(resource: ResourceName, key: string): void {
+    this.#objects.removeByForce(resource, key);
   }
 
   object(resource: ResourceName, key: string): TestObject | undefined {
@@ -128,11 +128,11 @@ export class RuleBench {
     return [...this.#objects.events, ...this.#reports];
   }
 
-  /** Advances the time of the World and the API server, and settles. @param moment milliseconds since the epoch */
+  /** Advances the time of the World and the API server, and converges. @param moment milliseconds since the epoch */
   passTo(moment: number): void {
     this.#objects.clock = moment;
     this.world.deadlines.advance(moment);
-    this.settle();
+    this.converge();
   }
 
   /** Disruption budgets: whether a pod may be evicted now. */
@@ -151,7 +151,7 @@ export class RuleBench {
   }
 
   /** Runs rules, allocation and both writers until nothing changes. @throws Error after too many rounds */
-  settle(): void {
+  converge(): void {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       if (!this.#round()) return;
     }

@@ -34,7 +34,7 @@ test('what the rules would report of a new Vip is refused in their words; a Subn
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
   scene.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', v4Ip: '10.70.0.9' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const said = (spec: Vip['spec'], annotations = {}): string =>
     vipCreated(vip(spec, annotations), observed(scene))
       .objections.map(({ message }) => message)
@@ -47,7 +47,7 @@ test('what the rules would report of a new Vip is refused in their words; a Subn
   assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
   assert.match(vipCreated(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(), /"nowhere" does not exist yet; it is waited for/);
   scene.bench.delete('subnets', 'net');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
 });
 
@@ -82,7 +82,7 @@ test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that 
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net', v4ip: '10.70.0.9' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const of = (spec: IptablesEIP['spec'], status?: IptablesEIP['status']): IptablesEIP => {
     const { metadata } = vip({});
     return {
@@ -106,6 +106,6 @@ test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that 
   const has = settled(of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true }));
   assert.equal(iptablesEipChanged(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).objections.length, 1);
   scene.bench.delete('subnets', 'net');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said({}), /Subnet net is being deleted/);
 });

@@ -62,7 +62,7 @@ function tenant(): PodScene {
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -90,7 +90,7 @@ test('what a Subnet is refused for is the sentence that its condition would have
     const scene = tenant();
     const opinion = asked(scene, 'CREATE', 'subnets', subnet(name, spec));
     scene.subnet(name, spec);
-    scene.bench.settle();
+    scene.bench.converge();
     const condition = scene.bench.condition('subnets', name, 'Accepted');
     assert.equal(condition?.status, 'False', name);
     assert.deepEqual(
@@ -109,13 +109,13 @@ test('a Subnet in the network of one that vanished with a pod in it is refused i
   const spec = { vpc: 'blue', cidrBlock: '10.8.0.0/24' };
   scene.subnet('left', spec);
   scene.pod('stays', { annotations: { 'ovn.kubernetes.io/logical_switch': 'left' } });
-  bench.settle();
-  bench.vanish('subnets', 'left');
-  bench.settle();
+  bench.converge();
+  bench.removeByForce('subnets', 'left');
+  bench.converge();
   const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
   assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('left', spec)).objections, []);
   scene.subnet('new', spec);
-  bench.settle();
+  bench.converge();
   const condition = bench.condition('subnets', 'new', 'Accepted');
   assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
 });
@@ -125,12 +125,12 @@ test('beside a Subnet whose edit was refused its network in effect counts, in th
     const scene = tenant();
     const { bench } = scene;
     bench.edit('subnets', 'net', { cidrBlock: '10.5.0.0/24', ...edit });
-    bench.settle();
+    bench.converge();
     assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('fine', { vpc: 'blue', cidrBlock: '10.5.0.0/24' }))), []);
     const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/25' };
     const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
     scene.subnet('new', spec);
-    bench.settle();
+    bench.converge();
     const condition = bench.condition('subnets', 'new', 'Accepted');
     assert.match(condition?.message ?? '', /overlaps 10\.1\.0\.0\/24 of Subnet net;/);
     assert.equal(only(opinion), sentence(condition?.message));
@@ -144,7 +144,7 @@ test('a sound Subnet is let in, beside others that overlap in another Vpc, in an
   scene.bench.put('network-attachment-definitions', { metadata: { namespace: 'default', name: 'macvlan' }, spec });
   scene.subnet('mac', { provider: 'macvlan.default', cidrBlock: '10.2.0.0/24', vpc: 'blue' });
   scene.subnet('wrong', { vpc: 'blue', cidrBlock: '10.0.0.0/8', gateway: '11.0.0.1' });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const spec of [
     { vpc: 'green', cidrBlock: '10.1.0.0/24' },
     { vpc: 'blue', cidrBlock: '10.2.0.0/24' },
@@ -159,7 +159,7 @@ test('what works and is yet not what was meant is let in with the words of the c
   const opinion = asked(scene, 'CREATE', 'subnets', subnet('odd', spec));
   assert.deepEqual(opinion.objections, []);
   scene.subnet('odd', spec);
-  scene.bench.settle();
+  scene.bench.converge();
   const told = scene.bench.condition('subnets', 'odd', 'WithoutEffect')?.message ?? '';
   assert.deepEqual(
     opinion.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], told.includes(one)]),
@@ -191,7 +191,7 @@ test('a link whose network is that of a Subnet or of another link is warned of i
     ['spec.vpcPeerings[0].localConnectIP', 'spec.vpcPeerings[2].localConnectIP'],
   );
   bench.edit('vpcs', 'blue', links);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     said.filter((one) => !told().includes(one)),
     [],
@@ -199,20 +199,20 @@ test('a link whose network is that of a Subnet or of another link is warned of i
   const apart = { vpcPeerings: [link('red', '10.9.0.1/30'), link('green', '169.254.0.1/30')] };
   assert.deepEqual(warnings(apart), []);
   bench.edit('vpcs', 'blue', apart);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('far', { vpc: 'blue', cidrBlock: '10.8.0.0/24' })).warnings, []);
   const [late = '', ...more] = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' })).warnings;
   assert.match(late, /^Vpc blue: spec\.vpcPeerings\[0\]\.localConnectIP "10\.9\.0\.1\/30" overlaps 10\.9\.0\.0\/24 of Subnet late;/);
   assert.deepEqual(more, []);
   scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
-  bench.settle();
+  bench.converge();
   assert.ok(told().includes(late));
 });
 
 test('a CIDR that leaves out addresses in use is refused in the words of the condition; one that does not is let in', () => {
   const scene = tenant();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/ip_address'], '10.1.0.2');
   const before = scene.bench.object('subnets', 'net') as { readonly spec: object };
   const narrowed = (cidrBlock: string): object => ({ ...before, spec: { ...before.spec, cidrBlock } });
@@ -221,7 +221,7 @@ test('a CIDR that leaves out addresses in use is refused in the words of the con
   const refused = change(narrowed('10.1.0.0/31'));
   assert.deepEqual(codes(refused), ['CidrInUse']);
   scene.bench.edit('subnets', 'net', { cidrBlock: '10.1.0.0/31' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.message, only(refused));
   // A fault that already exists does not block another change.
   const now = narrowed('10.1.0.0/31') as { readonly spec: object };
@@ -236,11 +236,11 @@ test('a Vpc that is not there is waited for, with a warning; one that is going t
     [[], ['Subnet early: spec.vpc "later" names a Vpc that does not exist; it must name one that does; kubectl get vpcs']],
   );
   scene.bench.delete('vpcs', 'blue');
-  scene.bench.settle();
+  scene.bench.converge();
   const late = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' }));
   assert.deepEqual([codes(late), late.objections[0]?.kind], [['VpcTerminating'], 'forbidden']);
   scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'late', 'Ready')?.message, only(late));
 });
 
@@ -254,7 +254,7 @@ test('the default Vpc and the join Subnet refuse nobody while they are being del
     assert.match(only(asked(scene, 'DELETE', resource, object)), /is built in: Kiln would create it again at once$/);
     scene.bench.delete(resource, name);
   }
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('late', { cidrBlock: '10.9.0.0/24' }))), []);
   assert.deepEqual(codes(asked(scene, 'CREATE', 'vips', { metadata: { name: 'late' }, spec: { subnet: 'join' } })), []);
 });
@@ -262,7 +262,7 @@ test('the default Vpc and the join Subnet refuse nobody while they are being del
 test('a deletion is refused while somebody stays who uses the object, in the words of the condition', () => {
   const scene = tenant();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const vpc = scene.bench.object('vpcs', 'blue') ?? {};
   const net = scene.bench.object('subnets', 'net') ?? {};
   const ip = scene.bench.object('ips', 'web.shop') ?? {};
@@ -285,7 +285,7 @@ test('a deletion is refused while somebody stays who uses the object, in the wor
 test('the second kubectl delete -f of a tenant: what the same user wanted deleted before, and nothing holds any more, is not in the way', () => {
   const scene = tenant();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const vpc = scene.bench.object('vpcs', 'blue') ?? {};
   const net = scene.bench.object('subnets', 'net') ?? {};
   const askedFor: AskedFor = (resource, key) => resource === 'subnets' && key === 'net';
@@ -293,7 +293,7 @@ test('the second kubectl delete -f of a tenant: what the same user wanted delete
     codes(asked(scene, 'DELETE', plural, object, { askedFor }));
   assert.deepEqual(again(vpc, 'vpcs'), ['DeletionBlocked'], 'its pod still runs: the Subnet would be refused again');
   scene.bench.delete('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(again(vpc, 'vpcs'), []);
   assert.deepEqual(again(net, 'subnets'), []);
   assert.deepEqual(
@@ -302,7 +302,7 @@ test('the second kubectl delete -f of a tenant: what the same user wanted delete
     'an empty Subnet that nobody wants deleted is in the way',
   );
   scene.subnet('other', { vpc: 'blue', cidrBlock: '10.2.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(only(asked(scene, 'DELETE', 'vpcs', vpc, { askedFor })), /one object still uses it: Subnet other\./);
 });
 
@@ -357,7 +357,7 @@ test('a network that runs is not taken out of OVN, in the words of the condition
   const scene = tenant();
   const { bench } = scene;
   bench.put('subnets', { metadata: { name: 'waits' }, spec: { vpc: 'nowhere', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   const edited = (name: string): Opinion => {
     const before = bench.object('subnets', name) ?? assert.fail();
     return asked(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, provider: 'macvlan.shop' } }, { before });
@@ -365,7 +365,7 @@ test('a network that runs is not taken out of OVN, in the words of the condition
   assert.deepEqual(codes(edited('waits')), []);
   const refused = only(edited('net'));
   bench.edit('subnets', 'net', { provider: 'macvlan.shop' });
-  bench.settle();
+  bench.converge();
   assert.equal(sentence(bench.condition('subnets', 'net', 'Accepted')?.message), refused);
 });
 
@@ -374,11 +374,11 @@ test('a rule for an EIP that is being deleted is refused in the words of its con
   const { bench } = scene;
   bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net' } });
   bench.put('ovn-snat-rules', { metadata: { name: 'first' }, spec: { ovnEip: 'e1' } });
-  bench.settle();
+  bench.converge();
   const rule = { metadata: { name: 'late', creationTimestamp: '2026-01-01T01:00:00Z' }, spec: { ovnEip: 'e1' } };
   assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', rule)), []);
   bench.delete('ovn-eips', 'e1');
-  bench.settle();
+  bench.converge();
   const { objections } = asked(scene, 'CREATE', 'ovn-fips', rule);
   assert.deepEqual(
     objections.map(({ code, field, kind }) => [code, field, kind]),
@@ -388,7 +388,7 @@ test('a rule for an EIP that is being deleted is refused in the words of its con
   assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', { ...rule, metadata: { ...rule.metadata, labels } })), []);
   bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
   bench.put('ovn-fips', rule);
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
@@ -398,9 +398,9 @@ test('a rule that is edited to name an EIP that is being deleted is refused in t
   for (const name of ['e1', 'e2']) bench.put('ovn-eips', { metadata: { name }, spec: { externalSubnet: 'net' } });
   bench.put('ovn-fips', { metadata: { name: 'first' }, spec: { ovnEip: 'e1' } });
   bench.put('ovn-fips', { metadata: { name: 'late' }, spec: { ovnEip: 'e2' } });
-  bench.settle();
+  bench.converge();
   bench.delete('ovn-eips', 'e1');
-  bench.settle();
+  bench.converge();
   const edited = (name: string, spec: object): Opinion => {
     const before = bench.object('ovn-fips', name) ?? assert.fail();
     return asked(scene, 'UPDATE', 'ovn-fips', { ...before, spec: { ...before.spec, ...spec } }, { before });
@@ -414,7 +414,7 @@ test('a rule that is edited to name an EIP that is being deleted is refused in t
   assert.deepEqual(codes(edited('first', { ipName: 'a.shop' })), []);
   assert.deepEqual(codes(edited('first', { ovnEip: 'e2' })), []);
   bench.edit('ovn-fips', 'late', { ovnEip: 'e1' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
@@ -433,11 +433,11 @@ test('a pod that asks for the impossible is refused in the words of its conditio
   for (const [name, annotations] of Object.entries(requests)) {
     const scene = tenant();
     scene.pod('holder', { annotations: { [key('ip_address')]: '10.1.0.9' } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/holder'), '10.1.0.9');
     const opinion = asked(scene, 'CREATE', 'pods', pod(name, annotations));
     scene.pod(name, { annotations: annotations as Record<string, string> });
-    scene.bench.settle();
+    scene.bench.converge();
     const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
     assert.equal(condition?.status, 'False', name);
     assert.equal(only(opinion), sentence(condition?.message), name);
@@ -448,7 +448,7 @@ test('a pod whose port would have the name of a port of a node or of a Subnet is
   const scene = tenant();
   scene.bench.put('nodes', { metadata: { name: 'x1.shop' }, spec: {} });
   scene.subnet('x.shop', { vpc: 'ovn-cluster', cidrBlock: '10.77.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const [name, isTaken] of [
     ['node-x1', true],
     ['ovn-cluster-x', true],
@@ -457,7 +457,7 @@ test('a pod whose port would have the name of a port of a node or of a Subnet is
   ] as const) {
     const opinion = asked(scene, 'CREATE', 'pods', pod(name, {}));
     scene.pod(name);
-    scene.bench.settle();
+    scene.bench.converge();
     const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
     assert.deepEqual(codes(opinion), isTaken ? ['NameTaken'] : [], name);
     if (isTaken) assert.equal(only(opinion), sentence(condition?.message), name);
@@ -473,7 +473,7 @@ test('an address of a pod on its way out may be asked for; one of a reservation 
     metadata: { name: 'vip.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
     spec: { subnet: 'net', podName: 'vip', namespace: 'shop', ipAddress: '10.1.0.10' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(codes(request('10.1.0.9')), ['AddressConflict']);
   scene.bench.delete('pods', 'shop/last');
   assert.deepEqual(codes(request('10.1.0.9')), []);
@@ -505,14 +505,14 @@ test('what a Vip, an EIP, an IP object, a pool or a pod is refused for has the s
       spec: { subnet: 'net', podName: 'vip', namespace: 'shop', ipAddress: '10.1.0.10', macAddress: '00:00:00:00:00:10' },
     });
     if (goes) scene.pod('stays');
-    scene.bench.settle();
+    scene.bench.converge();
     if (goes) scene.bench.delete('subnets', 'net');
-    scene.bench.settle();
+    scene.bench.converge();
     const object = resource === 'pods' ? pod('x', spec) : { metadata: { name: name === '' ? 'x' : name, uid: 'uid-x' }, spec };
     const opinion = asked(scene, 'CREATE', resource, object);
     if (resource === 'pods') scene.pod('x', { annotations: spec as Record<string, string> });
     else scene.bench.put(resource, object as Parameters<typeof scene.bench.put>[1]);
-    scene.bench.settle();
+    scene.bench.converge();
     const there = scene.bench.object(resource, name === '' ? 'x' : name);
     const condition = there && conditionsOf(resource, there).find((one) => one.type === type);
     const what = `${resource} ${JSON.stringify(spec)}`;
@@ -525,9 +525,9 @@ test('what a Vip, an EIP, an IP object, a pool or a pod is refused for has the s
 test('nothing new comes into a Subnet that goes: no pod that names it, no IP object, no IPPool', () => {
   const scene = tenant();
   scene.pod('stays');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.delete('subnets', 'net');
-  scene.bench.settle();
+  scene.bench.converge();
   for (const [resource, object] of [
     ['pods', pod('new', { 'ovn.kubernetes.io/logical_switch': 'net' })],
     ['ips', { metadata: { name: 'new.shop' }, spec: { subnet: 'net', podName: 'new', namespace: 'shop' } }],
@@ -542,7 +542,7 @@ test('nothing new comes into a Subnet that goes: no pod that names it, no IP obj
 test('IP objects: a wrong name, an address outside or taken, a lease that is none; what is set is fixed', () => {
   const scene = tenant();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const taken = scene.addressOf('shop/web') ?? '';
   const ip = (name: string, spec: object, annotations: object = {}): object => ({
     metadata: { name, annotations },
@@ -573,11 +573,11 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
   assert.deepEqual(judged(pool('p', { ips: ['10.1.0.30..10.1.0.20'] })), ['IPPoolIpsInvalid']);
   assert.deepEqual(judged(pool('p', { ips: ['10.8.0.1'] })), ['IPPoolIpsInvalid']);
   scene.bench.put('ippools', pool('first', {}) as Parameters<typeof scene.bench.put>[1]);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(judged(pool('p', {})), ['IPPoolOverlap']);
   // A pool that is invalid itself blocks no other.
   scene.bench.put('ippools', pool('second', { ips: ['10.1.0.30..10.1.0.40'] }) as Parameters<typeof scene.bench.put>[1]);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(judged(pool('p', { ips: ['10.1.0.35'] })), []);
   const early = asked(scene, 'CREATE', 'ippools', pool('p', { subnet: 'later' }));
   assert.deepEqual([codes(early), early.warnings.length], [[], 1]);
@@ -590,7 +590,7 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
 test('IPPools of a Subnet whose spec cannot be carried out are held against the network that runs, as by the rules', () => {
   const scene = tenant();
   scene.bench.edit('subnets', 'net', { cidrBlock: 'nonsense' });
-  scene.bench.settle();
+  scene.bench.converge();
   const judged = (ips: string): readonly string[] =>
     codes(asked(scene, 'CREATE', 'ippools', { metadata: { name: 'p' }, spec: { subnet: 'net', ips: [ips] } }));
   assert.deepEqual([judged('10.1.0.20..10.1.0.30'), judged('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);

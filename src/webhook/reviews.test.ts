@@ -16,7 +16,7 @@ class Deletions {
     bench.put('vpcs', { metadata: { name: 'blue' } });
     this.#scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
     this.#scene.pod('web');
-    bench.settle();
+    bench.converge();
     const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
     this.#reviews = new Reviews({ observed, unimplemented: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
   }
@@ -24,7 +24,7 @@ class Deletions {
   /** The pod and its address disappear. */
   empty(): void {
     this.#scene.bench.delete('pods', 'shop/web');
-    this.#scene.bench.settle();
+    this.#scene.bench.converge();
   }
 
   /** @param proven the review comes from an API server */

@@ -16,7 +16,7 @@ function tenants(tenancy: Tenancy): PodScene {
   scene.subnet('shop', { cidrBlock: '10.10.2.0/24', namespaces: ['shop'] });
   scene.attachment('red/net', 'kube-ovn');
   scene.subnet('attached', { cidrBlock: '10.10.3.0/24', provider: 'net.red.ovn' });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -74,7 +74,7 @@ test('what a pod is refused for at admission is the sentence that its condition 
     const scene = tenants('namespaced');
     const { objections } = asked(scene, 'pods', pod(annotations));
     scene.pod('web', { annotations });
-    scene.bench.settle();
+    scene.bench.converge();
     const { reason, message = '' } = scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound') ?? {};
     assert.equal(objections.length, 1, JSON.stringify(annotations));
     const [objection] = objections;
@@ -87,7 +87,7 @@ test('an edit of annotations is refused for what it newly asks and may not have,
   const scene = tenants('namespaced');
   scene.pod('web');
   scene.pod('waits', { annotations: { [`${KEY}/logical_switch`]: 'nosuch' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const edited = (name: string, annotations: Readonly<Record<string, string>>): Opinion => {
     const before = scene.bench.object('pods', `shop/${name}`);
     assert.ok(before !== undefined);
@@ -108,7 +108,7 @@ test('an edit of annotations is refused for what it newly asks and may not have,
 test('what was refused before an edit does not hold up an edit of something else', () => {
   const scene = tenants('namespaced');
   scene.pod('web', { annotations: { [`${KEY}/logical_switch`]: 'red' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = scene.bench.object('pods', 'shop/web');
   assert.ok(before !== undefined);
   const after = { ...before, metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, note: 'x' } } };

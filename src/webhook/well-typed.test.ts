@@ -22,7 +22,7 @@ import { POD_TYPES } from './well-typed.ts';
 const scene = new PodScene();
 scene.bench.put('vpcs', { metadata: { name: 'blue' } });
 scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-scene.bench.settle();
+scene.bench.converge();
 const observed = { world: scene.bench.world, complete: true, checkRequest: () => undefined };
 
 function judged(resource: ResourceName, object: object, oldObject?: object): Opinion {

@@ -50,7 +50,7 @@ function tenant(): { readonly scene: PodScene; readonly held: string } {
   scene.subnet('web', { vpc: 'shop', cidrBlock: '10.77.0.0/24', namespaces: ['secret-space'] });
   scene.subnet('secret-net', { vpc: 'shop', cidrBlock: '10.77.1.0/24' });
   scene.pod('secret-pod', { namespace: 'secret-space', annotations: { 'ovn.kubernetes.io/logical_switch': 'web' } });
-  scene.bench.settle();
+  scene.bench.converge();
   return { scene, held: '10.77.0.2' };
 }
 

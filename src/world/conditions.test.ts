@@ -26,7 +26,7 @@ for (const text of NONSENSE)
     const scene = new PodScene();
     const status = { addresses: [{ type: 'InternalIP', address: 'nonsense' }] };
     scene.bench.put('nodes', { metadata: { name: 'n2', annotations }, spec: {}, status });
-    scene.bench.settle();
+    scene.bench.converge();
     const written = scene.bench.object('nodes', 'n2')?.metadata.annotations ?? {};
     const reported = conditionsOf('nodes', { metadata: { annotations: written } });
     assert.deepEqual(

@@ -7,13 +7,13 @@ function scene(cidrBlock = '172.20.0.0/29'): PodScene {
   const made = new PodScene();
   made.subnet('ext', { cidrBlock, vpc: 'outside', provider: 'ovn' });
   made.bench.put('vpcs', { metadata: { name: 'outside' }, spec: {} });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
 function eip(made: PodScene, name: string, spec: object = {}): void {
   made.bench.put('ovn-eips', { metadata: { name }, spec: { externalSubnet: 'ext', ...spec } });
-  made.bench.settle();
+  made.bench.converge();
 }
 
 function using(made: PodScene, family: 'v4' | 'v6' = 'v4'): readonly [string, string] {
@@ -57,11 +57,11 @@ test('a dual OvnEip has both families, and the label of IPv6 has dashes', () => 
 test('an OvnEip that names no Subnet is from the external one of the settings, and waits for it by name', () => {
   const made = new PodScene({ externalSubnet: 'uplink' });
   made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: {} });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('ovn-eips', 'e1', 'Accepted')?.message ?? '', /^OvnEip e1: Subnet "uplink" does not exist/);
   assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.finalizers, undefined);
   made.subnet('uplink', { cidrBlock: '172.21.0.0/24' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['v4Ip'], '172.21.0.2');
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
@@ -85,7 +85,7 @@ for (const [field, value, rule] of [
     assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.finalizers, undefined);
     assert.deepEqual(using(made), ['0', '']);
     made.bench.edit('ovn-eips', 'e1', { [field]: '' });
-    made.bench.settle();
+    made.bench.converge();
     assert.deepEqual(using(made), ['1', '172.20.0.2']);
     assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
   });
@@ -95,11 +95,11 @@ test('a later change of the spec is reported and never takes effect; undoing it 
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.edit('ovn-eips', 'e1', { v4Ip: '172.20.0.5' });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('ovn-eips', 'e1', 'Accepted')?.message ?? '', /"172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
   assert.deepEqual(using(made), ['1', '172.20.0.4']);
   made.bench.edit('ovn-eips', 'e1', { v4Ip: '172.20.0.4' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
 
@@ -111,7 +111,7 @@ for (const [resource, spec, address, shown] of [
   test(`what one of ${resource} was given stays, whatever is written into its status, its spec and its label; a restart finds the same`, () => {
     const made = scene();
     made.bench.put(resource, { metadata: { name: 'e1' }, spec });
-    made.bench.settle();
+    made.bench.converge();
     const given = made.bench.object(resource, 'e1') ?? assert.fail();
     const status = (): readonly unknown[] => shown.map((field) => made.bench.object(resource, 'e1')?.status?.[field]);
     const before = status();
@@ -127,30 +127,30 @@ for (const [resource, spec, address, shown] of [
       { ...given, metadata: { ...given.metadata, finalizers: [], labels: {} } },
     ]) {
       made.bench.put(resource, edited);
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual(status(), before);
       assert.deepEqual(using(made), ['1', '172.20.0.4']);
       assert.deepEqual(made.bench.object(resource, 'e1')?.metadata, { ...made.bench.object(resource, 'e1')?.metadata, ...labelled(given) });
     }
     // Spec and status together, as `kubectl edit` of a Vip lets one do.
     made.bench.put(resource, { ...given, spec: { ...given.spec, [address]: '172.20.0.5' }, status: elsewhere });
-    made.bench.settle();
+    made.bench.converge();
     assert.match(made.bench.condition(resource, 'e1', 'Accepted')?.message ?? '', /spec requests "172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
     assert.deepEqual([status(), using(made)], [before, ['1', '172.20.0.4']]);
     const fresh = made.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.deepEqual([fresh.writes, fresh.object(resource, 'e1')?.status?.[shown[0]]], [0, '172.20.0.4']);
   });
 
   test(`a copy of one of ${resource} under another name, with all that the first says of itself, has an address of its own`, () => {
     const made = scene();
     made.bench.put(resource, { metadata: { name: 'e1' }, spec });
-    made.bench.settle();
+    made.bench.converge();
     const { metadata, spec: completed, status } = made.bench.object(resource, 'e1') ?? assert.fail();
     const { annotations = {}, labels = {} } = metadata;
     const asked = { ...completed, [address]: '172.20.0.5', macAddress: '' };
     made.bench.put(resource, { metadata: { name: 'e2', annotations, labels }, spec: asked, ...(status && { status }) });
-    made.bench.settle();
+    made.bench.converge();
     assert.equal(made.bench.object(resource, 'e2')?.status?.[shown[0]], '172.20.0.5');
     assert.equal(made.bench.condition(resource, 'e2', 'AddressConflict'), undefined);
     assert.deepEqual(using(made), ['2', '172.20.0.4-172.20.0.5']);
@@ -166,14 +166,14 @@ test('an EIP edited to another Subnet reports it, stays in its Subnet, and the o
   made.subnet('elsewhere', { cidrBlock: '172.21.0.0/24' });
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: 'elsewhere' });
-  made.bench.settle();
+  made.bench.converge();
   const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
   assert.deepEqual([said?.status, said?.reason], ['False', 'Immutable']);
   assert.match(said?.message ?? '', /requests "elsewhere" \(it has \S+\), and Subnet, addresses, MAC and type do not change/);
   assert.deepEqual(using(made), ['1', '172.20.0.4']);
   assert.equal(made.bench.object('subnets', 'elsewhere')?.status?.['v4usingIPs'], 0n);
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: '' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
 
@@ -182,8 +182,8 @@ test('C18 an OvnEip that was removed by force frees its address and its port at 
   eip(made, 'node-out', { type: 'lsp' });
   assert.ok(made.bench.row('Logical_Switch_Port', 'node-out'));
   assert.deepEqual(using(made), ['1', '172.20.0.2']);
-  made.bench.vanish('ovn-eips', 'node-out');
-  made.bench.settle();
+  made.bench.removeByForce('ovn-eips', 'node-out');
+  made.bench.converge();
   assert.deepEqual(using(made), ['0', '']);
   assert.equal(made.bench.row('Logical_Switch_Port', 'node-out'), undefined);
 });
@@ -191,13 +191,13 @@ test('C18 an OvnEip that was removed by force frees its address and its port at 
 test('C19 an IptablesEIP for a gateway that does not exist says so, and its deletion leaves nothing behind', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'nowhere' } });
-  made.bench.settle();
+  made.bench.converge();
   const { metadata, status } = made.bench.object('iptables-eips', 'i1') ?? assert.fail();
   assert.deepEqual([status?.['ip'], status?.['ready']], ['172.20.0.2', false]);
   assert.equal(metadata.labels?.['ovn.kubernetes.io/vpc-nat-gw-name'], 'nowhere');
   assert.ok(made.bench.events.some(({ object, message }) => object === 'iptables-eips/i1' && /natGwDp "nowhere"/.test(message)));
   made.bench.delete('iptables-eips', 'i1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('iptables-eips', 'i1'), undefined);
   assert.deepEqual(using(made), ['0', '']);
 });
@@ -205,7 +205,7 @@ test('C19 an IptablesEIP for a gateway that does not exist says so, and its dele
 test('an IptablesEIP without a gateway reports that, and not that one is set', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: '' } });
-  made.bench.settle();
+  made.bench.converge();
   const message = made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '';
   assert.match(message, /^IptablesEIP i1: spec\.natGwDp "" names no VpcNatGateway, and NAT gateways are not implemented/);
 });
@@ -214,10 +214,10 @@ test('a Subnet waits for its EIPs and names them; with the last of them it goes'
   const made = scene();
   eip(made, 'e1');
   made.bench.delete('subnets', 'ext');
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '', /OvnEip e1/);
   made.bench.delete('ovn-eips', 'e1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ovn-eips', 'e1'), undefined);
   assert.equal(made.bench.object('subnets', 'ext'), undefined);
 });
@@ -227,16 +227,16 @@ test('an OvnEip waits for the rules that name it, each kind, and says which; its
   eip(made, 'e1');
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
   made.bench.put('ovn-dnat-rules', { metadata: { name: 'd1' }, spec: { ovnEip: 'e1' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['nat'], 'dnat,fip');
   made.bench.delete('ovn-eips', 'e1');
-  made.bench.settle();
+  made.bench.converge();
   const said = made.bench.condition('ovn-eips', 'e1', 'DeletionBlocked')?.message ?? '';
   assert.match(said, /OvnFip f1/);
   assert.match(said, /OvnDnatRule d1/);
   made.bench.delete('ovn-fips', 'f1');
   made.bench.delete('ovn-dnat-rules', 'd1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ovn-eips', 'e1'), undefined);
   assert.deepEqual(using(made), ['0', '']);
 });
@@ -250,12 +250,12 @@ test('an EIP that is being deleted accepts no new rule: the rule reports it, get
     const { bench } = made;
     bench.put(eips, { metadata: { name: 'e1' }, spec });
     bench.put(rules, { metadata: { name: 'before' }, spec: { [field]: 'e1' } });
-    bench.settle();
+    bench.converge();
     bench.delete(eips, 'e1');
-    bench.settle();
+    bench.converge();
     bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
     bench.put(rules, { metadata: { name: 'late', creationTimestamp: '2026-01-01T01:00:00Z' }, spec: { [field]: 'e1' } });
-    bench.settle();
+    bench.converge();
     const { reason, message = '' } = bench.condition(rules, 'late', 'Accepted') ?? assert.fail();
     assert.equal(reason, 'EipTerminating');
     assert.match(message, new RegExp(`: spec\\.${field} "e1" names an .*EIP that is being deleted; such`, 'i'));
@@ -263,11 +263,11 @@ test('an EIP that is being deleted accepts no new rule: the rule reports it, get
     assert.doesNotMatch(bench.condition(eips, 'e1', 'DeletionBlocked')?.message ?? '', /late/);
     assert.equal(bench.condition(rules, 'before', 'Accepted'), undefined);
     bench.delete(rules, 'before');
-    bench.settle();
+    bench.converge();
     assert.equal(bench.object(eips, 'e1'), undefined, 'it goes with the last rule that was there before');
     assert.deepEqual(using(made), ['0', '']);
     bench.put(eips, { metadata: { name: 'e1', creationTimestamp: '2026-01-01T02:00:00Z' }, spec });
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition(rules, 'late', 'Accepted'), undefined, 'an EIP of that name is waited for');
     assert.equal(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'], using(made)[1]);
   }
@@ -281,13 +281,13 @@ for (const [eips, spec, rules, field] of [
   const going = (...others: readonly string[]): PodScene => {
     const made = scene();
     for (const name of ['e1', 'e2']) made.bench.put(eips, { metadata: { name }, spec });
-    made.bench.settle();
+    made.bench.converge();
     for (const name of ['before', ...others]) made.bench.put(rules, { metadata: { name }, spec: { [field]: 'e2' } });
     made.bench.put(rules, { metadata: { name: 'late' }, spec: { [field]: 'e1' } });
     made.bench.put(rules, { metadata: { name: 'waits' }, spec: { [field]: 'e9' } });
-    made.bench.settle();
+    made.bench.converge();
     made.bench.delete(eips, 'e2');
-    made.bench.settle();
+    made.bench.converge();
     return made;
   };
 
@@ -298,7 +298,7 @@ for (const [eips, spec, rules, field] of [
       // Nobody led while it was edited.
       const next = bench.restarted();
       for (const one of [bench, next]) {
-        one.settle();
+        one.converge();
         const { reason, message = '' } = one.condition(rules, late, 'Accepted') ?? assert.fail(`${late} is told nothing`);
         assert.equal(reason, 'EipTerminating');
         assert.match(message, new RegExp(`: spec\\.${field} "e2" names an .*EIP that is being deleted; such`, 'i'));
@@ -307,10 +307,10 @@ for (const [eips, spec, rules, field] of [
       }
     }
     bench.delete(rules, 'before');
-    bench.settle();
+    bench.converge();
     assert.equal(bench.object(eips, 'e2'), undefined, 'it goes with the last rule that was there before');
     bench.edit(rules, 'late', { [field]: 'e1' });
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition(rules, 'late', 'Accepted'), undefined);
     assert.match(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'] ?? '', /^172/);
   });
@@ -320,13 +320,13 @@ for (const [eips, spec, rules, field] of [
       const { bench } = going('second');
       bench.put(eips, { metadata: { name: 'e3' }, spec });
       bench.put(rules, { metadata: { name: 'third' }, spec: { [field]: 'e3' } });
-      bench.settle();
+      bench.converge();
       bench.delete(eips, 'e3');
-      bench.settle();
+      bench.converge();
       bench.edit(rules, 'before', { [field]: meanwhile });
-      bench.settle();
+      bench.converge();
       bench.edit(rules, 'before', { [field]: 'e2' });
-      bench.settle();
+      bench.converge();
       assert.match(bench.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /: one object still uses it: \w+ second\./);
       assert.equal(bench.condition(rules, 'before', 'Accepted')?.reason, 'EipTerminating', `after "${meanwhile}"`);
     }
@@ -337,9 +337,9 @@ for (const [eips, spec, rules, field] of [
     const { annotations, ...metadata } = bench.object(rules, 'before')?.metadata ?? assert.fail();
     assert.equal(annotations?.['ovn.kubernetes.io/vpc_eip'], 'e2');
     bench.put(rules, { metadata, spec: { [field]: 'e2' } });
-    bench.settle();
+    bench.converge();
     bench.put(rules, { metadata: { ...metadata, labels: {} }, spec: { [field]: 'e2' } });
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition(rules, 'before', 'Accepted'), undefined);
     assert.match(bench.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /before/);
   });
@@ -349,9 +349,9 @@ test('C66 the address of an EIP that was taken away by force stays booked until 
   const made = scene('172.20.0.0/29,fd20::/120');
   eip(made, 'e1');
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
-  made.bench.settle();
-  made.bench.vanish('ovn-eips', 'e1');
-  made.bench.settle();
+  made.bench.converge();
+  made.bench.removeByForce('ovn-eips', 'e1');
+  made.bench.converge();
   assert.deepEqual(
     [using(made), using(made, 'v6')],
     [
@@ -360,12 +360,12 @@ test('C66 the address of an EIP that was taken away by force stays booked until 
     ],
   );
   const again = made.bench.restarted();
-  again.settle();
+  again.converge();
   again.put('ovn-eips', { metadata: { name: 'e2' }, spec: { externalSubnet: 'ext' } });
-  again.settle();
+  again.converge();
   assert.equal(again.object('ovn-eips', 'e2')?.status?.['v4Ip'], '172.20.0.3');
   again.delete('ovn-fips', 'f1');
-  again.settle();
+  again.converge();
   assert.equal(again.object('subnets', 'ext')?.status?.['v4usingIPrange'], '172.20.0.3');
   assert.equal(again.object('subnets', 'ext')?.status?.['v6usingIPrange'], 'fd20::3');
 });
@@ -382,21 +382,21 @@ for (const [resource, kind, field, eips] of [
         spec: { externalSubnet: 'ext', ...(eips === 'iptables-eips' && { natGwDp: 'gw' }) },
       });
       made.bench.put(resource, { metadata: { name: 'r1' }, spec: { [field]: 'e1' } });
-      made.bench.settle();
+      made.bench.converge();
       made.bench.delete('subnets', 'ext');
-      made.bench.settle();
+      made.bench.converge();
       const said = (): string => made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '';
       assert.match(said(), /one object still uses it: \w+ e1\./);
-      made.bench.vanish(eips, 'e1');
-      made.bench.settle();
+      made.bench.removeByForce(eips, 'e1');
+      made.bench.converge();
       assert.match(said(), new RegExp(`one object still uses it: ${kind} r1\\.`));
       if (removed) {
-        made.bench.vanish('subnets', 'ext');
-        made.bench.settle();
+        made.bench.removeByForce('subnets', 'ext');
+        made.bench.converge();
         assert.ok(made.bench.row('Logical_Switch', 'ext'));
       }
       made.bench.delete(resource, 'r1');
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual([made.bench.object('subnets', 'ext'), made.bench.row('Logical_Switch', 'ext')], [undefined, undefined]);
     }
   });
@@ -406,14 +406,14 @@ test('C66 a rule whose EIP was removed by force reports a conflict of its addres
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
-  made.bench.settle();
-  made.bench.vanish('ovn-eips', 'e1');
+  made.bench.converge();
+  made.bench.removeByForce('ovn-eips', 'e1');
   made.bench.put('ovn-eips', { metadata: { name: 'e2', finalizers: [FINALIZER] }, spec: { externalSubnet: 'ext', v4Ip: '172.20.0.4' } });
-  made.bench.settle();
+  made.bench.converge();
   const said = (): string => made.bench.condition('ovn-fips', 'f1', 'AddressConflict')?.message ?? '';
   assert.match(said(), /^OvnFip f1: address 172\.20\.0\.4 of Subnet ext, .* is also held by OvnEip e2/);
   made.bench.delete('ovn-eips', 'e2');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(said(), '');
 });
 
@@ -421,8 +421,8 @@ test('a recreated EIP gets the address that its rules hold', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.5' });
   made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'e1' } });
-  made.bench.settle();
-  made.bench.vanish('ovn-eips', 'e1');
+  made.bench.converge();
+  made.bench.removeByForce('ovn-eips', 'e1');
   eip(made, 'e1');
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['v4Ip'], '172.20.0.5');
 });
@@ -434,7 +434,7 @@ test('C33 pods and EIPs of one Subnet never collide: they take from one ledger u
   for (let i = 0; i < 3; i++) {
     eip(made, `e${i}`);
     made.pod(`p${i}`, { annotations: { 'ovn.kubernetes.io/logical_switch': 'ext' } });
-    made.bench.settle();
+    made.bench.converge();
     names.push(String(made.bench.object('ovn-eips', `e${i}`)?.status?.['v4Ip']), String(made.addressOf(`shop/p${i}`)));
   }
   const given = names.filter((text) => text !== 'undefined');
@@ -442,7 +442,7 @@ test('C33 pods and EIPs of one Subnet never collide: they take from one ledger u
   assert.deepEqual(using(made), ['5', '172.20.0.2-172.20.0.6']);
   assert.equal(made.addressOf('shop/p2'), undefined);
   made.bench.delete('ovn-eips', 'e1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/p2'), '172.20.0.4');
 });
 
@@ -452,10 +452,10 @@ test('C37 C48 after a restart every Vip and EIP has what it had, nothing is writ
   eip(made, 'e2', { type: 'lrp' });
   made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'ext' } });
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(using(made), ['4', '172.20.0.2-172.20.0.4,172.20.0.6']);
   const again = made.bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
   assert.equal(again.object('subnets', 'ext')?.status?.['v4usingIPrange'], '172.20.0.2-172.20.0.4,172.20.0.6');
   assert.equal(again.object('subnets', 'ext')?.status?.['v4availableIPrange'], '172.20.0.5');
@@ -471,8 +471,8 @@ test('what an OvnEip of type lrp would make in OVN is said not to be made; its a
   assert.equal(made.bench.events.filter(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'NotCarriedOut').length, 1);
   eip(made, 'e2', { type: 'nat' });
   assert.equal(made.bench.condition('ovn-eips', 'e2', 'Ready'), undefined);
-  made.bench.vanish('ovn-eips', 'e2');
-  made.bench.settle();
+  made.bench.removeByForce('ovn-eips', 'e2');
+  made.bench.converge();
   assert.deepEqual(using(made), ['1', '172.20.0.2']);
 });
 
@@ -482,7 +482,7 @@ test('an EIP that nothing used when its lease ends is deleted with an Event; one
   made.bench.put('ovn-eips', { metadata: { name: 'idle', ...lease }, spec: { externalSubnet: 'ext' } });
   made.bench.put('ovn-eips', { metadata: { name: 'named', ...lease }, spec: { externalSubnet: 'ext' } });
   made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'named' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.condition('ovn-eips', 'idle', 'Idle')?.status, 'True');
   assert.equal(made.bench.condition('ovn-eips', 'named', 'Idle'), undefined);
   made.bench.passTo(Date.UTC(2026, 0, 2));
@@ -495,7 +495,7 @@ test('an EIP that nothing used when its lease ends is deleted with an Event; one
 test('an IptablesEIP with an invalid gateway or policy name has its address, without an invalid label', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'fe80::1', qosPolicy: ' ' } });
-  made.bench.settle();
+  made.bench.converge();
   const { metadata, status } = made.bench.object('iptables-eips', 'i1') ?? assert.fail();
   assert.equal(status?.['ip'], '172.20.0.2');
   assert.deepEqual(metadata.labels, { 'ovn.kubernetes.io/subnet': 'ext', 'ovn.kubernetes.io/eip_v4_ip': '172.20.0.2' });

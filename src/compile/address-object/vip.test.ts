@@ -8,13 +8,13 @@ const MINE = { 'ovn.kubernetes.io/vip': 'v1' };
 function scene(cidrBlock = '10.50.0.0/29'): PodScene {
   const made = new PodScene();
   made.subnet('net', { cidrBlock, namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
 function vip(made: PodScene, name: string, spec: object = {}, metadata: object = {}): void {
   made.bench.put('vips', { metadata: { name, ...metadata }, spec: { subnet: 'net', ...spec } });
-  made.bench.settle();
+  made.bench.converge();
 }
 
 function usingRange(made: PodScene): string {
@@ -53,12 +53,12 @@ test('a Vip of both families has a virtual port for each, since a port with two 
   const made = scene('10.50.0.0/29,fd50::/112');
   vip(made, 'v1', { namespace: 'shop' });
   made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'a.shop' });
   assert.deepEqual(port(made, 'v1-ip6')['options'], { 'virtual-ip': 'fd50::2', 'virtual-parents': 'a.shop' });
   made.bench.delete('pods', 'shop/a');
   made.bench.delete('vips', 'v1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.row('Logical_Switch_Port', 'v1-ip6'), undefined);
 });
 
@@ -78,7 +78,7 @@ test('a Vip for the pods of a namespace has a virtual port, whose parents are th
       spec: { nodeName: 'n1', restartPolicy: 'Always' },
     });
   }
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'a.shop,b.shop' });
   const [own] = made.stations('a.shop') as readonly string[];
   assert.deepEqual(port(made, 'a.shop')['port_security'], [`${own} 10.50.0.2`]);
@@ -90,10 +90,10 @@ test('a Vip for the pods of a namespace has a virtual port, whose parents are th
   assert.deepEqual(port(made, 'c.shop')['port_security'], [other]);
   assert.equal(usingRange(made), '10.50.0.2-10.50.0.5');
   made.bench.delete('pods', 'shop/a');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'b.shop' });
   made.bench.delete('vips', 'v1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('vips', 'v1'), undefined);
   assert.equal(made.bench.row('Logical_Switch_Port', 'v1'), undefined);
   assert.equal(made.externalIds('Logical_Switch_Port', 'b.shop')['vips'], undefined);
@@ -109,8 +109,8 @@ test('a Vip of type switch_lb_vip has a port with the MAC of the router, and sev
   assert.deepEqual(port(made, 'lb1')['options'], { 'virtual-ip': '10.50.0.2' });
   assert.equal(made.bench.object('vips', 'lb1')?.status?.['mac'], mac);
   assert.equal(made.bench.condition('vips', 'lb2', 'AddressConflict'), undefined);
-  made.bench.vanish('vips', 'lb1');
-  made.bench.settle();
+  made.bench.removeByForce('vips', 'lb1');
+  made.bench.converge();
   assert.equal(made.bench.row('Logical_Switch_Port', 'lb1.shop'), undefined);
   assert.equal(usingRange(made), '10.50.0.3');
 });
@@ -126,17 +126,17 @@ test('a pod is given the address and the MAC of a Vip; the Vip names its port, c
   const made = scene();
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/a'), '10.50.0.2');
   assert.equal(made.annotations('shop/a')['ovn.kubernetes.io/mac_address'], made.bench.object('vips', 'v1')?.status?.['mac']);
   assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'a.shop');
   assert.equal(made.bench.condition('vips', 'v1', 'AddressConflict'), undefined);
   assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPs'], 1n);
   const again = made.bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
   made.bench.delete('pods', 'shop/a');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], '');
   assert.equal(usingRange(made), '10.50.0.2');
 });
@@ -146,12 +146,12 @@ test('of two pods that request one Vip the older gets it; the younger waits, rep
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
   made.pod('b', { annotations: MINE });
-  made.bench.settle();
+  made.bench.converge();
   const said = made.bench.condition('pods', 'shop/b', 'kiln.io/NetworkBound');
   assert.equal(said?.reason, 'AddressConflict');
   assert.match(said?.message ?? '', /^Pod shop\/b: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip whose address port a\.shop has/);
   made.bench.delete('pods', 'shop/a');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/b'), '10.50.0.2');
 });
 
@@ -159,9 +159,9 @@ test('the address stays with its pod when the Vip is removed by force, and no ot
   const made = scene();
   vip(made, 'v1');
   made.pod('a', { annotations: MINE });
-  made.bench.settle();
+  made.bench.converge();
   made.bench.delete('vips', 'v1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('vips', 'v1'), undefined);
   vip(made, 'v2');
   assert.equal(made.bench.object('vips', 'v2')?.status?.['v4ip'], '10.50.0.3');
@@ -211,14 +211,14 @@ for (const [what, annotations, reason, message, mend] of [
     vip(made, 'theirs', { namespace: 'elsewhere' });
     vip(made, 'other');
     made.pod('a', { annotations });
-    made.bench.settle();
+    made.bench.converge();
     const said = made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound');
     assert.equal(said?.reason, reason);
     assert.match(said?.message ?? '', message);
     assert.equal(made.bench.object('ips', 'a.shop'), undefined);
     assert.equal(made.bench.row('Logical_Switch_Port', 'a.shop'), undefined);
     mend(made);
-    made.bench.settle();
+    made.bench.converge();
     assert.match(made.addressOf('shop/a') ?? '', /^10\.50\.0\./);
     assert.equal(made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound')?.status, 'True');
   });
@@ -246,7 +246,7 @@ for (const [spec, rule] of [
     assert.match(said?.message ?? '', rule);
     assert.equal(usingRange(made), '');
     made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net' } });
-    made.bench.settle();
+    made.bench.converge();
     assert.equal(usingRange(made), '10.50.0.2');
     assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);
   });
@@ -256,12 +256,12 @@ test('a Subnet waits for its Vips and names them; a Vip that only asks is refuse
   const made = scene();
   vip(made, 'v1');
   made.bench.delete('subnets', 'net');
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /Vip v1/);
   vip(made, 'late');
   assert.match(made.bench.condition('vips', 'late', 'Accepted')?.message ?? '', /is being deleted/);
   made.bench.delete('vips', 'v1');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('subnets', 'net'), undefined);
 });
 
@@ -273,7 +273,7 @@ test('two Vips with one address (restored from a backup) both report it; the old
       spec: { subnet: 'net', type: 'kube_host_vm_vip', namespace: 'shop', v4ip: '10.50.0.5' },
       status: { v4ip: '10.50.0.5', type: 'kube_host_vm_vip', mac: `02:00:00:00:00:0${name.length}` },
     });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(
     made.bench.condition('vips', 'old', 'AddressConflict')?.message ?? '',
     /is also held by Vip young .*; kubectl describe vips\.kubeovn\.io old$/,
@@ -288,7 +288,7 @@ test('a Vip that nothing used when its lease ends is deleted with an Event; one 
   vip(made, 'idle', {}, { annotations: { 'kiln.io/lease': '2h' } });
   vip(made, 'used', { namespace: 'shop' }, { annotations: { 'kiln.io/lease': '2h' } });
   made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'used' } });
-  made.bench.settle();
+  made.bench.converge();
   made.bench.passTo(Date.UTC(2026, 0, 3));
   assert.equal(made.bench.object('vips', 'idle'), undefined);
   assert.ok(made.bench.object('vips', 'used'));
@@ -312,9 +312,9 @@ test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, 
       const made = new PodScene();
       for (const part of order) {
         parts[part]?.(made);
-        if (between) made.bench.settle();
+        if (between) made.bench.converge();
       }
-      made.bench.settle();
+      made.bench.converge();
       const { v4usingIPs, v4usingIPrange } = made.bench.object('subnets', 'late')?.status ?? {};
       ends.add(
         [
@@ -374,7 +374,7 @@ test('a Vip that a pod with a long name has says in its label as much of the por
   vip(made, 'v1', { v4ip: '10.50.0.5' });
   const name = `${'w'.repeat(62)}-0`;
   made.pod(name, { annotations: MINE });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf(`shop/${name}`), '10.50.0.5');
   assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'w'.repeat(62));
 });
@@ -383,23 +383,23 @@ test('a Vip recreated while its Subnet was removed by force owns its port', () =
   const made = scene();
   vip(made, 'v1', { namespace: 'shop' });
   const before = made.bench.object('vips', 'v1') ?? assert.fail();
-  made.bench.vanish('vips', 'v1');
+  made.bench.removeByForce('vips', 'v1');
   const { uid: _uid, ...metadata } = before.metadata;
   const again = made.bench.put('vips', { ...before, metadata });
-  made.bench.vanish('subnets', 'net');
-  made.bench.settle();
+  made.bench.removeByForce('subnets', 'net');
+  made.bench.converge();
   assert.notEqual(again.metadata.uid, before.metadata.uid);
   assert.equal(made.bench.externalIds('Logical_Switch_Port', 'v1')['kiln.io/uid'], again.metadata.uid);
   const fresh = made.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
 test("edits of a Vip's port are undone when its Subnet was removed by force", () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop' });
-  made.bench.vanish('subnets', 'net');
-  made.bench.settle();
+  made.bench.removeByForce('subnets', 'net');
+  made.bench.converge();
   const before = port(made, 'v1');
   const [uuid] = [...made.bench.northbound.table('Logical_Switch_Port')].find(([, { name }]) => name === 'v1') ?? assert.fail();
   const row = { options: { 'virtual-ip': '10.50.0.7' }, type: '' };
@@ -407,7 +407,7 @@ test("edits of a Vip's port are undone when its Subnet was removed by force", ()
     made.bench.northbound,
     made.bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row }]),
   );
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(port(made, 'v1'), before);
 });
 
@@ -427,14 +427,14 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
   const made = scene();
   vip(made, 'v1', { type: 'switch_lb_vip' });
   made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', type: 'lsp' } });
-  made.bench.settle();
+  made.bench.converge();
   const said = (resource: 'vips' | 'ovn-eips', name: string): readonly unknown[] => {
     const { status, reason, message } = made.bench.condition(resource, name, 'Accepted') ?? {};
     return [status, reason, message];
   };
-  made.bench.vanish('subnets', 'net');
+  made.bench.removeByForce('subnets', 'net');
   made.subnet('net', { cidrBlock: 'fd50::/64', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   const message = (object: string, address: string, kind: string, next: string): string =>
     `${object}: its address ${address} is not in fd50::/64, the network of Subnet net now; it keeps it as long as it is there: ` +
     `make another ${kind}, and kubectl delete ${next}`;
@@ -444,9 +444,9 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
     'AddressOutOfRange',
     message('OvnEip e1', '10.50.0.3', 'OvnEip', 'ovn-eips.kubeovn.io e1'),
   ]);
-  made.bench.vanish('subnets', 'net');
+  made.bench.removeByForce('subnets', 'net');
   made.subnet('net', { cidrBlock: '10.50.0.0/24', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   for (const [resource, name] of [
     ['vips', 'v1'],
     ['ovn-eips', 'e1'],

@@ -16,7 +16,7 @@ function reserve(scene: PodScene, lease: string | undefined, name = 'web'): void
     },
     spec: { podName: name, namespace: 'shop', subnet: 'ovn-default', podType: '', ipAddress: '10.16.0.9' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
 }
 
 /** Moves time on to so many hours after the beginning, and everything settles. */
@@ -40,7 +40,7 @@ test('a reserved address that nothing uses is deleted with an Event when its lea
   assert.equal(event?.object, 'ips/web.shop');
   assert.match(event?.message ?? '', /the lease of 24h ended at .* nothing used address 10\.16\.0\.9/);
   scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.0.9' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/other'), '10.16.0.9');
 });
 
@@ -48,11 +48,11 @@ test('an address in use stays when its lease would end, and the lease begins ane
   const scene = new PodScene();
   reserve(scene, '24h');
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.doesNotMatch(said(scene.bench), /Idle/);
   at(scene.bench, 48);
   assert.equal(scene.addressOf('shop/web'), '10.16.0.9');
-  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.removeByForce('pods', 'shop/web');
   at(scene.bench, 48);
   assert.match(said(scene.bench), /its lease of 24h ends at 2026-01-04T00:00:00Z/);
   at(scene.bench, 71);
@@ -113,13 +113,13 @@ test("a StatefulSet's kept address has a lease while its pod is away", () => {
   const scene = new PodScene();
   scene.statefulSet('db', 1);
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   const ip = scene.bench.object('ips', 'db-0.shop');
   scene.bench.put('ips', { metadata: { name: 'db-0.shop', annotations: { ...ip?.metadata.annotations, 'kiln.io/lease': '1h' } } });
   at(scene.bench, 5);
   assert.notEqual(scene.bench.object('ips', 'db-0.shop'), undefined);
-  scene.bench.vanish('pods', 'shop/db-0');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/db-0');
+  scene.bench.converge();
   at(scene.bench, 10);
   assert.deepEqual([scene.bench.object('ips', 'db-0.shop'), scene.stations('db-0.shop')], [undefined, undefined]);
 });
@@ -130,7 +130,7 @@ test('a failed request also ends with its lease', () => {
     metadata: { name: 'web.shop', annotations: { 'kiln.io/lease': '1h' } },
     spec: { podName: 'web', namespace: 'shop', subnet: 'nowhere', podType: '' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said(scene.bench), /WaitingForSubnet/);
   at(scene.bench, 2);
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
@@ -143,7 +143,7 @@ test('an impossible time edited into the condition is corrected: the lease start
   const { metadata, spec } = bench.object('ips', 'web.shop') ?? assert.fail();
   const conditions = '[{"type":"Idle","status":"True","lastTransitionTime":"+275760-09-13T00:00:00Z"}]';
   bench.put('ips', { metadata: { ...metadata, annotations: { ...metadata.annotations, 'kiln.io/conditions': conditions } }, spec });
-  bench.settle();
+  bench.converge();
   assert.match(said(bench), /its lease of 1h ends at 2026-01-01T01:/);
   at(bench, 0.5);
   assert.equal(bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.0.9');

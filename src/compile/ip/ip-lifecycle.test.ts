@@ -8,13 +8,13 @@ test('an IP object removed by force under a running pod is created again, and it
     const scene = new PodScene();
     if (statefulSet !== undefined) scene.statefulSet(statefulSet, 1);
     scene.pod('db-0', { ...(statefulSet !== undefined && { statefulSet }) });
-    scene.bench.settle();
+    scene.bench.converge();
     const before = scene.bench.object('ips', 'db-0.shop');
-    scene.bench.vanish('ips', 'db-0.shop');
+    scene.bench.removeByForce('ips', 'db-0.shop');
     scene.pod('other');
     scene.bench.compile();
     assert.notEqual(scene.bench.compiler.desired.row(portId('db-0.shop')), undefined);
-    scene.bench.settle();
+    scene.bench.converge();
     const after = scene.bench.object('ips', 'db-0.shop');
     assert.notEqual(after?.metadata.uid, before?.metadata.uid);
     assert.deepEqual([after?.spec, scene.addressOf('shop/db-0')], [before?.spec, before?.spec['v4IpAddress']]);
@@ -26,9 +26,9 @@ test('an IP object removed by force under a running pod is created again, and it
 test('an IP object deleted under a running pod waits for the pod, and says for which', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.delete('ips', 'web.shop');
-  scene.bench.settle();
+  scene.bench.converge();
   const conditions = JSON.parse(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as {
     readonly type: string;
     readonly message: string;
@@ -37,18 +37,18 @@ test('an IP object deleted under a running pod waits for the pod, and says for w
   assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
   assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'DeletionBlocked').length, 1);
   assert.notEqual(scene.stations('web.shop'), undefined);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
 });
 
 test('an IP object edited by hand says again what its pod has', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const before = scene.bench.object('ips', 'web.shop')?.spec;
   scene.bench.edit('ips', 'web.shop', { v4IpAddress: '10.16.5.5', ipAddress: '10.16.5.5' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, before);
 });
 
@@ -64,13 +64,13 @@ for (const deleted of [false, true]) {
       scene.statefulSet('db', 1);
       scene.pod('db-0', { statefulSet: 'db' });
       scene.pod('web');
-      scene.bench.settle();
+      scene.bench.converge();
       const [before, stations] = [scene.bench.object('ips', ip), scene.stations(ip)];
       if (deleted) scene.bench.delete('ips', ip);
-      scene.bench.settle();
+      scene.bench.converge();
       if (owner === 'nodes/n1') scene.bench.put('ips', { ...before, metadata: { ...before?.metadata, ownerReferences: [] } } as never);
       scene.bench.edit('ips', ip, { podName: 'zz', namespace: 'yy' });
-      scene.bench.settle();
+      scene.bench.converge();
       const after = scene.bench.object('ips', ip);
       assert.notEqual(after, undefined, owner);
       assert.deepEqual(after?.spec, before?.spec, owner);
@@ -78,7 +78,7 @@ for (const deleted of [false, true]) {
       assert.notEqual(after?.metadata.uid, before?.metadata.uid, owner);
       assert.deepEqual(scene.stations(ip), stations);
       const fresh = scene.bench.restarted();
-      fresh.settle();
+      fresh.converge();
       assert.equal(fresh.writes, 0);
     }
   });
@@ -87,10 +87,10 @@ for (const deleted of [false, true]) {
 test('an IP object without a user is deleted: left by a crash, or of a pod that was gone before the start', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
-  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.converge();
+  scene.bench.removeByForce('pods', 'shop/web');
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.deepEqual([fresh.object('ips', 'web.shop'), fresh.row('Logical_Switch_Port', 'web.shop')], [undefined, undefined]);
 });
 
@@ -123,7 +123,7 @@ test('a legacy IP object, without annotations of Kiln, is adopted and stays with
       'ovn.kubernetes.io/logical_switch': 'ovn-default',
     },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.stations('web.shop'), ['0a:00:00:00:00:04 10.16.4.4']);
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
@@ -157,7 +157,7 @@ test('the port that Kube-OVN made for a pod which was gone before the start goes
     metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' } },
     spec: { podName: 'dead', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
   assert.equal(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
   assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing shows that it has no owner');
@@ -185,7 +185,7 @@ test("a port without a mark of its owner stays where it is in a switch that is a
     metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
     spec: { podName: 'dead', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
   assert.notEqual(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
 });
@@ -195,7 +195,7 @@ test('a node that no label can name is left out of the labels of the IP object, 
   for (const node of ['not a name', `${'long-'.repeat(13)}name`, '-x']) {
     const scene = new PodScene();
     scene.pod('web', { node });
-    scene.bench.settle();
+    scene.bench.converge();
     const ip = scene.bench.object('ips', 'web.shop');
     assert.deepEqual([ip?.spec['nodeName'], ip?.metadata.labels?.[label]], [node, undefined]);
     assert.notEqual(scene.addressOf('shop/web'), undefined, 'the pod has its address');
@@ -203,12 +203,12 @@ test('a node that no label can name is left out of the labels of the IP object, 
       metadata: { ...ip?.metadata, name: 'web.shop', labels: { ...ip?.metadata.labels, [label]: 'old' } },
       spec: ip?.spec ?? {},
     });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.[label], undefined);
   }
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.[label], 'n1');
 });
 
@@ -219,7 +219,7 @@ const OF_SUBNET = {
 
 function ofSubnet(scene: PodScene, name: string): void {
   scene.bench.put('ips', { metadata: { name, ...OF_SUBNET.metadata }, spec: { ...OF_SUBNET.spec, podName: name } });
-  scene.bench.settle();
+  scene.bench.converge();
 }
 
 test("a Subnet's own IP object does not block the Subnet, goes after it, and before it if a user deletes it", () => {
@@ -230,17 +230,17 @@ test("a Subnet's own IP object does not block the Subnet, goes after it, and bef
     ofSubnet(scene, name);
     assert.equal(bench.object('ips', name)?.metadata.deletionTimestamp, undefined, 'it stays with its Subnet');
     bench.delete('ips', name);
-    bench.settle();
+    bench.converge();
     assert.equal(bench.object('ips', name), undefined, 'deleted, it goes');
     ofSubnet(scene, name);
     scene.pod('web');
-    bench.settle();
+    bench.converge();
     bench.delete('subnets', 'net');
-    bench.settle();
+    bench.converge();
     assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /: one object still uses it: IP web\.shop\./);
     assert.ok(bench.object('ips', name), 'while the Subnet is there, so is this');
-    bench.vanish('pods', 'shop/web');
-    bench.settle();
+    bench.removeByForce('pods', 'shop/web');
+    bench.converge();
     assert.deepEqual(
       [bench.object('subnets', 'net'), bench.object('ips', name), bench.object('ips', 'web.shop')],
       [undefined, undefined, undefined],
@@ -253,12 +253,12 @@ test('a pod with a similar name has its IP object like all others', () => {
   const { bench } = scene;
   scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   scene.pod('mcast-querier');
-  bench.settle();
+  bench.converge();
   bench.delete('subnets', 'net');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP mcast-querier\.shop/);
-  bench.vanish('pods', 'shop/mcast-querier');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/mcast-querier');
+  bench.converge();
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'mcast-querier.shop')], [undefined, undefined]);
 });
 
@@ -267,18 +267,18 @@ test("a pod's IP object edited to be the Subnet's own goes with the pod, deleted
   const { bench } = scene;
   const { metadata } = scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   scene.pod('web');
-  bench.settle();
+  bench.converge();
   const ip = bench.object('ips', 'web.shop');
   assert.ok(ip !== undefined);
   const owner = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', name: 'net', uid: metadata.uid, blockOwnerDeletion: true };
   bench.put('ips', { ...ip, metadata: { ...ip.metadata, ownerReferences: [owner] } });
-  bench.settle();
+  bench.converge();
   for (const id of ['subnets', 'ips'] as const) bench.delete(id, id === 'ips' ? 'web.shop' : 'net');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
   assert.match(bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '', /DeletionBlocked.*Pod shop\/web/);
-  bench.vanish('pods', 'shop/web');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/web');
+  bench.converge();
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
 });
 
@@ -294,7 +294,7 @@ test('an IP object whose pod has another address, in a conflict, is corrected an
       metadata: { name: 'back.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
       spec: { podName: 'back', namespace: 'shop', subnet: 's5', podType: '', ipAddress: '10.9.0.51', v4IpAddress: '10.9.0.51' },
     });
-    bench.settle();
+    bench.converge();
     const annotations = {
       'ovn.kubernetes.io/allocated': 'true',
       'ovn.kubernetes.io/logical_switch': 's5',
@@ -302,12 +302,12 @@ test('an IP object whose pod has another address, in a conflict, is corrected an
       'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:01',
     };
     scene.ownPort(scene.pod('back', { annotations }), 's5', `0a:00:00:00:00:01 ${brought}`);
-    bench.settle();
+    bench.converge();
     bench.put('ovn-eips', {
       metadata: { name: 'e1', finalizers: ['kubeovn.io/kube-ovn-controller'] },
       spec: { externalSubnet: 's5', v4Ip: brought, macAddress: '0a:00:00:00:00:02', type: 'nat' },
     });
-    bench.settle();
+    bench.converge();
     const text = bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
     const conflict = (JSON.parse(text) as { readonly type: string; readonly message: string }[]).find(
       ({ type }) => type === 'AddressConflict',

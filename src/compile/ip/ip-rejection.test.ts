@@ -8,7 +8,7 @@ const DENIED = 'admission webhook "policy.example.com" denied the request: no IP
 function small(): PodScene {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.90.0.0/29', namespaces: ['shop'], excludeIps: ['10.90.0.4..10.90.0.6'] });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -26,7 +26,7 @@ test('the address of a rejected IP object is released and reported; another pod 
   const scene = small();
   scene.bench.rejectsIp = (name) => (name === 'web.shop' ? DENIED : undefined);
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(
     told(scene),
     /^False IPRefused Pod shop\/web: IP web\.shop cannot be created, the API server says: admission webhook "policy/,
@@ -39,11 +39,11 @@ test('the address of a rejected IP object is released and reported; another pod 
 
   scene.pod('one');
   scene.pod('two');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([scene.addressOf('shop/one'), scene.addressOf('shop/two')], ['10.90.0.3', '10.90.0.2'], 'given back last in the queue');
-  scene.bench.vanish('pods', 'shop/two');
+  scene.bench.removeByForce('pods', 'shop/two');
   scene.bench.rejectsIp = () => undefined;
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), undefined, 'it rests');
   scene.bench.passTo(7_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
@@ -57,7 +57,7 @@ test('missing rights are reported with the command that checks them', () => {
   const user = 'system:serviceaccount:kube-system:kiln-controller';
   scene.bench.rejectsIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(told(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
 });
 
@@ -65,7 +65,7 @@ test('a fresh controller finds nothing reserved, tries once, and tells the same 
   const scene = small();
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.90.0.3' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = told(scene);
   const fresh = scene.bench.restarted();
   let asked = 0;
@@ -73,7 +73,7 @@ test('a fresh controller finds nothing reserved, tries once, and tells the same 
     asked++;
     return DENIED;
   };
-  fresh.settle();
+  fresh.converge();
   assert.equal(asked, 1);
   assert.equal(fresh.condition('pods', 'shop/web', BOUND)?.message, before.slice('False IPRefused '.length));
   assert.deepEqual([...fresh.world.reservations.keys()], ['node-n1']);
@@ -89,7 +89,7 @@ test("a policy that keeps denying is tried a few times a minute, and the pod's m
     return DENIED;
   };
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const first = told(scene);
   for (now = 1_000; now <= 600_000; now += 1_000) {
     scene.bench.passTo(now);
@@ -106,12 +106,12 @@ test('a pod of the same name with another uid is tried at once, as is the next p
   scene.statefulSet('db', 1);
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(told(scene, 'shop/db-0'), /IPRefused/);
   scene.bench.rejectsIp = () => undefined;
-  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/db-0'), '10.90.0.3', 'what was given back comes last');
 });
 
@@ -121,7 +121,7 @@ test('while the IP object of one interface is rejected, no annotation of the oth
   scene.attachment('shop/net1', 'kube-ovn');
   scene.bench.rejectsIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be created/);
   assert.equal(scene.addressOf('shop/web'), undefined);
   assert.equal(Number(scene.bench.object('subnets', 'net1')?.status?.['v4usingIPs']), 0);
@@ -136,7 +136,7 @@ test('a virtual machine with a rejected IP object binds when the policy is gone'
   scene.machine('vm');
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('virt-launcher-vm-1', { machine: 'vm' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be created/);
   assert.deepEqual(counts(scene), [0, 2]);
   scene.bench.rejectsIp = () => undefined;
@@ -147,11 +147,11 @@ test('a virtual machine with a rejected IP object binds when the policy is gone'
 test('a running pod keeps address and port when its IP object was removed by force and is rejected; it reports that', () => {
   const scene = small();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const stations = scene.stations('web.shop');
   scene.bench.rejectsIp = () => DENIED;
-  scene.bench.vanish('ips', 'web.shop');
-  scene.bench.settle();
+  scene.bench.removeByForce('ips', 'web.shop');
+  scene.bench.converge();
   assert.deepEqual(scene.stations('web.shop'), stations);
   assert.deepEqual(counts(scene), [1, 1]);
   const [event] = scene.bench.events.filter(({ reason }) => reason === 'IPRefused');
@@ -165,7 +165,7 @@ test('a node with a rejected IP object reports it, holds nothing, and joins when
   const scene = new PodScene();
   scene.bench.rejectsIp = () => DENIED;
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { addresses: [] } });
-  scene.bench.settle();
+  scene.bench.converge();
   const using = (): number => Number(scene.bench.object('subnets', 'join')?.status?.['v4usingIPs']);
   assert.equal(using(), 1);
   const [event] = scene.bench.events.filter(({ object }) => object === 'nodes/n2');
@@ -181,7 +181,7 @@ test("a user's IP object that a policy does not let Kiln complete: the pod repor
   scene.bench.rejects = ({ verb, resource, name }) => (verb === 'patch' && resource === 'ips' && name === 'web.shop' ? DENIED : undefined);
   scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 's1', podName: 'web', namespace: 'shop' } });
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(
     told(scene),
     /^False IPRefused Pod shop\/web: IP web\.shop cannot be written, the API server says: admission webhook "policy/,
@@ -211,7 +211,7 @@ test('a pod with rejected annotations has a condition, which is not True between
     return 'pods "web" is forbidden: User "kiln" cannot patch resource "pods" in API group "" in the namespace "shop"';
   };
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(
     told(scene),
     /^False WriteRefused Pod shop\/web cannot get its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,

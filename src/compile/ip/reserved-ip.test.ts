@@ -4,7 +4,7 @@ import { PodScene } from '../../testing/pod-scene.ts';
 
 function reserve(scene: PodScene, spec: object = {}, name = 'web.shop'): void {
   scene.bench.put('ips', { metadata: { name }, spec: { podName: 'web', namespace: 'shop', subnet: 'ovn-default', podType: '', ...spec } });
-  scene.bench.settle();
+  scene.bench.converge();
 }
 
 test('an IP object that a user makes is completed and kept, without a port', () => {
@@ -25,20 +25,20 @@ test('a pod of its name gets the address, and leaves it reserved when it goes', 
   scene.pod('other');
   for (let round = 0; round < 2; round++) {
     const pod = scene.pod('web');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/web'), '10.16.8.8');
     assert.deepEqual(scene.stations('web.shop'), [`${scene.annotations('shop/web')['ovn.kubernetes.io/mac_address']} 10.16.8.8`]);
     assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.equal(scene.stations('web.shop'), undefined);
     assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.8.8');
   }
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
   fresh.delete('ips', 'web.shop');
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.object('ips', 'web.shop'), undefined);
   assert.equal(fresh.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
@@ -48,8 +48,8 @@ test('what asks for an address is completed while a pod of its name waits, and s
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/vip': 'later' } });
   reserve(scene);
   assert.equal(scene.addressOf('shop/web'), undefined);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   const ip = scene.bench.object('ips', 'web.shop');
   assert.deepEqual([ip?.spec['v4IpAddress'], ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']], ['10.16.0.2', 'true']);
 });
@@ -57,14 +57,14 @@ test('what asks for an address is completed while a pod of its name waits, and s
 test('an IP object labelled as reserved under a running pod stays after the pod', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const address = scene.addressOf('shop/web');
   const ip = scene.bench.object('ips', 'web.shop');
   scene.bench.put('ips', { metadata: { name: 'web.shop', labels: { ...ip?.metadata.labels, 'ovn.kubernetes.io/ip_reserved': 'true' } } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), address);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], address);
 });
 
@@ -84,7 +84,7 @@ test('one that cannot be completed says why, and is completed when it can', () =
     /IP nowhere\.shop: spec\.subnet \\"\\" is empty; it names the Subnet of the address; kubectl edit ips/,
   );
   scene.subnet('later', { cidrBlock: '10.90.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
   assert.equal(said('web.shop').includes('Accepted'), false);
 });
@@ -125,7 +125,7 @@ test('a request for an address in use fails and is no second holder; a complete 
       macAddress: '0a:00:00:00:00:09',
     },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said('asks.shop'), /Accepted.*AddressConflict.*web\.shop/);
   assert.doesNotMatch(said('web.shop'), /AddressConflict/);
   assert.deepEqual(scene.bench.object('ips', 'asks.shop')?.metadata.finalizers ?? [], []);
@@ -134,12 +134,12 @@ test('a request for an address in use fails and is no second holder; a complete 
     metadata: { name: 'twin.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
     spec: { ...spec, ipAddress: '10.16.8.8', v4IpAddress: '10.16.8.8', v6IpAddress: '' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said('twin.shop'), /AddressConflict.*web\.shop/);
   assert.match(said('web.shop'), /AddressConflict.*twin\.shop/);
-  scene.bench.vanish('ips', 'twin.shop');
-  scene.bench.vanish('ips', 'web.shop');
-  scene.bench.settle();
+  scene.bench.removeByForce('ips', 'twin.shop');
+  scene.bench.removeByForce('ips', 'web.shop');
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'asks.shop')?.spec['v4IpAddress'], '10.16.8.8');
 });
 
@@ -151,12 +151,12 @@ test('two that were restored with one address say so while their Subnet is not r
       metadata: { name: `${name}.shop` },
       spec: { podName: name, namespace: 'shop', subnet: 'later', podType: '', ipAddress: '10.2.0.3', v4IpAddress: '10.2.0.3' },
     });
-  scene.bench.settle();
+  scene.bench.converge();
   const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
   assert.match(said('a.shop'), /AddressConflict.*b\.shop/);
   assert.match(said('b.shop'), /AddressConflict.*a\.shop/);
-  scene.bench.vanish('ips', 'b.shop');
-  scene.bench.settle();
+  scene.bench.removeByForce('ips', 'b.shop');
+  scene.bench.converge();
   assert.doesNotMatch(said('a.shop'), /AddressConflict/);
 });
 
@@ -185,7 +185,7 @@ test('an IP object with unreadable or contradictory fields reports field, value 
   for (const [i, [spec, reason, says]] of cases.entries()) {
     const name = `p${i}.shop`;
     scene.bench.put('ips', { metadata: { name }, spec: { subnet: 'ovn-default', podName: `p${i}`, namespace: 'shop', ...spec } });
-    scene.bench.settle();
+    scene.bench.converge();
     const ip = scene.bench.object('ips', name);
     const said = ip?.metadata.annotations?.['kiln.io/conditions'] ?? '';
     assert.ok(said.includes(`"reason":"${reason}"`), said);
@@ -197,18 +197,18 @@ test('an IP object with unreadable or contradictory fields reports field, value 
 test('a pod that cannot have the address of its reserved IP object reports that object, not its annotation', () => {
   const scene = new PodScene();
   scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.8.8' } });
-  scene.bench.settle();
+  scene.bench.converge();
   reserve(scene, { ipAddress: '10.16.8.8', v4IpAddress: '10.16.8.8' });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.9.9' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const said = scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound');
   assert.deepEqual([said?.status, said?.reason], ['False', 'AddressConflict']);
   assert.match(
     said?.message ?? '',
     /^Pod shop\/web: IP web\.shop, which is reserved for this pod .*10\.16\.8\.8.*held by other\.shop.*; fix it, or kubectl delete ip web\.shop$/,
   );
-  scene.bench.vanish('ips', 'web.shop');
-  scene.bench.settle();
+  scene.bench.removeByForce('ips', 'web.shop');
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), '10.16.9.9');
 });
 
@@ -216,11 +216,11 @@ test('a pod that cannot have the address of its reserved IP object reports that 
 function going(): PodScene {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.5.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('old', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.delete('subnets', 'net');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
   return scene;
 }
@@ -251,13 +251,13 @@ for (const [what, metadata, spec] of [
       spec: { podName: 'web', namespace: 'shop', subnet: 'net', podType: '', ...spec },
     });
     for (const one of [bench, bench.restarted()]) {
-      one.settle();
+      one.converge();
       assert.equal(accepted(one, 'web.shop'), 'SubnetTerminating');
       assert.equal(one.object('ips', 'web.shop')?.metadata.finalizers, undefined);
       assert.match(one.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /: one object still uses it: IP old\.shop\./);
     }
-    bench.vanish('pods', 'shop/old');
-    bench.settle();
+    bench.removeByForce('pods', 'shop/old');
+    bench.converge();
     assert.equal(bench.object('subnets', 'net'), undefined);
     assert.equal(bench.row('Logical_Switch', 'net'), undefined);
     assert.equal(accepted(bench, 'web.shop'), 'WaitingForSubnet');
@@ -271,7 +271,7 @@ test("an IP object with an address from before its Subnet's deletion blocks it a
       metadata: { name: 'web.shop', creationTimestamp: '2026-01-01T00:00:00Z', ...more },
       spec: { podName: 'web', namespace: 'shop', subnet: 'net', podType: '', v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' },
     });
-    bench.settle();
+    bench.converge();
     assert.equal(accepted(bench, 'web.shop'), undefined);
     assert.equal(bench.object('ips', 'web.shop')?.metadata.labels?.['ovn.kubernetes.io/subnet'], 'net');
     assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP old\.shop, IP web\.shop/);
@@ -281,9 +281,9 @@ test("an IP object with an address from before its Subnet's deletion blocks it a
 test('the IP object of a pod that is in a Subnet on its way out, made by hand again, holds that as before', () => {
   const { bench } = going();
   const { spec } = bench.object('ips', 'old.shop') ?? assert.fail();
-  bench.vanish('ips', 'old.shop');
+  bench.removeByForce('ips', 'old.shop');
   bench.put('ips', { metadata: { name: 'old.shop', ...LATE }, spec });
-  bench.settle();
+  bench.converge();
   assert.match(
     bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '',
     /: one object still uses it: \w+ (old\.shop|shop\/old)\./,

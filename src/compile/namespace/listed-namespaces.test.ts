@@ -6,7 +6,7 @@ function scene(): PodScene {
   const made = new PodScene();
   for (const name of ['blue', 'red']) made.bench.put('vpcs', { metadata: { name } });
   made.subnet('a', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -14,7 +14,7 @@ test('of two Subnets of different Vpcs that list one namespace, the second one r
   const made = scene();
   const { bench } = made;
   made.subnet('b', { vpc: 'red', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'a', 'WithoutEffect'), undefined);
   const reported = bench.condition('subnets', 'b', 'WithoutEffect');
   assert.equal(reported?.reason, 'NamespaceOfAnotherVpc');
@@ -24,7 +24,7 @@ test('of two Subnets of different Vpcs that list one namespace, the second one r
     [['subnets/b', 'Warning']],
   );
   bench.edit('subnets', 'a', { namespaces: [] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'WithoutEffect'), undefined);
 });
 
@@ -34,7 +34,7 @@ test('a Vpc that claims a namespace of another one reports that; two Subnets of 
   bench.put('vpcs', { metadata: { name: 'late' }, spec: { namespaces: ['shop'] } });
   made.subnet('c', { vpc: 'blue', cidrBlock: '10.3.0.0/24', namespaces: ['shop'] });
   made.subnet('d', { vpc: 'red', cidrBlock: '10.4.0.0/24', namespaces: ['shop'], provider: 'net1.shop.ovn' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'late', 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
   for (const name of ['a', 'c', 'd']) assert.notEqual(bench.condition('subnets', name, 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
 });

@@ -9,7 +9,7 @@ function scene(): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
   made.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop', 'new'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -18,13 +18,13 @@ const corrected = ({ bench }: PodScene): readonly TestEvent[] => bench.events.fi
 function annotate(made: PodScene, name: string, annotations: Readonly<Record<string, string>>): void {
   const { metadata } = made.bench.object('namespaces', name) ?? {};
   made.namespace(name, { annotations: { ...metadata?.annotations, ...annotations } });
-  made.bench.settle();
+  made.bench.converge();
 }
 
 test('a namespace created with annotations that bind nothing gets an Event for each, and Kiln corrects them', () => {
   const made = scene();
   made.namespace('new', { annotations: { [SWITCH]: 'ovn-default', [POOL]: 'nobody' } });
-  made.bench.settle();
+  made.bench.converge();
   const [event, ...more] = corrected(made);
   assert.deepEqual(more, []);
   assert.equal(event?.object, 'namespaces/new');
@@ -55,7 +55,7 @@ test('a CIDR that a user writes is corrected with an Event if it is invalid, or 
   const made = scene();
   made.namespace('new', { annotations: { [CIDR]: 'banana', [SWITCH]: 'nowhere' } });
   made.namespace('third', { annotations: { [CIDR]: '10.77.0.0/24' } });
-  made.bench.settle();
+  made.bench.converge();
   annotate(made, 'shop', { [CIDR]: '10.1.0.0/24;banana' });
   const texts = corrected(made).map(({ object, message }) => [
     object,
@@ -75,7 +75,7 @@ test('no Event for values that Kiln wrote itself: Subnets and pools that are add
   const { bench } = made;
   const step = (change: () => void): void => {
     change();
-    bench.settle();
+    bench.converge();
   };
   step(() => made.subnet('second', { vpc: 'blue', cidrBlock: '10.2.0.0/24', namespaces: ['shop'] }));
   step(() => bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20'], namespaces: ['shop'] } }));
@@ -90,10 +90,10 @@ test('no Event for values that Kiln wrote itself: Subnets and pools that are add
 test('a Subnet that another one with the same CIDR replaces at once is reported by a Normal Event, not by a Warning', () => {
   const made = scene();
   const { bench } = made;
-  bench.vanish('subnets', 'net');
+  bench.removeByForce('subnets', 'net');
   const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/24', gateway: '10.1.0.1', excludeIps: ['10.1.0.1'], namespaces: ['shop', 'new'] };
   made.subnet('other', spec);
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.[SWITCH], 'other');
   assert.deepEqual(
     corrected(made).map(({ type, message }) => [type, message.split(';')[0]]),
@@ -108,12 +108,12 @@ test('no Event for the pools of a namespace that no Subnet serves yet', () => {
   made.namespace('lone');
   const pool = (name: string, address: string): void => {
     bench.put('ippools', { metadata: { name }, spec: { subnet: 'net', ips: [address], namespaces: ['lone'] } });
-    bench.settle();
+    bench.converge();
   };
   pool('few', '10.1.0.20');
   assert.equal(bench.object('namespaces', 'lone')?.metadata.annotations?.[POOL], 'few');
   pool('more', '10.1.0.30');
   bench.delete('ippools', 'few');
-  bench.settle();
+  bench.converge();
   assert.deepEqual([bench.object('namespaces', 'lone')?.metadata.annotations?.[POOL], corrected(made)], ['more', []]);
 });

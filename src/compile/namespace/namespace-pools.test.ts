@@ -10,7 +10,7 @@ function pool(scene: PodScene, name: string, subnet: string, ips: readonly strin
 
 function addresses(scene: PodScene, pods: readonly string[]): readonly (string | undefined)[] {
   for (const name of pods) scene.pod(name);
-  scene.bench.settle();
+  scene.bench.converge();
   return pods.map((name) => scene.addressOf(`shop/${name}`));
 }
 
@@ -21,14 +21,14 @@ test('pods of a namespace get addresses from its IPPools, the first with room in
   pool(scene, 'c', 's1', ['10.81.0.50']);
   pool(scene, 'b', 's2', ['10.82.0.50']);
   pool(scene, 'a', 's1', ['10.81.0.20..10.81.0.21']);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/ip_pool'], 'a,b,c');
   assert.deepEqual(addresses(scene, ['p1', 'p2', 'p3', 'p4', 'p5']), ['10.81.0.20', '10.81.0.21', '10.82.0.50', '10.81.0.50', undefined]);
   const { reason, message } = scene.bench.condition('pods', 'shop/p5', BOUND) ?? {};
   assert.equal(reason, 'NoAvailableAddress');
   assert.match(message ?? '', /IPPool "a" of Subnet "s1".*IPPool "b" of Subnet "s2".*IPPool "c" of Subnet "s1"/);
-  scene.bench.vanish('pods', 'shop/p1');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/p1');
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/p5'), '10.81.0.20', 'a released address goes to the waiting pod');
 });
 
@@ -37,13 +37,13 @@ test('a pod with an address of a later pool keeps it when an earlier one has roo
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
   pool(scene, 'a', 's1', ['10.81.0.20']);
   pool(scene, 'b', 's1', ['10.81.0.30']);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(addresses(scene, ['p1', 'p2']), ['10.81.0.20', '10.81.0.30']);
-  scene.bench.vanish('pods', 'shop/p1');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/p1');
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/p2'), '10.81.0.30');
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
   assert.deepEqual(addresses(scene, ['p3']), ['10.81.0.20']);
 });
@@ -66,7 +66,7 @@ test('a pool in a Subnet of no namespace binding does not count; a pod that name
   pool(scene, 'other', 's1', ['10.81.0.30'], []);
   scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_pool': 'other' } });
   scene.pod('static', { annotations: { 'ovn.kubernetes.io/ip_address': '10.81.0.99' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([scene.addressOf('shop/named'), scene.addressOf('shop/static')], ['10.81.0.30', '10.81.0.99']);
 });
 
@@ -89,7 +89,7 @@ function chart(order: readonly string[], awaits: string): PodScene {
   };
   for (const one of order) {
     objects[one]?.();
-    scene.bench.settle();
+    scene.bench.converge();
   }
   return scene;
 }
@@ -115,10 +115,10 @@ test('a pod reports the pool that its namespace waits for', () => {
     /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which does not exist, or is not bound to it/,
   );
   pool(named, 'b', 's2', ['10.82.0.7']);
-  named.bench.settle();
+  named.bench.converge();
   assert.equal(named.addressOf('shop/web'), undefined, 'a pool of a Subnet that is not of the namespace');
   named.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
-  named.bench.settle();
+  named.bench.converge();
   assert.equal(named.addressOf('shop/web'), '10.81.0.50');
   assert.match(reported(chart(['subnet', 'pod'], 'true')).join(), /waits for an IPPool of its Subnets, and none is bound to it/);
 });
@@ -129,13 +129,13 @@ function before(ips: readonly string[], policy?: string): PodScene {
   if (policy !== undefined) scene.namespace('shop', { annotations: { 'kiln.io/misbound': policy } });
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
   scene.statefulSet('db', 1);
-  scene.bench.settle();
+  scene.bench.converge();
   for (const name of ['a', 'b']) scene.pod(name, { replicaSet: 'web' });
   scene.pod('db-0', { statefulSet: 'db' });
   scene.pod('names', { annotations: { 'ovn.kubernetes.io/ip_address': '10.81.0.99' } });
-  scene.bench.settle();
+  scene.bench.converge();
   pool(scene, 'late', 's1', ips);
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -158,29 +158,29 @@ test('pods outside of a pool that is bound to the namespace later are misbound; 
   );
   assert.equal(scene.addressOf('shop/a'), '10.81.0.2');
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
-  scene.bench.vanish('pods', 'shop/a');
-  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.removeByForce('pods', 'shop/a');
+  scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('a', { replicaSet: 'web' });
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     [scene.addressOf('shop/a'), scene.addressOf('shop/db-0')],
     ['10.81.0.50', '10.81.0.4'],
     'report: an ordinal keeps its own',
   );
   scene.bench.edit('ippools', 'late', { namespaces: [] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(reasonsOf(scene), ['', '', 'Bound', '']);
 });
 
 test('rebind: the next pod of an ordinal gets an address of the pool', () => {
   const scene = before(['10.81.0.50'], 'rebind');
   assert.deepEqual(reasonsOf(scene), ['Misbound', 'Misbound', 'Misbound', '']);
-  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/db-0'), '10.81.0.50');
   assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['v4IpAddress'], '10.81.0.50');
 });
@@ -189,7 +189,7 @@ test('evict: only as long as the pool has room', () => {
   const scene = before(['10.81.0.50'], 'evict');
   const left = ['a', 'b', 'db-0'].filter((name) => scene.bench.object('pods', `shop/${name}`) !== undefined);
   scene.pod('next', { replicaSet: 'web' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/next'), '10.81.0.50');
   for (const name of left)
     assert.match(scene.bench.condition('pods', `shop/${name}`, BOUND)?.message ?? '', /it is evicted when a pool of them has room/);
@@ -198,15 +198,15 @@ test('evict: only as long as the pool has room', () => {
 test('a dual-stack pod is outside if one family is; a family that no pool has does not count', () => {
   const scene = new PodScene();
   scene.subnet('s1', { cidrBlock: '10.81.0.0/24,fd00:81::/120', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('a');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/a'), '10.81.0.2,fd00:81::2');
   pool(scene, 'four', 's1', ['10.81.0.2']);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'shop/a', BOUND), undefined);
   pool(scene, 'six', 's1', ['fd00:81::20']);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.reason, 'Misbound');
 });
 
@@ -216,14 +216,14 @@ test('a pod that names one of the Subnets gets an address of its pools, or any f
     scene.subnet(name, { cidrBlock, namespaces: ['shop'] });
   pool(scene, 'a', 's1', ['10.81.0.50']);
   pool(scene, 'b', 's2', ['10.82.0.50']);
-  scene.bench.settle();
+  scene.bench.converge();
   const inSubnet = (name: string): { readonly annotations: Readonly<Record<string, string>> } => ({
     annotations: { 'ovn.kubernetes.io/logical_switch': name },
   });
   for (const subnet of ['s2', 's1', 's3']) scene.pod(`in-${subnet}`, inSubnet(subnet));
   scene.pod('static', { annotations: { ...inSubnet('s2').annotations, 'ovn.kubernetes.io/ip_address': '10.82.0.7' } });
   scene.pod('too-many', inSubnet('s2'));
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     ['in-s1', 'in-s2', 'in-s3', 'static'].map((name) => scene.addressOf(`shop/${name}`)),
     ['10.81.0.50', '10.82.0.50', '10.83.0.2', '10.82.0.7'],
@@ -232,6 +232,6 @@ test('a pod that names one of the Subnets gets an address of its pools, or any f
   assert.equal(reason, 'NoAvailableAddress');
   assert.match(message ?? '', /IPPool "b" of Subnet "s2"/);
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });

@@ -15,7 +15,7 @@ const STATUS = {
 test('a node joins: address, IP object, port, annotations, port group, policy', () => {
   const scene = new PodScene();
   const node = scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-  scene.bench.settle();
+  scene.bench.converge();
   const ip = scene.bench.object('ips', 'node-n2');
   const [address, mac] = [String(ip?.spec['v4IpAddress']), String(ip?.spec['macAddress'])];
   assert.match(address, /^100\.64\.0\.\d+$/);
@@ -68,9 +68,9 @@ test('all rows and objects of a node go with it', () => {
     .rowIds('Logical_Switch_Port')
     .concat(scene.bench.rowIds('Port_Group'), scene.bench.rowIds('Logical_Router_Policy'));
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-  scene.bench.settle();
-  scene.bench.vanish('nodes', 'n2');
-  scene.bench.settle();
+  scene.bench.converge();
+  scene.bench.removeByForce('nodes', 'n2');
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'node-n2'), undefined);
   assert.deepEqual(
     scene.bench.rowIds('Logical_Switch_Port').concat(scene.bench.rowIds('Port_Group'), scene.bench.rowIds('Logical_Router_Policy')),
@@ -82,13 +82,13 @@ test('a node created again under its name gets its address again, under its new 
   const scene = new PodScene();
   const address = scene.bench.object('ips', 'node-n1')?.spec['v4IpAddress'];
   const annotations = scene.bench.object('nodes', 'n1')?.metadata.annotations;
-  scene.bench.vanish('nodes', 'n1');
+  scene.bench.removeByForce('nodes', 'n1');
   const node = scene.bench.put('nodes', {
     metadata: { name: 'n1', ...(annotations !== undefined && { annotations }) },
     spec: {},
     status: STATUS,
   });
-  scene.bench.settle();
+  scene.bench.converge();
   const ip = scene.bench.object('ips', 'node-n1');
   assert.equal(ip?.spec['v4IpAddress'], address);
   assert.equal(scene.bench.world.ips.peek('node-n1')?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid);
@@ -99,7 +99,7 @@ test('a MAC or an address that a user writes to a node, its port or its IP objec
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-  bench.settle();
+  bench.converge();
   const all = (): readonly unknown[] => [
     bench.object('ips', 'node-n2')?.spec,
     bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
@@ -131,7 +131,7 @@ test('a MAC or an address that a user writes to a node, its port or its IP objec
   };
   for (const [what, change] of Object.entries(changes)) {
     change();
-    bench.settle();
+    bench.converge();
     assert.deepEqual(all(), before, what);
   }
 });
@@ -168,7 +168,7 @@ test('a heartbeat of a node runs no rule', () => {
 test('a node whose address is outside of the CIDR of a new join Subnet keeps its port and its policies, and reports that', () => {
   const scene = new PodScene();
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-  scene.bench.settle();
+  scene.bench.converge();
   const address = String(scene.bench.object('ips', 'node-n2')?.spec['v4IpAddress']);
   const place = () => [
     scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
@@ -176,13 +176,13 @@ test('a node whose address is outside of the CIDR of a new join Subnet keeps its
     annotationsOf(scene, 'n2'),
   ];
   const before = place();
-  scene.bench.vanish('subnets', 'join');
+  scene.bench.removeByForce('subnets', 'join');
   scene.subnet('join', { cidrBlock: '10.1.1.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(place(), before);
   const { spec } = scene.bench.object('ips', 'node-n2') ?? {};
   scene.bench.edit('ips', 'node-n2', { subnet: 'ovn-default', ipAddress: 'oops' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([scene.bench.object('ips', 'node-n2')?.spec, place()], [spec, before]);
   assert.ok(scene.bench.events.some(({ reason, message }) => reason === 'AddressOutOfRange' && message.includes(address)));
   assert.deepEqual(boundOf(scene, 'n2'), {
@@ -195,7 +195,7 @@ test('a node whose address is outside of the CIDR of a new join Subnet keeps its
     lastTransitionTime: '2026-01-01T00:00:23Z',
   });
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
@@ -207,7 +207,7 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
     JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('ten', '192.168.1.11', 'fd00::2') });
   bench.put('nodes', { metadata: { name: 'n3' }, spec: {}, status: internal('192.168.1.13', 'FD00::2') });
-  bench.settle();
+  bench.converge();
   const [first] = reported('n2');
   assert.equal(first?.reason, 'NodeAddressInvalid');
   const shared = (name: string, value: string, other: string, oldest: string): string =>
@@ -235,11 +235,11 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
   const policy = 'ovn-cluster|30000|ip4.dst == 192.168.1.11';
   assert.equal(scene.externalIds('Logical_Router_Policy', policy)['node'], 'n1');
 
-  bench.vanish('nodes', 'n1');
-  bench.settle();
+  bench.removeByForce('nodes', 'n1');
+  bench.converge();
   assert.equal(scene.externalIds('Logical_Router_Policy', policy)['node'], 'n2', 'and once it goes, to the other one');
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('192.168.1.11') });
-  bench.settle();
+  bench.converge();
   assert.deepEqual([reported('n2'), reported('n3')], [[], []]);
 });
 
@@ -247,7 +247,7 @@ test('a node keeps its port, its IP object and its policies when join Subnet and
   for (const again of [undefined, '10.1.1.0/24']) {
     const scene = new PodScene();
     scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-    scene.bench.settle();
+    scene.bench.converge();
     const has = () => [
       scene.bench.object('ips', 'node-n2')?.spec,
       scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
@@ -255,20 +255,20 @@ test('a node keeps its port, its IP object and its policies when join Subnet and
       annotationsOf(scene, 'n2'),
     ];
     const before = has();
-    scene.bench.vanish('subnets', 'join');
+    scene.bench.removeByForce('subnets', 'join');
     if (again !== undefined) scene.subnet('join', { cidrBlock: again });
-    for (const ip of scene.bench.keys('ips')) scene.bench.vanish('ips', ip);
-    scene.bench.settle();
+    for (const ip of scene.bench.keys('ips')) scene.bench.removeByForce('ips', ip);
+    scene.bench.converge();
     assert.deepEqual(has(), before, again);
     const { northbound, world } = scene.bench;
     const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n2');
     assert.ok(port);
     const row = { addresses: ['00:00:00:00:00:01 10.1.0.9'] };
     world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row }]));
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(has(), before, again);
     const fresh = scene.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
   }
 });
@@ -278,10 +278,10 @@ test('an edited IP object of a node is restored while the join Subnet is removed
     const scene = new PodScene();
     const { bench } = scene;
     const before = bench.object('ips', 'node-n1')?.['spec'];
-    bench.vanish('subnets', 'join');
+    bench.removeByForce('subnets', 'join');
     if (again !== undefined) scene.subnet('join', again);
     bench.edit('ips', 'node-n1', { subnet: 's5', ipAddress: 'oops' });
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.object('ips', 'node-n1')?.['spec'], before);
     const violations = checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } });
     assert.deepEqual(
@@ -295,18 +295,18 @@ test('an edited IP object of a node is restored while the join Subnet is removed
 test('an orphaned join network stays for its nodes, whichever port is observed first', () => {
   const scene = new PodScene();
   scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'];
   const { writes } = scene.bench;
-  scene.bench.vanish('nodes', 'n1');
-  scene.bench.vanish('subnets', 'join');
-  for (const ip of scene.bench.keys('ips')) scene.bench.vanish('ips', ip);
+  scene.bench.removeByForce('nodes', 'n1');
+  scene.bench.removeByForce('subnets', 'join');
+  for (const ip of scene.bench.keys('ips')) scene.bench.removeByForce('ips', ip);
   scene.bench.compile();
   const wanted = [...scene.bench.compiler.desired.rowIds];
   assert.ok(wanted.includes(rowId('Logical_Switch', 'join')), 'it stays meanwhile');
   assert.ok(wanted.includes(rowId('Logical_Switch_Port', 'node-n2')));
   assert.ok(!wanted.includes(rowId('Logical_Switch_Port', 'node-n1')));
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], before);
   assert.ok(scene.bench.writes > writes);
 });
@@ -320,9 +320,9 @@ test('a node keeps its port when the join Subnet is invalid and its router port 
     annotationsOf(scene, 'n1'),
   ];
   bench.edit('subnets', 'join', { cidrBlock: '10.6.0.0/24,10.7.0.0/24' });
-  bench.settle();
+  bench.converge();
   takeAway(scene, 'Logical_Router_Port', 'ovn-cluster-join');
-  bench.settle();
+  bench.converge();
   const after = [
     bench.object('ips', 'node-n1')?.spec,
     bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'],
@@ -331,7 +331,7 @@ test('a node keeps its port when the join Subnet is invalid and its router port 
   assert.deepEqual(after, before);
   assert.equal(boundOf(scene, 'n1')?.reason, 'AddressOutOfRange');
   bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16' });
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'n1'), undefined);
   assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
 });
@@ -342,7 +342,7 @@ test('traffic does not move away from a node whose port another program deletes:
   for (const name of ['n2', 'n3'])
     bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
   scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
-  bench.settle();
+  bench.converge();
   const gateway = (): unknown => bench.object('subnets', 'red')?.status?.['activateGateway'];
   assert.equal(gateway(), 'n2');
   const port = bench.row('Logical_Switch_Port', 'node-n2');
@@ -350,7 +350,7 @@ test('traffic does not move away from a node whose port another program deletes:
   bench.compile();
   const toNode = rowId('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12');
   assert.ok([...bench.compiler.desired.rowIds].includes(toNode), 'the way to the node stays');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
   assert.equal(gateway(), 'n2');
 });
@@ -362,12 +362,12 @@ test('traffic does not move away from a node whose port lost its ownership keys:
   for (const name of ['n2', 'n3'])
     bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
   scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
-  bench.settle();
+  bench.converge();
   const port = [...northbound.table('Logical_Switch_Port').values()].find((one) => one['name'] === 'node-n2');
   assert.ok(port);
   const markless = { external_ids: new Map([['vendor', 'kube-ovn']]) };
   world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row: markless }]));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
   assert.equal(world.rows.state(rowId('Logical_Switch_Port', 'node-n2'))?.ownership.kind, 'ours');
 });
@@ -377,13 +377,13 @@ test('traffic does not move away from a node whose IP object and port are delete
   for (const name of ['n2', 'n3'])
     scene.bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
   scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
-  scene.bench.settle();
+  scene.bench.converge();
   const port = scene.bench.row('Logical_Switch_Port', 'node-n2');
   for (const again of [false, true]) {
     takeAway(scene, 'Logical_Switch_Port', 'node-n2');
-    scene.bench.vanish('ips', 'node-n2');
+    scene.bench.removeByForce('ips', 'node-n2');
     const bench = again ? scene.bench.restarted() : scene.bench;
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
     assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
   }
@@ -406,7 +406,7 @@ test('a new node whose port is foreign reports that, and joins once the row is g
   const message = 'Logical_Switch_Port node-n2 belongs to another program';
   bench.world.rowConflicts.set(id, { owners: ['node//n2'], message });
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
-  bench.settle();
+  bench.converge();
   const reported = boundOf(scene, 'n2');
   assert.deepEqual(
     [reported?.status, reported?.reason, reported?.message],
@@ -420,7 +420,7 @@ test('a new node whose port is foreign reports that, and joins once the row is g
   );
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   bench.world.rowConflicts.delete(id);
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'n2'), undefined);
   assert.equal(annotationsOf(scene, 'n2')['ovn.kubernetes.io/allocated'], 'true');
 });
@@ -429,7 +429,7 @@ test('a node that has joined and whose port becomes foreign reports that, and ge
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
-  bench.settle();
+  bench.converge();
   const annotations = annotationsOf(scene, 'n2');
   const port = bench.row('Logical_Switch_Port', 'node-n2');
   takeAway(scene, 'Logical_Switch_Port', 'node-n2');
@@ -439,7 +439,7 @@ test('a node that has joined and whose port becomes foreign reports that, and ge
   const id = rowId('Logical_Switch_Port', 'node-n2');
   const message = 'Logical_Switch_Port node-n2 belongs to another program';
   bench.world.rowConflicts.set(id, { owners: ['node//n2'], message });
-  bench.settle();
+  bench.converge();
   const reported = boundOf(scene, 'n2');
   assert.deepEqual(
     [reported?.status, reported?.reason, reported?.message],
@@ -448,7 +448,7 @@ test('a node that has joined and whose port becomes foreign reports that, and ge
   assert.deepEqual(annotationsOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], annotations['ovn.kubernetes.io/ip_address']);
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   bench.world.rowConflicts.delete(id);
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'n2'), undefined);
   assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
 });
@@ -458,10 +458,10 @@ test("a node whose port has the name of a pod's port joins, and the pod yields",
   const { bench } = scene;
   scene.namespace('team');
   scene.pod('node-a', { namespace: 'team' });
-  bench.settle();
+  bench.converge();
   assert.match(scene.addressOf('team/node-a') ?? '', /^10\.16\./);
   bench.put('nodes', { metadata: { name: 'a.team' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'a.team'), undefined);
   assert.equal(bench.object('ips', 'node-a.team')?.spec['subnet'], 'join');
   assert.equal(bench.condition('pods', 'team/node-a', 'kiln.io/NetworkBound')?.reason, 'NameTaken');
@@ -473,12 +473,12 @@ test('a node whose port has the name of an IP object reserved for a pod reports 
   scene.namespace('team');
   const spec = { subnet: 'ovn-default', podName: 'node-a', namespace: 'team', podType: '' };
   bench.put('ips', { metadata: { name: 'node-a.team', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } }, spec });
-  bench.settle();
+  bench.converge();
   bench.put('nodes', { metadata: { name: 'a.team' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'a.team')?.reason, 'ReservedElsewhere');
   bench.delete('ips', 'node-a.team');
-  bench.settle();
+  bench.converge();
   assert.equal(boundOf(scene, 'a.team'), undefined);
   assert.equal(bench.object('ips', 'node-a.team')?.spec['subnet'], 'join');
 });
@@ -490,7 +490,7 @@ test('nodes whose names differ only in `-` and `.` have one port group in OVN: b
     JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
   bench.put('nodes', { metadata: { name: 'n-0' }, spec: {} });
   bench.put('nodes', { metadata: { name: 'n.0' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     ['n-0', 'n.0', 'n1'].map((name) => reported(name).map(({ reason }) => reason)),
     [['NodeNameTaken'], ['NodeNameTaken'], []],
@@ -499,19 +499,19 @@ test('nodes whose names differ only in `-` and `.` have one port group in OVN: b
     reported('n.0')[0]?.message ?? '',
     /^Node n\.0: metadata\.name "n\.0" has the same port groups in OVN as node n-0; .*; kubectl describe node n\.0$/,
   );
-  bench.vanish('nodes', 'n-0');
-  bench.settle();
+  bench.removeByForce('nodes', 'n-0');
+  bench.converge();
   assert.deepEqual(reported('n.0'), []);
 });
 
 test('the join Subnet goes from two families to one: its nodes keep the address of that one, report that, and block nothing', () => {
   const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
   const { bench } = scene;
-  bench.settle();
+  bench.converge();
   const before = bench.object('ips', 'node-n1')?.spec;
   assert.match(String(before?.['v6IpAddress']), /^fd00:100:64::/);
   bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16', gateway: '100.64.0.1', excludeIps: ['100.64.0.1'], protocol: 'IPv4' });
-  bench.settle();
+  bench.converge();
   const v4 = String(before?.['v4IpAddress']);
   assert.equal(bench.condition('subnets', 'join', 'Accepted')?.status, 'True');
   const after = bench.object('ips', 'node-n1')?.spec;
@@ -520,6 +520,6 @@ test('the join Subnet goes from two families to one: its nodes keep the address 
   assert.deepEqual(scene.stations('node-n1'), [`${String(before?.['macAddress'])} ${v4}`]);
   assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
   const fresh = bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });

@@ -30,7 +30,7 @@ function restored(scene: PodScene, pod: string, more: { readonly podUid?: string
 
 function static7(scene: PodScene, name: string): void {
   scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_address': ADDRESS } });
-  scene.bench.settle();
+  scene.bench.converge();
 }
 
 function said(scene: PodScene, name: string): string {
@@ -50,7 +50,7 @@ test("an IP object created by hand with a bound pod's address: both report it, t
   static7(scene, 'first');
   const station = scene.stations('first.shop');
   restored(scene, 'second');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
   assert.match(said(scene, 'second.shop'), /AddressConflict.*first\.shop/);
   assert.equal(reason(scene, 'first'), 'AddressConflict');
@@ -61,7 +61,7 @@ test("an IP object created by hand with a bound pod's address: both report it, t
       object,
     );
   scene.pod('second');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
   assert.deepEqual(scene.stations('first.shop'), station);
   assert.equal(reason(scene, 'second'), 'AddressConflict');
@@ -73,10 +73,10 @@ test('when the first claimant goes, the conflict of the other ends and its pod g
   static7(scene, 'first');
   restored(scene, 'second');
   scene.pod('second');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
-  scene.bench.vanish('pods', 'shop/first');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/first');
+  scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['second.shop']);
   assert.equal(scene.addressOf('shop/second'), ADDRESS);
   assert.equal(reason(scene, 'second'), 'Bound');
@@ -93,14 +93,14 @@ test('of two IP objects from a backup whose pods have no port, the first by crea
     restored(scene, 'young', { mac: '0a:00:00:00:00:02' });
     for (const pod of order) {
       scene.pod(pod);
-      if (order[0] === 'old') scene.bench.settle();
+      if (order[0] === 'old') scene.bench.converge();
     }
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(rowsWith(scene, ADDRESS), ['old.shop'], order.join());
     for (const name of ['old', 'young']) assert.match(said(scene, `${name}.shop`), /AddressConflict/);
     assert.equal(reason(scene, 'young'), 'AddressConflict');
     const fresh = scene.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0, 'a restart changes nothing');
   }
 });
@@ -108,7 +108,7 @@ test('of two IP objects from a backup whose pods have no port, the first by crea
 test('a bound younger claimant keeps its port when an older IP object appears', () => {
   const scene = new PodScene();
   restored(scene, 'old');
-  scene.bench.vanish('ips', 'old.shop');
+  scene.bench.removeByForce('ips', 'old.shop');
   static7(scene, 'young');
   const station = scene.stations('young.shop');
   const { ips } = scene.bench.world;
@@ -116,14 +116,14 @@ test('a bound younger claimant keeps its port when an older IP object appears', 
   const old = ips.peek('old.shop');
   assert.ok(old);
   ips.set('old.shop', { ...old, metadata: { ...old.metadata, creationTimestamp: '2020-01-01T00:00:00Z' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('old');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['young.shop']);
   assert.deepEqual(scene.stations('young.shop'), station);
   assert.equal(reason(scene, 'old'), 'AddressConflict');
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.deepEqual([fresh.writes, fresh.row('Logical_Switch_Port', 'young.shop')?.['addresses']], [0, station]);
 });
 
@@ -131,7 +131,7 @@ test('two bound claimants both stay, and report the conflict', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   scene.pod('second');
-  scene.bench.settle();
+  scene.bench.converge();
   const [mac, port] = ['0a:00:00:00:00:55', 'second.shop'];
   const row = [...scene.bench.northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === port);
   assert.ok(row);
@@ -146,7 +146,7 @@ test('two bound claimants both stay, and report the conflict', () => {
   scene.pod('second', {
     annotations: { ...scene.annotations('shop/second'), 'ovn.kubernetes.io/ip_address': ADDRESS, 'ovn.kubernetes.io/mac_address': mac },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop', 'second.shop']);
   for (const pod of ['first', 'second']) assert.equal(reason(scene, pod), 'AddressConflict', pod);
   for (const name of ['first.shop', 'second.shop']) assert.match(said(scene, name), /HeldTwice/);
@@ -160,14 +160,14 @@ test('of two IP objects that two controllers made for one address, the later one
     const scene = new PodScene();
     const uids = new Map(order.map((name) => [name, scene.pod(name).metadata.uid]));
     for (const name of ['old', 'young']) restored(scene, name, { podUid: uids.get(name) ?? '', mac: `0a:00:00:00:00:0${name.length}` });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/old'), ADDRESS);
     assert.match(scene.addressOf('shop/young') ?? '', /^10\.16\./);
     assert.notEqual(scene.addressOf('shop/young'), ADDRESS);
     assert.equal(scene.bench.object('ips', 'young.shop')?.spec['v4IpAddress'], scene.addressOf('shop/young'));
     for (const name of ['old.shop', 'young.shop']) assert.doesNotMatch(said(scene, name), /AddressConflict/);
     const fresh = scene.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
   }
 });
@@ -175,7 +175,7 @@ test('of two IP objects that two controllers made for one address, the later one
 test('one of them that has its port keeps it, though it is the later one; the other is given another', () => {
   const scene = new PodScene();
   scene.pod('bound');
-  scene.bench.settle();
+  scene.bench.converge();
   const held = scene.addressOf('shop/bound') ?? '';
   const { uid } = scene.pod('late', { node: '' }).metadata;
   restored(scene, 'late', { podUid: uid });
@@ -184,7 +184,7 @@ test('one of them that has its port keeps it, though it is the later one; the ot
   const late = ips.peek('late.shop');
   assert.ok(late);
   ips.set('late.shop', { ...late, metadata: { ...late.metadata, creationTimestamp: '2020-01-01T00:00:00Z' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/bound'), held);
   assert.notEqual(scene.addressOf('shop/late'), held);
   assert.match(scene.addressOf('shop/late') ?? '', /^10\.16\./);
@@ -195,7 +195,7 @@ test('a claimant whose pod requests the address waits for it', () => {
   static7(scene, 'first');
   const { uid } = scene.pod('second', { annotations: { 'ovn.kubernetes.io/ip_address': ADDRESS } }).metadata;
   restored(scene, 'second', { podUid: uid });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(reason(scene, 'second'), 'AddressConflict');
   assert.equal(scene.addressOf('shop/second'), ADDRESS, 'only what its own annotation asks');
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
@@ -208,7 +208,7 @@ test('two of one MAC: the later one without a port is given another MAC, and kee
     restored(scene, name, { podUid: uids[i] ?? '', mac: '0a:00:00:00:00:77' });
     scene.bench.edit('ips', `${name}.shop`, { ipAddress: `10.16.7.${i + 1}`, v4IpAddress: `10.16.7.${i + 1}` });
   }
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.stations('old.shop'), ['0a:00:00:00:00:77 10.16.7.1']);
   assert.match(String(scene.stations('young.shop')), / 10\.16\.7\.2$/);
   assert.doesNotMatch(String(scene.stations('young.shop')), /0a:00:00:00:00:77/);
@@ -220,7 +220,7 @@ test('a pod with an invalid Subnet also reports its conflict', () => {
   const keys = { allocated: 'true', logical_switch: 'side', ip_address: '10.1.0.4', mac_address: '0a:00:00:00:00:04' };
   const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
   for (const name of ['first', 'second']) scene.ownPort(scene.pod(name, { annotations }), 'side', '0a:00:00:00:00:04 10.1.0.4');
-  scene.bench.settle();
+  scene.bench.converge();
   for (const [name, other] of [
     ['first', 'second'],
     ['second', 'first'],
@@ -239,11 +239,11 @@ test('an IP object that is being deleted and still in use says so of a second ho
   static7(scene, 'first');
   scene.bench.delete('ips', 'first.shop');
   restored(scene, 'second');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
   assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
-  scene.bench.vanish('ips', 'second.shop');
-  scene.bench.settle();
+  scene.bench.removeByForce('ips', 'second.shop');
+  scene.bench.converge();
   assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
   assert.doesNotMatch(said(scene, 'first.shop'), /AddressConflict/);
 });

@@ -43,7 +43,7 @@ function scene(tenancy: 'open' | 'namespaced'): PodScene {
       spec: { subnet: 'ovn-default', v4ip: `10.16.200.${i + 10}`, namespace: 'shop' },
     });
   }
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -54,7 +54,7 @@ for (const tenancy of ['open', 'namespaced'] as const)
       made.pod('full', { annotations: { [key]: most } });
       made.pod('over', { annotations: { [key]: over } });
       made.pod('runs');
-      made.bench.settle();
+      made.bench.converge();
       assert.match(made.addressOf('shop/full') ?? '', /^10\.16\./, made.bench.condition('pods', 'shop/full', BOUND)?.message);
       const refused = made.bench.condition('pods', 'shop/over', BOUND);
       assert.deepEqual([refused?.status, refused?.reason], ['False', 'InvalidAnnotation'], refused?.message);
@@ -71,7 +71,7 @@ for (const tenancy of ['open', 'namespaced'] as const)
       ];
       const before = rows();
       made.pod('runs', { annotations: { ...made.annotations('shop/runs'), [key]: over } });
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual(rows(), before);
       assert.match(made.bench.condition('pods', 'shop/runs', BOUND)?.message ?? '', told);
       assert.match(made.addressOf('shop/runs') ?? '', /^10\.16\./);
@@ -82,18 +82,18 @@ test('the limit of interfaces is for both annotations together', () => {
   const made = scene('open');
   const both = { 'v1.multus-cni.io/default-network': 'n32', [NETWORKS]: many(32, (i) => `n${i}`) };
   made.pod('a', { annotations: both });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('pods', 'shop/a', BOUND)?.message ?? '', /asks for 33 interfaces/);
 });
 
 test('a pod that has as many interfaces as it may keeps them when it asks for more, and is given none', () => {
   const made = scene('open');
   made.pod('a', { annotations: { [NETWORKS]: many(32, (i) => `n${i}`) } });
-  made.bench.settle();
+  made.bench.converge();
   const ips = made.bench.keys('ips');
   assert.equal(ips.filter((name) => name.startsWith('a.shop.')).length, 32);
   made.pod('a', { annotations: { ...made.annotations('shop/a'), [NETWORKS]: many(33, (i) => `n${i}`) } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.keys('ips'), ips);
 });
 
@@ -103,7 +103,7 @@ test('a value that is too long is refused whatever it says, and a value that not
   made.pod('b', { annotations: { [`${KEY}/north_gateway`]: 'x'.repeat(64 * 1024 + 1) } });
   made.pod('c', { annotations: { [`${KEY}/port_security`]: ' '.repeat(64 * 1024 + 1) } });
   made.pod('d', { annotations: { 'example.org/notes': 'x'.repeat(100_000), [`${KEY}/mirror`]: 'x'.repeat(100_000) } });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('pods', 'shop/a', BOUND)?.message ?? '', /has 12000 items; it has at most 64 addresses/);
   for (const pod of ['b', 'c'])
     assert.match(made.bench.condition('pods', `shop/${pod}`, BOUND)?.message ?? '', /has 65537 characters; .* at most 65536 characters/);
@@ -113,13 +113,13 @@ test('a value that is too long is refused whatever it says, and a value that not
 test('of very many interfaces that a pod says are allocated, those that it cannot have are not read, and not taken off one by one', () => {
   const made = scene('open');
   made.pod('a', { annotations: { [NETWORKS]: 'n0,n1' } });
-  made.bench.settle();
+  made.bench.converge();
   const ips = made.bench.keys('ips');
   const junk = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`a${i}.b.kubernetes.io/allocated`, 'true']));
   const before = made.bench.world.pods.get('shop/a')?.metadata.annotations ?? {};
   made.pod('a', { annotations: { ...junk, ...before } });
   const writes = made.bench.writes;
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.keys('ips'), ips);
   assert.equal(made.annotations('shop/a')['n0.shop.kubernetes.io/allocated'], 'true');
   assert.equal(made.annotations('shop/a')['ovn.kubernetes.io/allocated'], 'true');
@@ -141,7 +141,7 @@ test('of an attached network a false claim among very many is a request: it is g
   const claim = { 'n0.shop.kubernetes.io/allocated': 'true', 'n0.shop.kubernetes.io/ip_address': '10.100.0.9' };
   for (const name of ['first', 'second']) {
     made.pod(name, { annotations: { [NETWORKS]: 'n0', ...junk, ...claim } });
-    made.bench.settle();
+    made.bench.converge();
   }
   assert.equal(made.bench.object('ips', 'first.shop.n0.shop')?.spec['ipAddress'], '10.100.0.9');
   assert.equal(made.annotations('shop/first')['n0.shop.kubernetes.io/allocated'], 'true');

@@ -11,9 +11,9 @@ function scene(annotations: Readonly<Record<string, string>> = {}): PodScene {
   made.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   made.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20..10.1.0.30'] } });
   made.bench.put('vips', { metadata: { name: 'shared' }, spec: { subnet: 'net', v4ip: '10.1.0.40' } });
-  made.bench.settle();
+  made.bench.converge();
   made.pod('web', { annotations });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -24,7 +24,7 @@ function annotate({ bench }: PodScene, annotations: Readonly<Record<string, stri
     value === undefined ? [] : [[key, value] as const],
   );
   bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations: Object.fromEntries(all) } });
-  bench.settle();
+  bench.converge();
 }
 
 const [KEPT, NEXT] = ['a running pod keeps its address, and this counts for the next pod', 'kubectl delete pod -n shop web'];
@@ -57,7 +57,7 @@ for (const [key, value, right] of [
     assert.equal(bench.events.filter(({ reason }) => reason === 'AddressKept').length, 1);
     assert.equal(made.addressOf('shop/web'), '10.1.0.2');
     const fresh = bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
     annotate(made, { [key]: right });
     assert.equal(bench.condition('pods', 'shop/web', BOUND)?.reason, 'Bound');
@@ -82,18 +82,18 @@ test('the next pod gets the address of a recreated Vip; the pod before keeps its
   const made = scene({ [VIP]: 'shared' });
   const { bench } = made;
   assert.equal(made.addressOf('shop/web'), '10.1.0.40');
-  bench.vanish('vips', 'shared');
+  bench.removeByForce('vips', 'shared');
   bench.put('vips', { metadata: { name: 'shared' }, spec: { subnet: 'net', v4ip: '10.1.0.41' } });
-  bench.settle();
+  bench.converge();
   made.pod('next', { annotations: { [VIP]: 'shared' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual([made.addressOf('shop/web'), made.addressOf('shop/next')], ['10.1.0.40', '10.1.0.41']);
   const { reason, message } = bench.condition('pods', 'shop/web', BOUND) ?? {};
   assert.equal(reason, 'AddressKept');
   assert.match(message ?? '', /"shared" is not in effect: it has 10\.1\.0\.40 of Subnet net/);
   assert.equal(bench.condition('pods', 'shop/next', BOUND), undefined);
   const fresh = bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
@@ -101,7 +101,7 @@ test('a pod that has its address and is then annotated with a Vip does not keep 
   const made = scene();
   annotate(made, { [VIP]: 'shared' });
   made.pod('next', { annotations: { [VIP]: 'shared' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual([made.addressOf('shop/web'), made.addressOf('shop/next')], ['10.1.0.2', '10.1.0.40']);
   assert.equal(made.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressKept');
 });
@@ -121,7 +121,7 @@ test('the pod of an ordinal is judged by its own item of the list; the next pod 
   const made = scene();
   made.statefulSet('db', 2);
   for (const name of ['db-0', 'db-1']) made.pod(name, { statefulSet: 'db', annotations: { [POOL]: '10.1.0.60,10.1.0.61' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(
     ['shop/db-0', 'shop/db-1'].map((pod) => made.addressOf(pod)),
     ['10.1.0.60', '10.1.0.61'],
@@ -133,7 +133,7 @@ test('the pod of an ordinal is judged by its own item of the list; the next pod 
     ...pod,
     metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [POOL]: '10.1.0.60,10.1.0.62' } },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(
     made.bench.condition('pods', 'shop/db-1', BOUND)?.message ?? '',
     /it has 10\.1\.0\.61 of Subnet net; .* and so does the next pod unless its template requests others; kiln explain pod db-1 -n shop$/,

@@ -27,10 +27,10 @@ function tenants(): PodScene {
   scene.namespace('mallory');
   scene.subnet('red', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
   scene.subnet('green', { cidrBlock: '10.2.0.0/24', namespaces: ['mallory'] });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('victim');
   scene.pod('liar', { namespace: 'mallory', annotations: own({ logical_switch: 'nosuch' }) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/victim'), '10.1.0.2');
   return scene;
 }
@@ -48,17 +48,17 @@ test("a pod that says it was given another tenant's address, or its MAC, has no 
   const mac = scene.annotations('shop/victim')['ovn.kubernetes.io/mac_address'] ?? '';
   const before = scene.stations('victim.shop');
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'red', ip: '10.1.0.2', mac }) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(ofLiar(scene), [undefined, undefined]);
   assert.deepEqual(scene.stations('victim.shop'), before);
   assert.equal(scene.bench.condition('pods', 'mallory/liar', BOUND)?.reason, 'AddressConflict');
   assert.equal(scene.annotations('mallory/liar')['ovn.kubernetes.io/allocated'], undefined, 'agents on the node act on it');
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'red', ip: '10.1.0.77', mac }) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'mallory/liar', BOUND)?.reason, 'AddressConflict', 'its MAC');
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'red', ip: '10.1.0.2', mac }) });
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.row('Logical_Switch_Port', 'liar.mallory'), undefined);
   assert.deepEqual(fresh.row('Logical_Switch_Port', 'victim.shop')?.['addresses'], before);
 });
@@ -68,7 +68,7 @@ test('an unproven claim of a free address is a request, with all rules of reques
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'green', ip: '10.2.0.9' }) });
   scene.pod('greedy', { namespace: 'mallory', annotations: lies({ subnet: 'green', ip: '10.2.0.1' }) });
   scene.pod('lost', { namespace: 'mallory', annotations: lies({ subnet: 'gone', ip: '10.2.0.11' }) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(scene.stations('liar.mallory')), / 10\.2\.0\.9$/);
   assert.equal(scene.bench.object('ips', 'liar.mallory')?.spec['ipAddress'], '10.2.0.9');
   assert.equal(scene.stations('greedy.mallory'), undefined, 'the gateway');
@@ -103,7 +103,7 @@ test('no pod has an address of the join Subnet, whichever way it asks for one', 
   scene.pod('web', { namespace: 'claimed' });
   for (const start of [() => scene.bench, () => scene.bench.restarted()]) {
     const bench = start();
-    bench.settle();
+    bench.converge();
     for (const port of [...Object.keys(ways).map((name) => `${name}.mallory`), 'web.claimed'])
       assert.doesNotMatch(String(bench.row('Logical_Switch_Port', port)?.['addresses']), /100\.64\./, port);
     assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'], node);
@@ -119,7 +119,7 @@ test("a port that a pod has in the join Subnet goes: what was taken before the r
     'join',
     '0a:00:00:00:00:07 100.64.0.2',
   );
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     stationsOfAll(scene).filter((text) => text.includes('0a:00:00:00:00:07')),
     [],
@@ -129,13 +129,13 @@ test("a port that a pod has in the join Subnet goes: what was taken before the r
 test('a bound pod that claims another address keeps its own, and does not block requests for the other', () => {
   const scene = tenants();
   scene.pod('liar', { namespace: 'mallory', annotations: {} });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = scene.stations('liar.mallory');
   assert.match(String(before), / 10\.2\.0\.2$/);
   const said = scene.annotations('mallory/liar');
   scene.pod('liar', { namespace: 'mallory', annotations: { ...said, ...lies({ subnet: 'red', ip: '10.1.0.3' }) } });
   scene.pod('next', { annotations: own({ ip_address: '10.1.0.3' }) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.stations('liar.mallory'), before);
   assert.equal(scene.addressOf('mallory/liar'), '10.2.0.2');
   assert.match(String(scene.stations('next.shop')), / 10\.1\.0\.3$/);
@@ -145,12 +145,12 @@ test('of a pod that is bound, its IP object and its port row each prove it alone
   for (const gone of ['ip', 'row', 'both'] as const) {
     const scene = tenants();
     const before = scene.stations('victim.shop');
-    if (gone !== 'row') scene.bench.vanish('ips', 'victim.shop');
+    if (gone !== 'row') scene.bench.removeByForce('ips', 'victim.shop');
     const [[port] = []] = [...scene.bench.northbound.table('Logical_Switch_Port')].filter(([, row]) => row['name'] === 'victim.shop');
     assert.ok(port !== undefined);
     if (gone !== 'ip') scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', port));
     const bench = scene.bench.restarted();
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.row('Logical_Switch_Port', 'victim.shop')?.['addresses'], before, gone);
     assert.equal(bench.object('ips', 'victim.shop')?.spec['ipAddress'], '10.1.0.2', gone);
   }
@@ -159,12 +159,12 @@ test('of a pod that is bound, its IP object and its port row each prove it alone
 test('an unproven claim fails if another claimant has the address', () => {
   const scene = tenants();
   const annotations = scene.annotations('shop/victim');
-  scene.bench.vanish('pods', 'shop/victim');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/victim');
+  scene.bench.converge();
   scene.pod('next', { annotations: own({ ip_address: '10.1.0.2' }) });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('victim', { annotations });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(scene.stations('next.shop')), / 10\.1\.0\.2$/);
   assert.equal(scene.stations('victim.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/victim', BOUND)?.reason, 'AddressConflict');
@@ -179,9 +179,9 @@ test("legacy annotations are proven if the pod's IP object and the port row of i
     const scene = tenants();
     // A Subnet that its namespace may not name for a new pod: it is being deleted.
     scene.subnet('old', { cidrBlock: '10.5.0.0/24' });
-    scene.bench.settle();
+    scene.bench.converge();
     scene.pod('anchor', { annotations: own({ logical_switch: 'old' }) });
-    scene.bench.settle();
+    scene.bench.converge();
     scene.bench.delete('subnets', 'old');
     const mac = '0a:00:00:00:00:59';
     scene.pod('taken', { annotations: lies({ subnet: 'old', ip: '10.5.0.9', mac }) });
@@ -199,7 +199,7 @@ test("legacy annotations are proven if the pod's IP object and the port row of i
       const parent = { table: 'Logical_Switch', uuid: home ?? '', column: 'ports' };
       world.rows.apply(northbound, northbound.insert('Logical_Switch_Port', '30000000-0000-4000-8000-000000000001', row, parent));
     }
-    scene.bench.settle();
+    scene.bench.converge();
     const owner = scene.externalIds('Logical_Switch_Port', 'taken.shop')['kiln.io/owner'];
     assert.equal(owner, granted ? 'pod/shop/taken' : undefined, left);
     assert.equal(scene.bench.condition('pods', 'shop/taken', BOUND)?.status, granted ? undefined : 'False', left);

@@ -6,7 +6,7 @@ function scene(): PodScene {
   const made = new PodScene();
   made.subnet('net', { cidrBlock: '10.50.0.0/24,fd50::/112', namespaces: ['shop'] });
   made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net', namespace: 'shop', v4ip: '10.50.0.100', v6ip: 'fd50::100' } });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -23,29 +23,29 @@ test('what a port may send from beside its own addresses leaves a distributed Su
   const made = scene();
   made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
   made.pod('b', { annotations: { 'ovn.kubernetes.io/port_vips': '10.50.0.101,10.9.9.9,0.0.0.0/0' } });
-  made.bench.settle();
+  made.bench.converge();
   const node = made.bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'];
   assert.deepEqual(sets(made), [['net.n1.further_ip4', ['10.50.0.100', '10.50.0.101']]]);
   // IPv6 has no node for its way out: the join Subnet of the scene has IPv4 alone.
   assert.deepEqual(policies(made), [[29000, 'ip4.src == $net.n1.further_ip4', [node]]]);
   made.bench.delete('pods', 'shop/a');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(sets(made), [['net.n1.further_ip4', ['10.50.0.101']]]);
   made.bench.delete('pods', 'shop/b');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual([sets(made), policies(made)], [[], []]);
 });
 
 test('a centralized Subnet, and a pod with a gateway of its own, need none', () => {
   const made = scene();
   made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1', 'ovn.kubernetes.io/north_gateway': '10.50.0.9' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(sets(made), []);
   made.pod('b', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.notDeepEqual(sets(made), []);
   made.bench.edit('subnets', 'net', { gatewayType: 'centralized', gatewayNode: 'n1' });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual([sets(made), policies(made)], [[], []]);
 });
 
@@ -61,6 +61,6 @@ test('a pod whose annotations say that it is in the Subnet, and that has no port
       'other.else.kubernetes.io/logical_switch': 'net',
     },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(sets(made), []);
 });

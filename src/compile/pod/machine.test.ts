@@ -11,7 +11,7 @@ function scene(settings: ConstructorParameters<typeof PodScene>[0] = {}, annotat
   made.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { addresses: [{ type: 'InternalIP', address: '192.168.1.12' }] } });
   made.machine('vm');
   made.pod('virt-launcher-vm-a', { machine: 'vm', annotations, spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -43,15 +43,15 @@ test('a launcher bears the name of its machine', () => {
   assert.deepEqual(made.stations('vm.shop'), [`${String(ip?.spec['macAddress'])} ${made.addressOf('shop/virt-launcher-vm-a')}`]);
   assert.equal(made.bench.object('ips', 'virt-launcher-vm-a.shop'), undefined);
   const fresh = made.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
 test('without the setting a launcher is a pod like others', () => {
   const made = scene({ keepVmIp: false });
   assert.equal(made.bench.object('ips', 'virt-launcher-vm-a.shop')?.spec['podType'], '');
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.converge();
   assert.equal(using(made), 0n);
 });
 
@@ -62,21 +62,21 @@ test('a stopped machine retains address, MAC and port, over a restart of the con
     const row = uidOfRow(made, 'vm.shop');
     const pod = 'shop/virt-launcher-vm-a';
     const address = made.addressOf(pod);
-    if (end === 'gone') made.bench.vanish('pods', pod);
+    if (end === 'gone') made.bench.removeByForce('pods', pod);
     else ended(made, 'virt-launcher-vm-a', end);
-    made.bench.vanish('virtualmachineinstances', 'shop/vm');
-    made.bench.settle();
+    made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
+    made.bench.converge();
     assert.deepEqual(facts(made), before, end);
     assert.deepEqual(made.bench.row('Port_Group', 'node.n1')?.['ports'], []);
 
     const fresh = made.bench.restarted();
     fresh.put('pods', { metadata: { name: 'thief', namespace: 'shop' }, spec: { nodeName: 'n1' } });
-    fresh.settle();
+    fresh.converge();
     assert.notEqual(fresh.object('pods', 'shop/thief')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
-    made.bench.vanish('pods', pod);
+    made.bench.removeByForce('pods', pod);
     made.bench.put('virtualmachineinstances', { metadata: { name: 'vm', namespace: 'shop' }, spec: {} });
     made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2' });
-    made.bench.settle();
+    made.bench.converge();
     assert.deepEqual(facts(made), before, `${end}, started again`);
     assert.equal(uidOfRow(made, 'vm.shop'), row);
     assert.equal(made.addressOf('shop/virt-launcher-vm-b'), address);
@@ -86,15 +86,15 @@ test('a stopped machine retains address, MAC and port, over a restart of the con
 
 test('with the machine go address and port, in whatever order machine, instance and pod go', () => {
   const deletions = [
-    ({ bench }: PodScene): void => bench.vanish('virtualmachines', 'shop/vm'),
-    ({ bench }: PodScene): void => bench.vanish('virtualmachineinstances', 'shop/vm'),
-    ({ bench }: PodScene): void => bench.vanish('pods', 'shop/virt-launcher-vm-a'),
+    ({ bench }: PodScene): void => bench.removeByForce('virtualmachines', 'shop/vm'),
+    ({ bench }: PodScene): void => bench.removeByForce('virtualmachineinstances', 'shop/vm'),
+    ({ bench }: PodScene): void => bench.removeByForce('pods', 'shop/virt-launcher-vm-a'),
   ];
   for (const order of ['012', '021', '102', '120', '201', '210']) {
     const made = scene();
     for (const [i, step] of order.split('').entries()) {
       deletions[Number(step)]?.(made);
-      made.bench.settle();
+      made.bench.converge();
       if (i < 2) assert.notEqual(made.stations('vm.shop'), undefined, `${order}: while one of them is there`);
     }
     assert.deepEqual([facts(made), using(made)], [[undefined, undefined, undefined], 0n], order);
@@ -103,13 +103,13 @@ test('with the machine go address and port, in whatever order machine, instance 
 
 test("deletion of a stopped machine's IP object frees the address, and the machine gets another one", () => {
   const made = scene();
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.converge();
   made.bench.delete('ips', 'vm.shop');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual([facts(made), using(made)], [[undefined, undefined, undefined], 0n]);
   made.pod('virt-launcher-vm-b', { machine: 'vm' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ips', 'vm.shop')?.spec['v4IpAddress'], made.addressOf('shop/virt-launcher-vm-b'));
 });
 
@@ -119,23 +119,23 @@ test('a machine that is being deleted gives its address up when its pod is gone'
     metadata: { name: 'vm', namespace: 'shop', finalizers: ['kubevirt.io/virtualMachineControllerFinalize'] },
   });
   made.bench.delete('virtualmachines', 'shop/vm');
-  made.bench.vanish('virtualmachineinstances', 'shop/vm');
-  made.bench.settle();
+  made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
+  made.bench.converge();
   assert.notEqual(made.stations('vm.shop'), undefined, 'while its pod runs');
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.converge();
   assert.deepEqual(facts(made), [undefined, undefined, undefined]);
 });
 
 test('a machine recreated while it was stopped gets an address of its own', () => {
   const made = scene();
   const first = made.bench.object('ips', 'vm.shop')?.metadata.uid;
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.vanish('virtualmachines', 'shop/vm');
-  made.bench.vanish('virtualmachineinstances', 'shop/vm');
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.removeByForce('virtualmachines', 'shop/vm');
+  made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
   made.machine('vm');
   made.pod('virt-launcher-vm-b', { machine: 'vm' });
-  made.bench.settle();
+  made.bench.converge();
   assert.notEqual(made.bench.object('ips', 'vm.shop')?.metadata.uid, first);
   assert.deepEqual(made.stations('vm.shop'), [
     `${String(made.bench.object('ips', 'vm.shop')?.spec['macAddress'])} ${made.addressOf('shop/virt-launcher-vm-b')}`,
@@ -145,7 +145,7 @@ test('a machine recreated while it was stopped gets an address of its own', () =
 function migrating(): PodScene {
   const made = scene();
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -154,7 +154,7 @@ test('in a live migration two pods share one address and one port, and it is fre
   const before = facts(made);
   const row = uidOfRow(made, 'vm.shop');
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(facts(made), before);
   assert.equal(using(made), 1n);
   for (const pod of ['shop/virt-launcher-vm-a', 'shop/virt-launcher-vm-b']) {
@@ -169,25 +169,25 @@ test('in a live migration two pods share one address and one port, and it is fre
   });
   assert.deepEqual(checkInvariants({ world: made.bench.world, plan: { rows: [], objects: [] } }), []);
   const fresh = made.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 
   ended(made, 'virt-launcher-vm-a', 'Succeeded');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(facts(made), before, 'the source has completed');
   assert.equal(made.bench.object('ips', 'vm.shop')?.spec['nodeName'], 'n2');
   assert.deepEqual(made.bench.map('Logical_Switch_Port', 'vm.shop', 'options'), {});
   assert.deepEqual(made.bench.row('Port_Group', 'node.n1')?.['ports'], []);
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.converge();
   assert.deepEqual([facts(made), uidOfRow(made, 'vm.shop'), using(made)], [before, row, 1n], 'the source is gone');
 
-  made.bench.vanish('virtualmachines', 'shop/vm');
-  made.bench.vanish('virtualmachineinstances', 'shop/vm');
-  made.bench.settle();
+  made.bench.removeByForce('virtualmachines', 'shop/vm');
+  made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
+  made.bench.converge();
   assert.deepEqual(facts(made), before, 'while its pod runs');
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-b');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-b');
+  made.bench.converge();
   assert.equal(using(made), 0n);
 });
 
@@ -195,9 +195,9 @@ test('a migration that is aborted leaves the source untouched', () => {
   for (const end of ['gone', 'Failed'] as const) {
     const made = migrating();
     const before = facts(made);
-    if (end === 'gone') made.bench.vanish('pods', 'shop/virt-launcher-vm-b');
+    if (end === 'gone') made.bench.removeByForce('pods', 'shop/virt-launcher-vm-b');
     else ended(made, 'virt-launcher-vm-b', 'Failed');
-    made.bench.settle();
+    made.bench.converge();
     assert.deepEqual(facts(made), before);
     assert.equal(made.externalIds('Logical_Switch_Port', 'vm.shop')['kiln.io/owner'], 'pod/shop/virt-launcher-vm-a');
     assert.deepEqual(made.bench.map('Logical_Switch_Port', 'vm.shop', 'options'), {});
@@ -217,8 +217,8 @@ test('source and target that go in either order, machine first or last, leave no
     const made = migrating();
     for (const name of order) {
       const [resource, key] = name.split(' ') as ['pods', string];
-      made.bench.vanish(resource, key);
-      made.bench.settle();
+      made.bench.removeByForce(resource, key);
+      made.bench.converge();
     }
     assert.deepEqual([facts(made), using(made)], [[undefined, undefined, undefined], 0n], order.join(', '));
   }
@@ -244,14 +244,14 @@ test('attached networks of a machine are kept while it is stopped, and go when i
   made.machine('vm', template);
   const input = { machine: 'vm', annotations: { [NETWORKS]: '[{"name":"fast","namespace":"shop","interface":"pod37a8eec1ce1"}]' } };
   made.pod('virt-launcher-vm-a', input);
-  made.bench.settle();
+  made.bench.converge();
   const station = made.stations('vm.shop.fast.shop.ovn');
   assert.ok(station);
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
+  made.bench.converge();
   assert.deepEqual(made.stations('vm.shop.fast.shop.ovn'), station);
   made.bench.edit('virtualmachines', 'shop/vm', { template: {} });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.stations('vm.shop.fast.shop.ovn'), undefined);
   assert.notEqual(made.stations('vm.shop'), undefined);
 });
@@ -261,7 +261,7 @@ test('an interface that only the target of a migration has is made before the mi
   made.attachment('shop/fast', 'kube-ovn');
   made.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.shop.ovn' });
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job', [NETWORKS]: 'fast' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.annotations('shop/virt-launcher-vm-b')['fast.shop.ovn.kubernetes.io/allocated'], 'true');
   assert.equal(made.annotations('shop/virt-launcher-vm-b')['ovn.kubernetes.io/allocated'], 'true');
   assert.equal(made.annotations('shop/virt-launcher-vm-a')['fast.shop.ovn.kubernetes.io/allocated'], undefined);
@@ -270,7 +270,7 @@ test('an interface that only the target of a migration has is made before the mi
 test('the target of a migration reports what the source waits for', () => {
   const made = scene({}, { [NETWORKS]: 'shop/nowhere' });
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   const told = (pod: string): readonly (string | undefined)[] => {
     const one = made.bench.condition('pods', pod, 'kiln.io/NetworkBound');
     return [one?.status, one?.reason, one?.message];
@@ -285,12 +285,12 @@ test('the target of a migration reports what the source waits for', () => {
 test('a machine that is declared in another Subnet while it is stopped moves there', () => {
   const made = scene();
   made.subnet('red', { cidrBlock: '10.40.0.0/24' });
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
   made.bench.edit('virtualmachines', 'shop/vm', { template: { metadata: { annotations: { 'ovn.kubernetes.io/logical_switch': 'red' } } } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(using(made), 0n);
   made.pod('virt-launcher-vm-b', { machine: 'vm', annotations: { 'ovn.kubernetes.io/logical_switch': 'red' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/virt-launcher-vm-b'), '10.40.0.2');
   assert.equal(made.bench.keys('ips').filter((name) => name.startsWith('vm.')).length, 1);
 });
@@ -301,21 +301,21 @@ test('a machine that is given another address by name gives the old one up: at o
   const declare = (address: string): void => {
     made.bench.edit('virtualmachines', 'shop/vm', { template: { metadata: { annotations: named(address) } } });
   };
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
   declare('10.16.0.50');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(using(made), 0n);
   made.pod('virt-launcher-vm-b', { machine: 'vm', annotations: named('10.16.0.50') });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.50$/);
   declare('10.16.0.51');
   made.pod('virt-launcher-vm-c', { machine: 'vm', node: 'n2', annotations: { ...named('10.16.0.51'), [MIGRATION]: 'job' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/virt-launcher-vm-c'), '10.16.0.50', 'a machine that moves keeps what it has');
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-b');
-  made.bench.vanish('pods', 'shop/virt-launcher-vm-c');
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-b');
+  made.bench.removeByForce('pods', 'shop/virt-launcher-vm-c');
   made.pod('virt-launcher-vm-d', { machine: 'vm', annotations: named('10.16.0.51') });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.51$/);
   assert.equal(using(made), 1n);
 });

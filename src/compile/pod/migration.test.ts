@@ -14,7 +14,7 @@ function scene(): PodScene {
     made.bench.put('nodes', { metadata: { name }, spec: {}, status: { addresses: [{ type: 'InternalIP', address: `192.168.1.2${i}` }] } });
   made.machine('vm');
   made.pod('a', { machine: 'vm', spec: { restartPolicy: 'Never' } });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -48,7 +48,7 @@ interface Seen {
 /** All reports, once converged: one address has one object, one port and no conflict, and a new controller writes nothing. */
 function seen(made: PodScene, address: string | undefined): Seen {
   const { bench } = made;
-  bench.settle();
+  bench.converge();
   assert.equal(bench.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
   assert.deepEqual(
     bench.keys('ips').filter((name) => name.startsWith('vm.')),
@@ -61,7 +61,7 @@ function seen(made: PodScene, address: string | undefined): Seen {
     assert.equal(bench.condition('pods', pod, 'kiln.io/NetworkBound'), undefined, pod);
   }
   const fresh = bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0, 'a controller that starts now');
   const lead = made.externalIds('Logical_Switch_Port', PORT)['kiln.io/owner']?.replace('pod/shop/', '') ?? '';
   return { options: bench.map('Logical_Switch_Port', PORT, 'options'), lead, node: bench.object('ips', PORT)?.spec['nodeName'] };
@@ -89,7 +89,7 @@ test('it succeeds: both chassis until then, then the target leads, while the sou
   assert.deepEqual(seen(made, address), { options: only('n2'), ...atTarget });
   ended(made, 'a', 'Succeeded');
   assert.deepEqual(seen(made, address), { options: only('n2'), ...atTarget });
-  made.bench.vanish('pods', 'shop/a');
+  made.bench.removeByForce('pods', 'shop/a');
   assert.deepEqual(seen(made, address), { options: {}, ...atTarget });
   assert.deepEqual(made.bench.row('Port_Group', 'node.n1')?.['ports'], []);
   assert.deepEqual(made.bench.row('Port_Group', 'node.n2')?.['ports'], [`Logical_Switch_Port/${PORT}`]);
@@ -105,9 +105,9 @@ test('failed or aborted: the address stays with the source, whose chassis the po
     migration(made, 'move', 'Failed');
     if (end !== 'alive') ended(made, 'b', end);
     assert.deepEqual(seen(made, address), { options: only('n1'), ...atSource }, end);
-    made.bench.vanish('virtualmachineinstancemigrations', 'shop/move');
+    made.bench.removeByForce('virtualmachineinstancemigrations', 'shop/move');
     if (end !== 'alive') assert.deepEqual(seen(made, address).lead, 'a');
-    made.bench.vanish('pods', 'shop/b');
+    made.bench.removeByForce('pods', 'shop/b');
     assert.deepEqual(seen(made, address), { options: {}, ...atSource });
     assert.deepEqual(made.bench.row('Port_Group', 'node.n2')?.['ports'], []);
   }
@@ -141,10 +141,10 @@ test('one move after the other: each target is the next source', () => {
     assert.deepEqual(seen(made, address), { options: only(to), lead: pod, node: to });
     ended(made, from, 'Succeeded');
     seen(made, address);
-    if (job === 'first') made.bench.vanish('pods', 'shop/a');
+    if (job === 'first') made.bench.removeByForce('pods', 'shop/a');
   }
-  made.bench.vanish('virtualmachineinstancemigrations', 'shop/first');
-  made.bench.vanish('pods', 'shop/b');
+  made.bench.removeByForce('virtualmachineinstancemigrations', 'shop/first');
+  made.bench.removeByForce('pods', 'shop/b');
   assert.deepEqual(seen(made, address), { options: {}, lead: 'c', node: 'n3' });
 });
 
@@ -167,7 +167,7 @@ test('when the migration is gone its instance says how it ended; one of another 
   migration(made, 'move', 'Running');
   const uid = uidOf(made, 'move');
   target(made, 'b', 'n2', 'move');
-  made.bench.vanish('virtualmachineinstancemigrations', 'shop/move');
+  made.bench.removeByForce('virtualmachineinstancemigrations', 'shop/move');
   assert.deepEqual(seen(made, address), { options: both, ...atSource }, 'pods alone');
   migration(made, 'move', 'Failed');
   assert.notEqual(uidOf(made, 'move'), uid);
@@ -192,13 +192,13 @@ function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; re
   made.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   made.machine('vm');
   made.pod('a', { machine: 'vm' });
-  bench.settle();
+  bench.converge();
   const before = made.stations(PORT);
   assert.match(String(before), / 10\.40\.0\.2$/);
   if (targetComes === 'before') target(made, 'b', 'n2', 'move', '');
-  bench.settle();
+  bench.converge();
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   if (targetComes === 'after') target(made, 'b', 'n2', 'move', '');
   const settled = (): void => {
     do assert.deepEqual(made.stations(PORT), before);
@@ -214,19 +214,19 @@ test('a machine whose source is about to end when its target comes keeps its por
   const ending = { ...metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
   bench.put('pods', { metadata: ending, spec });
   settled();
-  bench.vanish('pods', 'shop/a');
+  bench.removeByForce('pods', 'shop/a');
   settled();
   assert.deepEqual([made.addressOf('shop/b'), bench.keys('subnets').includes('red')], ['10.40.0.2', true]);
-  bench.vanish('virtualmachines', 'shop/vm');
-  bench.vanish('virtualmachineinstances', 'shop/vm');
-  bench.vanish('pods', 'shop/b');
-  bench.settle();
+  bench.removeByForce('virtualmachines', 'shop/vm');
+  bench.removeByForce('virtualmachineinstances', 'shop/vm');
+  bench.removeByForce('pods', 'shop/b');
+  bench.converge();
   assert.deepEqual([made.stations(PORT), bench.object('subnets', 'red')], [undefined, undefined]);
 });
 
 test('a machine whose source pod is recreated keeps its port in a Subnet that is being deleted, where its target has it', () => {
   const { made, settled } = leaving('before');
-  made.bench.vanish('pods', 'shop/a');
+  made.bench.removeByForce('pods', 'shop/a');
   made.pod('a', { machine: 'vm' });
   settled();
   assert.deepEqual([made.addressOf('shop/a'), made.addressOf('shop/b')], ['10.40.0.2', '10.40.0.2']);
@@ -237,18 +237,18 @@ test('a machine that is stopped during a migration keeps its address and has no 
   const station = made.stations(PORT);
   migration(made, 'move', 'Running');
   target(made, 'b', 'n2', 'move');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.map('Logical_Switch_Port', PORT, 'options'), both);
-  for (const pod of ['shop/a', 'shop/b']) made.bench.vanish('pods', pod);
-  made.bench.vanish('virtualmachineinstances', 'shop/vm');
-  made.bench.settle();
+  for (const pod of ['shop/a', 'shop/b']) made.bench.removeByForce('pods', pod);
+  made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
+  made.bench.converge();
   assert.deepEqual([made.stations(PORT), made.bench.map('Logical_Switch_Port', PORT, 'options')], [station, {}]);
 });
 
 test('activation_strategy: the port of that interface is silent on its node until it announces itself; without the annotation it is not', () => {
   const made = new PodScene();
   made.pod('web', { annotations: { 'ovn.kubernetes.io/activation_strategy': 'rarp' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.map('Logical_Switch_Port', 'web.shop', 'options'), {
     'requested-chassis': 'n1,n1',
     'activation-strategy': 'rarp',
@@ -262,6 +262,6 @@ test('activation_strategy: the port of that interface is silent on its node unti
     Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.endsWith('activation_strategy')),
   );
   made.bench.put('pods', { metadata: { ...metadata, annotations }, spec });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.map('Logical_Switch_Port', 'web.shop', 'options'), {});
 });

@@ -12,14 +12,14 @@ function late(pods: Readonly<Record<string, PodInput>>, policy?: string): PodSce
   if (policy !== undefined) say(scene, policy);
   scene.statefulSet('db', 1);
   for (const [name, input] of Object.entries(pods)) scene.pod(name, input);
-  scene.bench.settle();
+  scene.bench.converge();
   claim(scene);
   return scene;
 }
 
 function claim(scene: PodScene): void {
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
 }
 
 function say(scene: PodScene, policy: string): void {
@@ -49,11 +49,11 @@ test('a Subnet that claims a namespace later makes its pods misbound: condition 
   assert.deepEqual(eventsOf(scene, 'Misbound').toSorted(), ['pods/shop/db', 'pods/shop/web']);
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
-  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.removeByForce('pods', 'shop/web');
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.40\./);
   assert.deepEqual(bound(scene, 'web'), [undefined, undefined]);
 });
@@ -61,7 +61,7 @@ test('a Subnet that claims a namespace later makes its pods misbound: condition 
 test('the condition turns when the Subnet gives the namespace up again', () => {
   const scene = late({ web: {} });
   scene.bench.edit('subnets', 'red', { namespaces: [] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(bound(scene, 'web'), ['True', 'Bound']);
 });
 
@@ -71,11 +71,11 @@ test('a pod that names its Subnet or its address is where it wants to be, and so
     metadata: { name: 'kept.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
     spec: { podName: 'kept', namespace: 'shop', subnet: 'ovn-default', podType: '' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('names', { annotations: { [SUBNET]: 'ovn-default' } });
   scene.pod('asks', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.0.99' } });
   scene.pod('kept');
-  scene.bench.settle();
+  scene.bench.converge();
   claim(scene);
   for (const pod of ['names', 'asks', 'kept']) assert.deepEqual(bound(scene, pod), [undefined, undefined], pod);
 });
@@ -85,11 +85,11 @@ test('report: a StatefulSet keeps its address over restarts of its pod, and the 
   const address = scene.addressOf('shop/db-0');
   for (let round = 0; round < 2; round++) {
     assert.match(message(scene, 'db-0'), /annotate the Namespace with kiln\.io\/misbound=rebind/);
-    scene.bench.vanish('pods', 'shop/db-0');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/db-0');
+    scene.bench.converge();
     assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['v4IpAddress'], address);
     scene.pod('db-0', { statefulSet: 'db' });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/db-0'), address);
   }
 });
@@ -98,9 +98,9 @@ test('rebind: a running pod stays, the next one of its name is bound where the n
   const scene = late({ 'db-0': { statefulSet: 'db' } }, 'rebind');
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.16\./);
   assert.deepEqual(bound(scene, 'db-0'), ['True', 'Misbound']);
-  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/db-0'), '10.40.0.2');
   assert.deepEqual(scene.bench.externalIds('Logical_Switch_Port', 'db-0.shop')['ls'], 'red');
   assert.deepEqual(bound(scene, 'db-0'), [undefined, undefined]);
@@ -117,7 +117,7 @@ test('evict: pods of a controller are evicted as their budgets allow; others rep
   say(scene, 'evict');
   for (const name of ['a', 'b']) scene.pod(name, { replicaSet: 'web' });
   scene.pod('bare');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.mayEvict = (pod) => pod === 'shop/a';
   claim(scene);
   assert.deepEqual(
@@ -128,11 +128,11 @@ test('evict: pods of a controller are evicted as their budgets allow; others rep
   assert.match(message(scene, 'b'), /evicted as soon as its disruption budgets allow/);
   assert.match(message(scene, 'bare'), /not evicted, since no controller would create it again/);
   scene.bench.mayEvict = () => true;
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('pods', 'shop/b'), undefined);
   assert.notEqual(scene.bench.object('pods', 'shop/bare'), undefined);
   scene.pod('c', { replicaSet: 'web' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/c'), '10.40.0.2');
 });
 
@@ -140,9 +140,9 @@ test('evict: no pod is evicted while the Subnet cannot accept the new pod', () =
   const scene = new PodScene();
   say(scene, 'evict');
   scene.pod('web', { replicaSet: 'web' });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.subnet('red', { vpc: 'nowhere', cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.notEqual(scene.bench.object('pods', 'shop/web'), undefined);
   assert.match(message(scene, 'web'), /evicted when that is ready: .*nowhere/);
 });
@@ -155,10 +155,10 @@ test("the cluster's policy is in effect if the namespace has none, and an invali
     event?.message ?? '',
     /Namespace shop: annotation kiln\.io\/misbound "move" is none of report, rebind, evict; report is in effect/,
   );
-  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.removeByForce('pods', 'shop/web');
   const eager = new PodScene({ misbound: 'evict' });
   eager.pod('web', { replicaSet: 'web' });
-  eager.bench.settle();
+  eager.bench.converge();
   claim(eager);
   assert.equal(eager.bench.object('pods', 'shop/web'), undefined);
 });
@@ -180,14 +180,14 @@ test('one manifest in every order ends the same: with a namespace that awaits it
         () => scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] }),
         () => scene.pod('web', { replicaSet: 'web', namespace: 'shop' }),
       ];
-      scene.bench.vanish('namespaces', 'shop');
+      scene.bench.removeByForce('namespaces', 'shop');
       for (const step of order) {
         steps[step]?.();
-        scene.bench.settle();
+        scene.bench.converge();
       }
       // What a ReplicaSet's controller does.
       if (scene.bench.object('pods', 'shop/web') === undefined) scene.pod('web', { replicaSet: 'web' });
-      scene.bench.settle();
+      scene.bench.converge();
       assert.equal(scene.annotations('shop/web')[SUBNET], 'red', `${JSON.stringify(annotations)} ${order.join()}`);
       assert.equal(scene.addressOf('shop/web'), '10.40.0.2');
       assert.deepEqual(

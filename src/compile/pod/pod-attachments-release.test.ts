@@ -14,7 +14,7 @@ function scene(): PodScene {
   made.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.infra.ovn', vpc: 'blue' });
   made.subnet('wide', { cidrBlock: '10.60.0.0/29', provider: 'wide.infra' });
   made.pod('web', attached);
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.keys('ips').filter((name) => name.startsWith('web.')).length, 4);
   return made;
 }
@@ -37,15 +37,15 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 const DELETIONS: Readonly<Record<string, (made: PodScene) => void>> = {
   networks: ({ bench }) => {
-    bench.vanish('network-attachment-definitions', 'infra/fast');
-    bench.vanish('network-attachment-definitions', 'infra/wide');
+    bench.removeByForce('network-attachment-definitions', 'infra/fast');
+    bench.removeByForce('network-attachment-definitions', 'infra/wide');
   },
   vpc: ({ bench }) => bench.delete('vpcs', 'blue'),
   subnets: ({ bench }) => {
     bench.delete('subnets', 'fast');
     bench.delete('subnets', 'wide');
   },
-  pod: ({ bench }) => bench.vanish('pods', 'shop/web'),
+  pod: ({ bench }) => bench.removeByForce('pods', 'shop/web'),
 };
 
 test('deletion in every order ends in nothing: networks, Subnets, Vpc and pod', () => {
@@ -54,9 +54,9 @@ test('deletion in every order ends in nothing: networks, Subnets, Vpc and pod', 
       const made = scene();
       for (const step of order) {
         DELETIONS[step]?.(made);
-        if (!atOnce) made.bench.settle();
+        if (!atOnce) made.bench.converge();
       }
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual(left(made), [], `${order.join(', ')}${atOnce ? ', at once' : ''}`);
     }
   }
@@ -66,13 +66,13 @@ test('with its networks deleted the pod keeps running, over a restart of the con
   const made = scene();
   const before = made.annotations('shop/web');
   DELETIONS['networks']?.(made);
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.annotations('shop/web'), before);
   const fresh = made.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
-  fresh.vanish('pods', 'shop/web');
-  fresh.settle();
+  fresh.removeByForce('pods', 'shop/web');
+  fresh.converge();
   assert.deepEqual(
     fresh.keys('ips').filter((name) => name.startsWith('web.')),
     [],
@@ -83,11 +83,11 @@ test('the default Subnet forced away does not keep the addresses of other interf
   const made = scene();
   made.subnet('own', { cidrBlock: '10.70.0.0/24' });
   made.pod('two', { annotations: { [NETWORKS]: 'infra/fast,infra/wide', 'ovn.kubernetes.io/logical_switch': 'own' } });
-  made.bench.settle();
-  made.bench.vanish('subnets', 'own');
-  made.bench.settle();
-  made.bench.vanish('pods', 'shop/two');
-  made.bench.settle();
+  made.bench.converge();
+  made.bench.removeByForce('subnets', 'own');
+  made.bench.converge();
+  made.bench.removeByForce('pods', 'shop/two');
+  made.bench.converge();
   assert.deepEqual(
     [...made.bench.keys('ips'), ...made.bench.rowIds('Logical_Switch_Port')].filter((name) => name.startsWith('two.')),
     [],
@@ -98,14 +98,14 @@ test('the default Subnet forced away does not keep the addresses of other interf
 test('pods that come and go do not use up a Subnet for addresses only', () => {
   const made = scene();
   for (let i = 0; i < 16; i++) {
-    made.bench.vanish('pods', 'shop/web');
+    made.bench.removeByForce('pods', 'shop/web');
     made.pod('web', attached);
-    made.bench.settle();
+    made.bench.converge();
     assert.equal(made.annotations('shop/web')['wide.infra.kubernetes.io/allocated'], 'true');
     assert.equal(made.bench.allocation.ledger.usage('wide')?.v4?.using, 1n);
   }
-  made.bench.vanish('pods', 'shop/web');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/web');
+  made.bench.converge();
   assert.equal(made.bench.allocation.ledger.usage('wide')?.v4?.using, 0n);
 });
 
@@ -116,7 +116,7 @@ test('a completed pod releases the addresses of all its interfaces', () => {
     spec: { nodeName: 'n1', restartPolicy: 'Never' },
     status: { phase: 'Succeeded' },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(
     [...made.bench.keys('ips'), ...made.bench.rowIds('Logical_Switch_Port')].filter((name) => name.startsWith('web.')),
     [],

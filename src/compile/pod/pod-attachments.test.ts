@@ -11,7 +11,7 @@ function scene(settings: ConstructorParameters<typeof PodScene>[0] = {}): PodSce
   made.attachment('infra/wide', 'ipam-only');
   made.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.infra.ovn' });
   made.subnet('wide', { cidrBlock: '10.60.0.0/24', provider: 'wide.infra' });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -36,7 +36,7 @@ function of(annotations: Readonly<Record<string, string>>, provider: string): Re
 test('an attached network gives the pod a second interface with an IP object, a port and annotations of its own', () => {
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast' } });
-  made.bench.settle();
+  made.bench.converge();
   const ip = made.bench.object('ips', 'web.shop.fast.infra.ovn');
   assert.equal(ip?.spec['podName'], 'web');
   assert.equal(ip?.spec['subnet'], 'fast');
@@ -56,7 +56,7 @@ test('an attached network gives the pod a second interface with an IP object, a 
   });
   assert.match(String(made.addressOf('shop/web')), /^10\.16\./);
   const fresh = made.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
@@ -65,7 +65,7 @@ test('an interface for addresses only has an IP object and annotations, and neit
   const pod = made.pod('web', {
     annotations: { [NETWORKS]: '[{"name":"wide","namespace":"infra"}]', 'wide.infra.kubernetes.io/logical_switch': 'fast' },
   });
-  made.bench.settle();
+  made.bench.converge();
   const ip = made.bench.object('ips', 'web.shop.wide.infra');
   assert.deepEqual(
     [ip?.spec['ipAddress'], ip?.spec['macAddress'], ip?.metadata.annotations?.['kiln.io/pod-uid']],
@@ -78,11 +78,11 @@ test('an interface for addresses only has an IP object and annotations, and neit
     gateway: '10.60.0.1',
     allocated: 'true',
   });
-  made.bench.vanish('ips', 'web.shop.wide.infra');
-  made.bench.settle();
+  made.bench.removeByForce('ips', 'web.shop.wide.infra');
+  made.bench.converge();
   assert.equal(made.bench.object('ips', 'web.shop.wide.infra')?.spec['ipAddress'], '10.60.0.2', 'the annotation says which address it was');
-  made.bench.vanish('pods', 'shop/web');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/web');
+  made.bench.converge();
   assert.deepEqual([named(made, 'ips', 'web'), using(made, 'wide')], [[], 0n]);
 });
 
@@ -96,7 +96,7 @@ test('several attachments of one network are interfaces of their own, with addre
       'fast.infra.ovn.net2.kubernetes.io/ip_address': '10.50.0.88',
     },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ports', 'web.shop.'), ['web.shop.fast.infra.ovn.net1', 'web.shop.fast.infra.ovn.net2']);
   assert.deepEqual(made.stations('web.shop.fast.infra.ovn.net1'), ['0a:00:00:00:00:77 10.50.0.77']);
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn.net2')['ip_address'], '10.50.0.88');
@@ -105,15 +105,15 @@ test('several attachments of one network are interfaces of their own, with addre
 test('one attachment keeps the plain provider though it names an interface, also when a second one is plugged and unplugged', () => {
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast@net1' } });
-  made.bench.settle();
+  made.bench.converge();
   const before = made.stations('web.shop.fast.infra.ovn');
   assert.ok(before);
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: 'infra/fast@net1,infra/fast@net2' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), before);
   assert.deepEqual(named(made, 'ips', 'web.shop.'), ['web.shop.fast.infra.ovn', 'web.shop.fast.infra.ovn.net2']);
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: 'infra/fast@net1' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'web.shop.'), ['web.shop.fast.infra.ovn']);
   assert.deepEqual(of(made.annotations('shop/web'), 'fast.infra.ovn.net2'), {});
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn')['allocated'], 'true');
@@ -127,7 +127,7 @@ test('addresses and MAC of the network selection count before the annotation of 
       'fast.infra.ovn.kubernetes.io/ip_address': '10.50.0.8',
     },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), ['0a:00:00:00:00:09 10.50.0.9']);
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn')['ip_address'], '10.50.0.9');
 });
@@ -136,7 +136,7 @@ test('a Subnet that the pod names for the attachment counts before the one of it
   const made = scene();
   made.subnet('other', { cidrBlock: '10.51.0.0/24' });
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast', 'fast.infra.ovn.kubernetes.io/logical_switch': 'other' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn')['ip_address'], '10.51.0.2');
 });
 
@@ -144,7 +144,7 @@ test('a network that another plugin carries on its own gives nothing', () => {
   const made = scene();
   made.attachment('shop/mine', { config: '{"type":"macvlan","ipam":{"type":"host-local"}}' });
   made.pod('web', { annotations: { [NETWORKS]: 'mine' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop']);
   assert.equal(made.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
 });
@@ -152,7 +152,7 @@ test('a network that another plugin carries on its own gives nothing', () => {
 test('a default network of the pod takes the place of its own interface', () => {
   const made = scene();
   made.pod('web', { annotations: { 'v1.multus-cni.io/default-network': 'infra/fast', [NETWORKS]: 'infra/wide' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn', 'web.shop.wide.infra']);
 });
 
@@ -160,11 +160,11 @@ test('no annotation is written before each interface has its addresses, and then
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast,infra/slow,infra/late' } });
   made.attachment('infra/slow', 'kube-ovn');
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /infra\/late.*does not exist/);
   assert.equal(made.addressOf('shop/web'), undefined);
   made.attachment('infra/late', 'kube-ovn');
-  made.bench.settle();
+  made.bench.converge();
   assert.match(
     made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '',
     /no Subnet has spec\.provider slow\.infra\.ovn/,
@@ -175,17 +175,17 @@ test('no annotation is written before each interface has its addresses, and then
   while (made.addressOf('shop/web') === undefined && rounds++ < 20) made.bench.step();
   const told = Object.keys(made.annotations('shop/web')).filter((key) => key.endsWith('/allocated'));
   assert.equal(told.length, 4, 'all four in the same write');
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.status, 'True');
 });
 
 test('what cannot be read is said with annotation and value, and takes no running interface away', () => {
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast' } });
-  made.bench.settle();
+  made.bench.converge();
   const before = made.stations('web.shop.fast.infra.ovn');
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: '[{"name":' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), before);
   const condition = made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound');
   assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidAnnotation']);
@@ -195,20 +195,20 @@ test('what cannot be read is said with annotation and value, and takes no runnin
     ['[{"name":"fast","namespace":"infra","mac":"zz"}]', /mac "zz" requested in network infra\/fast/],
   ] as const) {
     made.pod('other', { annotations: { [NETWORKS]: selection } });
-    made.bench.settle();
+    made.bench.converge();
     assert.match(made.bench.condition('pods', 'shop/other', 'kiln.io/NetworkBound')?.message ?? '', message);
     assert.deepEqual(named(made, 'ips', 'other.shop.'), []);
   }
   made.attachment('infra/broken', { config: '{' });
   made.pod('third', { annotations: { [NETWORKS]: 'infra/broken' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.condition('pods', 'shop/third', 'kiln.io/NetworkBound')?.reason, 'InvalidNetwork');
 });
 
 test('a Subnet for addresses only has no ports', () => {
   const made = scene();
   made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'wide' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /Subnet wide has provider wide\.infra/);
   assert.equal(made.bench.object('ips', 'web.shop'), undefined);
 });
@@ -218,7 +218,7 @@ test('unplugging takes exactly the annotations of its provider, and the address 
   made.attachment('infra/fast2', 'kube-ovn');
   made.subnet('fast2', { cidrBlock: '10.54.0.0/24', provider: 'fast2.infra.ovn' });
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast,infra/fast2,infra/wide' } });
-  made.bench.settle();
+  made.bench.converge();
   const own = of(made.annotations('shop/web'), 'ovn');
   made.pod('web', {
     annotations: {
@@ -227,7 +227,7 @@ test('unplugging takes exactly the annotations of its provider, and the address 
       'fast.infra.ovnx.kubernetes.io/allocated': 'false',
     },
   });
-  made.bench.settle();
+  made.bench.converge();
   const annotations = made.annotations('shop/web');
   assert.deepEqual([of(annotations, 'fast.infra.ovn'), of(annotations, 'wide.infra')], [{}, {}]);
   assert.equal(of(annotations, 'fast2.infra.ovn')['allocated'], 'true');
@@ -238,7 +238,7 @@ test('unplugging takes exactly the annotations of its provider, and the address 
   assert.deepEqual([using(made, 'fast'), using(made, 'wide')], [0n, 0n]);
 
   made.pod('web', { annotations: { ...annotations, [NETWORKS]: 'infra/fast2,infra/fast' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn')['allocated'], 'true');
 });
 
@@ -246,7 +246,7 @@ test('beside another plugin that is primary, attached networks alone are served'
   const made = scene({ nonPrimaryCni: true });
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast,infra/wide' } });
   made.pod('plain');
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn', 'web.shop.wide.infra']);
   assert.deepEqual([named(made, 'ips', 'plain'), made.annotations('shop/plain')], [[], {}]);
 });
@@ -259,19 +259,19 @@ test('a StatefulSet keeps the addresses of all interfaces that its template asks
   });
   const annotations = { [NETWORKS]: 'infra/fast,infra/wide' };
   made.pod('db-0', { statefulSet: 'db', annotations });
-  made.bench.settle();
+  made.bench.converge();
   const had = made.annotations('shop/db-0');
-  made.bench.vanish('pods', 'shop/db-0');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/db-0');
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'db-0'), ['db-0.shop', 'db-0.shop.fast.infra.ovn', 'db-0.shop.wide.infra']);
   made.pod('thief', { annotations });
   made.pod('db-0', { statefulSet: 'db', annotations });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.annotations('shop/db-0'), had);
 
-  made.bench.vanish('pods', 'shop/db-0');
+  made.bench.removeByForce('pods', 'shop/db-0');
   made.bench.put('statefulsets', { metadata: { name: 'db', namespace: 'shop' }, spec: { replicas: 1, template: {} } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'db-0'), ['db-0.shop']);
 });
 
@@ -282,16 +282,16 @@ test('an address that a user reserves for an attached interface is the one that 
     ['web.shop.wide.infra', 'wide', '10.60.0.200'],
   ] as const)
     made.bench.put('ips', { metadata: { name }, spec: { podName: 'web', namespace: 'shop', subnet, ipAddress } });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.bench.object('ips', 'web.shop.fast.infra.ovn.net1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'true');
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast@net1,infra/fast@net2,infra/wide' } });
-  made.bench.settle();
+  made.bench.converge();
   const annotations = made.annotations('shop/web');
   assert.equal(of(annotations, 'fast.infra.ovn.net1')['ip_address'], '10.50.0.200');
   assert.equal(of(annotations, 'fast.infra.ovn.net2')['ip_address'], '10.50.0.2');
   assert.deepEqual([of(annotations, 'wide.infra')['ip_address'], of(annotations, 'wide.infra')['mac_address']], ['10.60.0.200', undefined]);
-  made.bench.vanish('pods', 'shop/web');
-  made.bench.settle();
+  made.bench.removeByForce('pods', 'shop/web');
+  made.bench.converge();
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn.net1', 'web.shop.wide.infra']);
   assert.deepEqual(named(made, 'ports', 'web'), []);
 });
@@ -307,24 +307,24 @@ test('while one interface of a pod waits, the others have no IP object and no po
       scene.subnet(name, { cidrBlock: `10.${90 + i}.0.0/${name === scarce ? 30 : 24}`, provider: `${name}.shop.ovn` });
     }
     scene.pod('first', { annotations: { 'k8s.v1.cni.cncf.io/networks': scarce } });
-    scene.bench.settle();
+    scene.bench.converge();
     scene.pod('second', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1,net2' } });
-    scene.bench.settle();
+    scene.bench.converge();
     const ports = ['second.shop', 'second.shop.net1.shop.ovn', 'second.shop.net2.shop.ovn'];
     const using = (): readonly unknown[] =>
       ['ovn-default', 'net1', 'net2'].map((name) => scene.bench.object('subnets', name)?.status?.['v4usingIPs']);
     // What the first has; the second, which cannot have all, has nothing.
     const held = scarce === 'net1' ? [1n, 1n, 0n] : [1n, 0n, 1n];
     for (const bench of [scene.bench, scene.bench.restarted()]) {
-      bench.settle();
+      bench.converge();
       assert.equal(bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.reason, 'NoAvailableAddress');
       for (const port of ports)
         assert.deepEqual([bench.object('ips', port), bench.row('Logical_Switch_Port', port)], [undefined, undefined]);
     }
     assert.deepEqual(using(), held);
     scene.bench.delete('pods', 'shop/first');
-    scene.bench.vanish('pods', 'shop/first');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/first');
+    scene.bench.converge();
     assert.equal(scene.bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.status, 'True');
     for (const port of ports)
       assert.ok(scene.bench.object('ips', port) !== undefined && scene.bench.row('Logical_Switch_Port', port) !== undefined);
@@ -345,13 +345,13 @@ test('pods that need the last addresses of the same networks do not block each o
   for (const [i, name] of pods.entries())
     scene.pod(name, { annotations: { 'k8s.v1.cni.cncf.io/networks': i % 2 === 0 ? 'net1,net2' : 'net2,net1' } });
   for (let left = pods; left.length > 0;) {
-    scene.bench.settle();
+    scene.bench.converge();
     const whole = left.filter((name) => scene.annotations(`shop/${name}`)['net1.shop.ovn.kubernetes.io/ip_address'] !== undefined);
     assert.equal(whole.length, 1);
     assert.equal([...scene.bench.world.ips.keys()].filter((name) => name.includes('.net')).length, 2);
     for (const name of whole) {
       scene.bench.delete('pods', `shop/${name}`);
-      scene.bench.vanish('pods', `shop/${name}`);
+      scene.bench.removeByForce('pods', `shop/${name}`);
     }
     left = left.filter((name) => !whole.includes(name));
   }
@@ -369,24 +369,24 @@ test('two pods that each have the address that the other needs do not alternate'
   const pod = (name: string, networks: string): unknown => scene.pod(name, { annotations: { 'k8s.v1.cni.cncf.io/networks': networks } });
   const leave = (name: string): void => {
     scene.bench.delete('pods', `shop/${name}`);
-    scene.bench.vanish('pods', `shop/${name}`);
+    scene.bench.removeByForce('pods', `shop/${name}`);
   };
   for (const first of ['x', 'y']) {
     pod('x', 'net1');
     pod('y', 'net2');
-    scene.bench.settle();
+    scene.bench.converge();
     pod('a', first === 'x' ? 'net1,net2' : 'net2,net1');
     pod('b', 'net2,net1');
-    scene.bench.settle();
+    scene.bench.converge();
     leave(first);
-    scene.bench.settle();
+    scene.bench.converge();
     leave(first === 'x' ? 'y' : 'x');
-    scene.bench.settle();
+    scene.bench.converge();
     const bound = ['a', 'b'].filter((name) => scene.annotations(`shop/${name}`)['net2.shop.ovn.kubernetes.io/ip_address'] !== undefined);
     assert.equal(bound.length, 1);
     leave('a');
     leave('b');
-    scene.bench.settle();
+    scene.bench.converge();
   }
 });
 
@@ -400,10 +400,10 @@ test('a pod with an invalid request for one interface holds no address of the ot
   const ask = (own: string): unknown =>
     scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1', 'ovn.kubernetes.io/ip_address': own } });
   ask('10.99.0.9');
-  scene.bench.settle();
+  scene.bench.converge();
   const using = (name: string): unknown => scene.bench.object('subnets', name)?.status?.['v4usingIPs'];
   assert.deepEqual([[...scene.bench.world.ips.keys()], using('net1'), using('ovn-default')], [['node-n1'], 0n, 0n]);
   ask('10.16.0.9');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([scene.addressOf('shop/web'), using('net1'), using('ovn-default')], ['10.16.0.9', 1n, 1n]);
 });

@@ -53,7 +53,7 @@ for (const [key, bad, rule, good] of CASES) {
   test(`a pod with ${key} ${bad} reports object, key, value and rule, has nothing, and binds as soon as it has ${good || 'nothing'}`, () => {
     const scene = new PodScene();
     scene.pod('a', { annotations: { [key]: bad } });
-    scene.bench.settle();
+    scene.bench.converge();
     const said = scene.bench.condition('pods', 'shop/a', BOUND);
     assert.equal(said?.status, 'False');
     assert.match(said?.message ?? '', rule);
@@ -63,7 +63,7 @@ for (const [key, bad, rule, good] of CASES) {
     assert.equal(scene.annotations('shop/a')['ovn.kubernetes.io/allocated'], undefined);
     assert.equal(scene.bench.object('subnets', 'ovn-default')?.status?.['v4usingIPs'], 0n);
     scene.pod('a', { annotations: good === '' ? {} : { [key]: good } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.match(scene.addressOf('shop/a') ?? '', /^10\.16\./);
     assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.status, 'True');
   });
@@ -72,11 +72,11 @@ for (const [key, bad, rule, good] of CASES) {
 test('invalid list items of a running pod are reported, and are neither in the keys of its port nor in its addresses', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/port_security': 'true' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const [station] = scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security');
   const edited = { 'ovn.kubernetes.io/security_groups': 'a:b,wall,c/d', 'ovn.kubernetes.io/port_vips': '10.16.0.50,x' };
   scene.pod('web', { annotations: { ...scene.annotations('shop/web'), ...edited } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.bench.condition('pods', 'shop/web', BOUND)?.message ?? '', /holds "a:b", which is no name|holds "x"/);
   const keys = scene.bench.map('Logical_Switch_Port', 'web.shop', 'external_ids');
   assert.deepEqual(
@@ -96,12 +96,12 @@ test("a fault that only the Subnet of an attached network shows is reported on t
   scene.subnet('one', { cidrBlock: '10.9.0.0/30', provider: 'net1.shop.ovn' });
   const networks = { 'k8s.v1.cni.cncf.io/networks': 'net1' };
   scene.pod('first', { annotations: networks });
-  scene.bench.settle();
+  scene.bench.converge();
   const message = (pod: string): string => scene.bench.condition('pods', `shop/${pod}`, BOUND)?.message ?? '';
   scene.pod('a', { annotations: { ...networks, 'net1.shop.ovn.kubernetes.io/ip_address': '10.8.0.2' } });
   scene.pod('b', { annotations: { 'k8s.v1.cni.cncf.io/networks': '[{"name":"net1","ips":["10.8.0.3"]}]' } });
   scene.pod('c', { annotations: networks });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(
     message('a'),
     /^Pod shop\/a: metadata\.annotations\[net1\.shop\.ovn\.kubernetes\.io\/ip_address\] "10\.8\.0\.2": the address/,
@@ -113,7 +113,7 @@ test("a fault that only the Subnet of an attached network shows is reported on t
 test('options of DHCP for one port: a row of its own, the defaults with its options over them, also where the Subnet has no DHCP', () => {
   const scene = new PodScene();
   scene.pod('a', { annotations: { 'ovn.kubernetes.io/dhcp-v4-options': 'lease_time=60,dns_server={8.8.8.8;1.1.1.1}' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const id = 'ovn-default|IPv4|a.shop';
   assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], `DHCP_Options/${id}`);
   const options = scene.bench.map('DHCP_Options', id, 'options');
@@ -121,7 +121,7 @@ test('options of DHCP for one port: a row of its own, the defaults with its opti
   const { ls, protocol, port } = scene.externalIds('DHCP_Options', id);
   assert.deepEqual([ls, protocol, port], ['ovn-default', 'IPv4', 'a.shop']);
   scene.pod('a', { annotations: Object.fromEntries(Object.entries(scene.annotations('shop/a')).filter(([key]) => !key.includes('dhcp'))) });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.row('DHCP_Options', id), undefined);
   assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], null);
 });
@@ -129,11 +129,11 @@ test('options of DHCP for one port: a row of its own, the defaults with its opti
 test('a running pod edited to an unreadable value keeps its network and reports it until it is fixed', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const address = scene.addressOf('shop/web');
   const edit = (more: Readonly<Record<string, string>>): void => {
     scene.pod('web', { annotations: { ...scene.annotations('shop/web'), ...more } });
-    scene.bench.settle();
+    scene.bench.converge();
   };
   edit({ 'ovn.kubernetes.io/port_security': 'yes' });
   const said = scene.bench.condition('pods', 'shop/web', BOUND);
@@ -151,7 +151,7 @@ test('a running pod edited to an unreadable value keeps its network and reports 
 test('a pod that requests something not implemented has a condition while it does', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const said = scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut');
   assert.deepEqual([said?.status, said?.reason], ['True', 'NotCarriedOut']);
   assert.match(
@@ -161,6 +161,6 @@ test('a pod that requests something not implemented has a condition while it doe
   const { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/eip': eip, ...annotations } = scene.annotations('shop/web');
   assert.deepEqual([groups, eip], ['wall', '1.2.3.4']);
   scene.pod('web', { annotations });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut'), undefined);
 });

@@ -7,7 +7,7 @@ import { portId } from './pod-interface.ts';
 test('a pod gets its address, IP object, port and annotations', () => {
   const scene = new PodScene();
   const pod = scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const ip = scene.bench.object('ips', 'web.shop');
   const address = String(ip?.spec['v4IpAddress']);
   const mac = String(ip?.spec['macAddress']);
@@ -69,19 +69,19 @@ test('the IP object comes first, then the row, then the annotations', () => {
   scene.bench.compile();
   assert.ok(wants().includes('row'));
   assert.ok(!wants().includes('annotations'));
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(wants().includes('annotations'));
 });
 
 test('a pod without a node is allocated, and routed when it has one', () => {
   const scene = new PodScene();
   scene.pod('web', { node: '' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/routed'], undefined);
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['nodeName'], '');
   scene.bench.edit('pods', 'shop/web', { nodeName: 'n1' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/routed'], 'true');
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['nodeName'], 'n1');
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.['ovn.kubernetes.io/node-name'], 'n1');
@@ -90,7 +90,7 @@ test('a pod without a node is allocated, and routed when it has one', () => {
 test('a pod in the host network has nothing', () => {
   const scene = new PodScene();
   scene.pod('agent', { spec: { hostNetwork: true } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     [scene.bench.object('ips', 'agent.shop'), scene.stations('agent.shop'), scene.annotations('shop/agent')],
     [undefined, undefined, {}],
@@ -109,7 +109,7 @@ test('a port follows the annotations that shape it', () => {
       'ovn.kubernetes.io/layer2_forward': 'true',
     },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   const row = scene.bench.row('Logical_Switch_Port', 'web.shop');
   assert.deepEqual(row?.['addresses'], ['0a:00:00:00:00:07 10.16.3.4', 'unknown']);
   assert.deepEqual(row?.['port_security'], ['0a:00:00:00:00:07 10.16.3.4 10.16.0.99']);
@@ -125,7 +125,7 @@ test('dual stack writes both families, IPv4 first', () => {
   scene.subnet('red', { cidrBlock: '10.20.0.0/24,fd00:20::/120', namespaces: ['shop'] });
   scene.pod('web');
   scene.pod('six', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv6' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), '10.20.0.2,fd00:20::2');
   assert.equal(scene.addressOf('shop/six'), 'fd00:20::3');
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/cidr'], '10.20.0.0/24,fd00:20::/120');
@@ -138,11 +138,11 @@ test('a fresh controller plans nothing', () => {
   for (const name of ['a', 'b', 'c']) scene.pod(name);
   scene.pod('db-0', { statefulSet: 'db' });
   scene.pod('db-1', { statefulSet: 'db' });
-  scene.bench.settle();
-  scene.bench.vanish('pods', 'shop/db-1');
-  scene.bench.settle();
+  scene.bench.converge();
+  scene.bench.removeByForce('pods', 'shop/db-1');
+  scene.bench.converge();
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
 });
 
@@ -157,10 +157,10 @@ test('edits by hand under a running pod are undone: annotation, IP object or row
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const before = [scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')];
   const same = (): void => {
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual([scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')], before);
   };
   scene.pod('web', { annotations: { ...scene.annotations('shop/web'), 'ovn.kubernetes.io/ip_address': '10.16.7.7' } });
@@ -190,7 +190,7 @@ test('a pod that terminates before it had an address requests none', () => {
     ...(world.pods.peek('shop/web') as NonNullable<ReturnType<typeof world.pods.peek>>),
     metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound'), undefined);
 });
@@ -200,7 +200,7 @@ for (const subnet of ['no-such', 'other'])
     const scene = new PodScene();
     scene.subnet('other', { cidrBlock: '10.77.0.0/24' });
     scene.pod('web');
-    scene.bench.settle();
+    scene.bench.converge();
     const before = scene.stations('web.shop');
     const ip = scene.bench.object('ips', 'web.shop');
     assert.ok(ip !== undefined && before !== undefined);
@@ -208,7 +208,7 @@ for (const subnet of ['no-such', 'other'])
     assert.ok(port !== undefined);
     scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', port));
     scene.bench.put('ips', { metadata: ip.metadata, spec: { ...ip.spec, subnet, ipAddress: '10.77.0.9' } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(scene.stations('web.shop'), before);
     assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, ip.spec);
   });

@@ -5,7 +5,7 @@ import { PodScene } from '../../testing/pod-scene.ts';
 function crowd(pods: number): PodScene {
   const scene = new PodScene();
   for (let i = 0; i < pods; i++) scene.pod(`p${i}`);
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -47,7 +47,7 @@ test('one pod costs the same among 10 and among 1,000', () => {
       assert.ok(pod);
       scene.bench.world.pods.set('shop/p3', { ...pod, status: { phase: 'Running', podIP: '10.16.0.5' } });
     }),
-    runsOf(scene, () => scene.bench.vanish('pods', 'shop/p4')),
+    runsOf(scene, () => scene.bench.removeByForce('pods', 'shop/p4')),
   ];
   const [few, many] = [cost(crowd(10)), cost(crowd(1_000))];
   assert.deepEqual(many, few);
@@ -71,10 +71,10 @@ test('after a Subnet was removed by force, a lost IP object runs the rules of it
     const scene = new PodScene();
     scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
     for (let i = 0; i < pods; i++) scene.pod(`p${i}`, { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-    scene.bench.settle();
-    scene.bench.vanish('subnets', 'side');
-    scene.bench.settle();
-    return runsOf(scene, () => scene.bench.vanish('ips', 'p3.shop'));
+    scene.bench.converge();
+    scene.bench.removeByForce('subnets', 'side');
+    scene.bench.converge();
+    return runsOf(scene, () => scene.bench.removeByForce('ips', 'p3.shop'));
   };
   assert.equal(cost(60), cost(10));
 });

@@ -9,10 +9,10 @@ function gone(scene: PodScene, port: string): boolean {
 test('with the pod go its port, its memberships and its IP object, and the address is free', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const held = scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using;
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.ok(gone(scene, 'web.shop'));
   assert.deepEqual(scene.bench.row('Port_Group', 'node.n1')?.['ports'], []);
   assert.equal(held, 1n);
@@ -22,11 +22,11 @@ test('with the pod go its port, its memberships and its IP object, and the addre
 test('a recreated pod gets an IP object and a row of its own', () => {
   const scene = new PodScene();
   const first = scene.pod('web');
-  scene.bench.settle();
-  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.converge();
+  scene.bench.removeByForce('pods', 'shop/web');
   const second = scene.pod('web');
   assert.notEqual(second.metadata.uid, first.metadata.uid);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], second.metadata.uid);
   assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['kiln.io/uid'], second.metadata.uid);
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], scene.addressOf('shop/web'));
@@ -42,9 +42,9 @@ for (const [title, restartPolicy, status, released] of [
   test(`a pod that is ${title} ${released ? 'releases its address' : 'keeps its address'}`, () => {
     const scene = new PodScene();
     const pod = scene.pod('job', { spec: { restartPolicy } });
-    scene.bench.settle();
+    scene.bench.converge();
     scene.bench.put('pods', { metadata: { name: 'job', namespace: 'shop' }, status, spec: pod.spec });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(gone(scene, 'job.shop'), released);
     assert.equal(scene.bench.keys('pods').length, 1);
   });
@@ -53,7 +53,7 @@ for (const [title, restartPolicy, status, released] of [
 test('a pod that terminates on a dead node is released after twice its grace period', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const { world } = scene.bench;
   const pod = world.pods.peek('shop/web');
   assert.ok(pod);
@@ -63,14 +63,14 @@ test('a pod that terminates on a dead node is released after twice its grace per
     ...pod,
     metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:30Z', deletionGracePeriodSeconds: 30 },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(!gone(scene, 'web.shop'));
   assert.equal(world.deadlines.next, asked + 30_000);
   world.deadlines.advance(asked + 29_000);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(!gone(scene, 'web.shop'));
   world.deadlines.advance(asked + 30_000);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(gone(scene, 'web.shop'));
   assert.equal(world.deadlines.next, undefined);
 });
@@ -80,8 +80,8 @@ test('a pod deleted during its allocation leaves nothing', () => {
   for (const rounds of [0, 1, 2]) {
     scene.pod('web');
     for (let round = 0; round < rounds; round++) scene.bench.step();
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.ok(gone(scene, 'web.shop'), `after ${rounds} rounds`);
     assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 0n);
   }
@@ -91,12 +91,12 @@ test('pod and Subnet deleted together, at any time during the binding, leave not
   for (const rounds of [0, 1, 2, 3, 4]) {
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
-    scene.bench.settle();
+    scene.bench.converge();
     scene.pod('web');
     for (let round = 0; round < rounds; round++) scene.bench.step();
     scene.bench.delete('subnets', 'red');
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.ok(gone(scene, 'web.shop'), `after ${rounds} rounds`);
     assert.deepEqual(
       [scene.bench.object('subnets', 'red'), scene.bench.row('Logical_Switch', 'red')],
@@ -115,16 +115,16 @@ test('deleted in the worst order (Vpc, Subnet, pod), everything goes, and nothin
       .flatMap((table) => scene.bench.rowIds(table))
       .filter((id) => /blue|web/.test(id));
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const all = rows();
   assert.ok(all.length >= 5, all.join());
   scene.bench.delete('vpcs', 'blue');
   scene.bench.delete('subnets', 'blue-a');
   scene.bench.delete('ips', 'web.shop');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(rows(), all);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.deepEqual(rows(), []);
   assert.deepEqual(
     [scene.bench.object('vpcs', 'blue'), scene.bench.object('subnets', 'blue-a'), scene.bench.object('ips', 'web.shop')],

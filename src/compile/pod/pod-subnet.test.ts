@@ -12,7 +12,7 @@ function subnetOf(scene: PodScene, pod: string): string | undefined {
 test('a pod that names a Subnet waits until there is one', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { [SUBNET]: 'red' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.deepEqual(
     [waits?.status, waits?.reason, waits?.message],
@@ -23,7 +23,7 @@ test('a pod that names a Subnet waits until there is one', () => {
     ],
   );
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), '10.40.0.2');
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
 });
@@ -38,7 +38,7 @@ test('if the join Subnet claims a namespace its pods report the Subnet; a pod th
   scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
   scene.pod('web');
   scene.pod('asks', { annotations: { [SUBNET]: 'join' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(told('web'), [
     'WaitingForSubnet',
     `Pod shop/web: ${none}, but its spec.namespaces has Namespace shop; kubectl edit subnet join`,
@@ -51,17 +51,17 @@ test('if the join Subnet claims a namespace its pods report the Subnet; a pod th
     namespaces: [],
     namespaceSelectors: [{ matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }],
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(told('web')[1]), /its spec\.namespaceSelectors has Namespace shop; kubectl edit subnet join$/);
   scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');
 });
 
 test('without a request a pod is in the default Subnet', () => {
   const scene = new PodScene();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND), undefined);
 });
@@ -85,7 +85,7 @@ test('a namespace that a custom Vpc claims waits for a Subnet of that Vpc, whate
     ];
     for (const step of order) {
       steps[step]?.();
-      scene.bench.settle();
+      scene.bench.converge();
     }
     assert.equal(subnetOf(scene, 'shop/web'), 'blue-b', order.join());
     assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['associated_sg_default-securitygroup'], 'false');
@@ -105,24 +105,24 @@ test('several Subnets: the default one of the Vpc, then those that list the name
   scene.subnet('lists-1', { vpc: 'blue', cidrBlock: '10.63.0.0/24', namespaces: ['teams'] });
   scene.subnet('zero', { vpc: 'blue', cidrBlock: '10.64.0.0/24' });
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['teams'], defaultSubnet: 'zero' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.object('namespaces', 'teams')?.metadata.annotations, {
     'ovn.kubernetes.io/logical_switch': 'zero,lists-1,lists-2,selects',
     'ovn.kubernetes.io/cidr': '10.64.0.0/24;10.63.0.0/24;10.62.0.0/24;10.61.0.0/24',
     'ovn.kubernetes.io/exclude_ips': '10.64.0.1;10.63.0.1;10.62.0.1,10.62.0.9..10.62.0.12;10.61.0.1',
   });
   scene.pod('web', { namespace: 'teams' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'teams/web'), 'zero');
 });
 
 test('a lost annotation of the Namespace is written again and never decides anything', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.namespace('shop', { annotations: { [SUBNET]: 'ovn-default' } });
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'shop/web'), 'red');
   assert.equal(scene.bench.object('namespaces', 'shop')?.metadata.annotations?.[SUBNET], 'red');
 });
@@ -133,7 +133,7 @@ test('a full Subnet is skipped for the next of the namespace, but not if the pod
   scene.subnet('s2', { cidrBlock: '10.72.0.0/24', namespaces: ['shop'] });
   for (const name of ['a', 'b']) scene.pod(name);
   scene.pod('c', { annotations: { [SUBNET]: 's1' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     ['a', 'b', 'c'].map((name) => subnetOf(scene, `shop/${name}`)),
     ['s1', 's2', 's1'],
@@ -144,11 +144,11 @@ test('a full Subnet is skipped for the next of the namespace, but not if the pod
 test('with a full Subnet, the join Subnet is skipped too, whatever it lists', () => {
   const scene = new PodScene();
   scene.subnet('a-full', { cidrBlock: '10.1.0.0/30', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const name of ['first', 'second']) scene.pod(name);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'shop/first'), 'a-full');
   assert.equal(subnetOf(scene, 'shop/second'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.reason, 'NoAvailableAddress');
@@ -158,11 +158,11 @@ test('when a Subnet adds or removes a namespace, running pods stay and new ones 
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.pod('old');
-  scene.bench.settle();
+  scene.bench.converge();
   const before = [scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid];
   scene.bench.edit('subnets', 'red', { namespaces: [] });
   scene.pod('new');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([subnetOf(scene, 'shop/old'), subnetOf(scene, 'shop/new')], ['red', 'ovn-default']);
   assert.deepEqual([scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid], before);
 });
@@ -171,15 +171,15 @@ test('a Subnet that is being deleted accepts no new pod and keeps its pods', () 
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.pod('old');
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.delete('subnets', 'red');
   scene.pod('new');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/old'), '10.40.0.2');
   assert.match(scene.bench.condition('pods', 'shop/new', BOUND)?.message ?? '', /Subnet red is being deleted/);
   assert.notEqual(scene.bench.object('subnets', 'red'), undefined);
-  scene.bench.vanish('pods', 'shop/old');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/old');
+  scene.bench.converge();
   assert.equal(scene.bench.object('subnets', 'red'), undefined);
   assert.equal(subnetOf(scene, 'shop/new'), 'ovn-default');
 });
@@ -188,9 +188,9 @@ test('a namespace that waits for a Subnet never falls back', () => {
   const scene = new PodScene();
   scene.namespace('chart', { annotations: { 'kiln.io/await-subnet': 'true' } });
   scene.pod('web', { namespace: 'chart' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.bench.condition('pods', 'chart/web', BOUND)?.message ?? '', /Namespace chart waits for a Subnet, and none claims it/);
   scene.subnet('green', { cidrBlock: '10.80.0.0/24', namespaces: ['chart'] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(subnetOf(scene, 'chart/web'), 'green');
 });

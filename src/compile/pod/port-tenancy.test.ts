@@ -21,14 +21,14 @@ function net(tenancy: Tenancy = 'namespaced', annotations: Readonly<Record<strin
     ['anyones', ['10.20.0.160..10.20.0.169'], []],
   ] as const)
     scene.bench.put('ippools', { metadata: { name }, spec: { subnet: 'net', ips, namespaces } });
-  scene.bench.settle();
+  scene.bench.converge();
   const [switchUuid = ''] = [...scene.bench.northbound.table('Logical_Switch')].flatMap(([uuid, { name }]) =>
     name === 'net' ? [uuid] : [],
   );
   const home = { table: 'Logical_Switch', uuid: switchUuid, column: 'ports' };
   const columns = { name: 'theirs', type: '', addresses: ['0a:00:00:00:00:01 10.20.0.120'] };
   scene.bench.foreignRow('Logical_Switch_Port', '11111111-1111-4111-8111-111111111111', columns, home);
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -58,7 +58,7 @@ test('namespaced: the security of a port is on unless the Subnet allows it off a
   ] as const) {
     const scene = net(tenancy, annotations);
     scene.pod('web', said === undefined ? {} : { annotations: { [`${KEY}/port_security`]: said } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/web'), '10.20.0.2');
     assert.deepEqual(security(scene, 'web.shop'), expected, `${tenancy} ${JSON.stringify(annotations)} ${said}`);
   }
@@ -96,10 +96,10 @@ for (const [suffix, value, sentence] of REFUSED) {
       const scene = net(tenancy);
       scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });
       scene.pod('victim', { namespace: 'others' });
-      scene.bench.settle();
+      scene.bench.converge();
       assert.equal(scene.addressOf('others/victim'), '10.20.0.2');
       scene.pod('web', { annotations: { [`${KEY}/${suffix}`]: value } });
-      scene.bench.settle();
+      scene.bench.converge();
       if (tenancy === 'open') {
         assert.equal(scene.addressOf('shop/web'), '10.20.0.3');
         continue;
@@ -117,7 +117,7 @@ for (const [suffix, value, sentence] of REFUSED) {
 test('what a port may have in addition: a free address of the Subnet, its own, a shared Vip, frames where the Subnet allows them, DHCP options', () => {
   const scene = net('namespaced', ALLOWING);
   scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99', namespace: 'shop' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('web', {
     annotations: {
       [`${KEY}/port_vips`]: '10.20.0.50,10.20.0.2/32,10.20.0.99,10.20.0.161',
@@ -126,7 +126,7 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
       [`${KEY}/dhcp-v4-options`]: 'lease_time=60,router=10.20.0.1,dns_server=10.20.0.53',
     },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/web'), '10.20.0.2', conditionOf(scene, 'shop/web')[2]);
   assert.deepEqual(security(scene, 'web.shop').toSorted(), ['10.20.0.161', '10.20.0.2', '10.20.0.2/32', '10.20.0.50', '10.20.0.99']);
   assert.ok([column(scene, 'web.shop', 'addresses')].flat().includes('unknown'));
@@ -136,10 +136,10 @@ test('a reserved address is shared as a Vip for the namespace, and belongs to th
   const scene = net();
   scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.201', namespace: 'shop' } });
   scene.pod('own', { annotations: { [`${KEY}/ip_address`]: '10.20.0.202' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('own', { annotations: { ...scene.annotations('shop/own'), [`${KEY}/port_vips`]: '10.20.0.202' } });
   scene.pod('web', { annotations: { [`${KEY}/aaps`]: 'v', [`${KEY}/port_vips`]: '10.20.0.201' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(security(scene, 'web.shop').includes('10.20.0.201'), conditionOf(scene, 'shop/web')[2]);
   assert.notEqual(conditionOf(scene, 'shop/own')[1], 'PortNotAllowed');
 });
@@ -147,18 +147,18 @@ test('a reserved address is shared as a Vip for the namespace, and belongs to th
 test('a port loses an address that it may send from when another object gets it', () => {
   const scene = net();
   scene.pod('web', { annotations: { [`${KEY}/port_vips`]: '10.20.0.50' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(security(scene, 'web.shop').includes('10.20.0.50'));
   scene.pod('owner', { namespace: 'others', annotations: { [`${KEY}/ip_address`]: '10.20.0.50' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('others/owner'), '10.20.0.50');
   assert.deepEqual(security(scene, 'web.shop'), ['10.20.0.2']);
   assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['vips'], undefined);
   const [status, reason, message] = conditionOf(scene, 'shop/web');
   assert.deepEqual([status, reason], ['True', 'PortNotAllowed']);
   assert.match(message, /held by another/);
-  scene.bench.vanish('pods', 'others/owner');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'others/owner');
+  scene.bench.converge();
   assert.ok(security(scene, 'web.shop').includes('10.20.0.50'));
 });
 
@@ -168,7 +168,7 @@ test("forbidden edits of a running pod's annotations change nothing of its port 
     scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.20.0.99' } });
     scene.pod('victim', { namespace: 'others' });
     scene.pod('web');
-    scene.bench.settle();
+    scene.bench.converge();
     const before = [scene.bench.row('Logical_Switch_Port', 'web.shop'), scene.bench.world.rows.owned.size];
     const pod = scene.bench.object('pods', 'shop/web');
     assert.ok(pod !== undefined);
@@ -177,7 +177,7 @@ test("forbidden edits of a running pod's annotations change nothing of its port 
       [`${KEY}/${suffix}`]: value.replace('10.20.0.50,', '').replace('lease_time=60,', ''),
     };
     scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual([scene.bench.row('Logical_Switch_Port', 'web.shop'), scene.bench.world.rows.owned.size], before, `${suffix} ${value}`);
     assert.deepEqual(conditionOf(scene, 'shop/web').slice(0, 2), ['True', 'PortNotAllowed']);
   }
@@ -186,7 +186,7 @@ test("forbidden edits of a running pod's annotations change nothing of its port 
 test('a pod that had more before the setting keeps it while it runs and reports it, except addresses of others; the next pod may not have it', () => {
   const before = net('open');
   before.pod('victim', { namespace: 'others' });
-  before.bench.settle();
+  before.bench.converge();
   const annotations = {
     [`${KEY}/port_security`]: 'false',
     [`${KEY}/layer2_forward`]: 'true',
@@ -197,9 +197,9 @@ test('a pod that had more before the setting keeps it while it runs and reports 
   before.pod('secured', { annotations: { ...annotations, [`${KEY}/port_security`]: 'true' } });
   before.pod('silent', { annotations: { [`${KEY}/port_vips`]: '10.99.0.8' } });
   before.pod('plain');
-  before.bench.settle();
+  before.bench.converge();
   const bench = new RuleBench({ settings: { tenancy: 'namespaced' }, after: before.bench });
-  bench.settle();
+  bench.converge();
   const scene = Object.assign(Object.create(PodScene.prototype) as PodScene, { bench });
   assert.deepEqual(security(scene, 'free.shop'), []);
   assert.ok([column(scene, 'free.shop', 'addresses')].flat().includes('unknown'));
@@ -217,12 +217,12 @@ test('a pod that had more before the setting keeps it while it runs and reports 
     assert.deepEqual(conditionOf(scene, `shop/${pod}`).slice(0, 2), ['True', 'PortNotAllowed']);
   assert.equal(conditionOf(scene, 'shop/plain')[0], '');
   const fresh = bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
-  bench.vanish('pods', 'shop/free');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/free');
+  bench.converge();
   scene.pod('free', { annotations });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(conditionOf(scene, 'shop/free').slice(0, 2), ['False', 'PortNotAllowed']);
 });
 
@@ -261,7 +261,7 @@ test('a legacy port keeps what it has if Kiln starts with tenancy namespaced', (
     { table: 'Logical_Switch', uuid, column: 'ports' },
   );
   scene.pod('old', { annotations: said });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.externalIds('Logical_Switch_Port', 'old.shop')['kiln.io/owner'], 'pod/shop/old', conditionOf(scene, 'shop/old')[2]);
   assert.deepEqual(security(scene, 'old.shop'), []);
   assert.deepEqual(scene.stations('old.shop'), [station, 'unknown']);

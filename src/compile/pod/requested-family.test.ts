@@ -9,7 +9,7 @@ const BOTH = { v4IpAddress: '10.95.0.5', v6IpAddress: 'fd00:95::5' };
 function scene(): PodScene {
   const made = new PodScene();
   made.subnet('net', { cidrBlock: '10.95.0.0/24,fd00:95::/112', namespaces: ['shop'] });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -42,12 +42,12 @@ test('a pod gets the requested family of a dual-stack IP object, and the other h
     const made = scene();
     madeAgain(made, BOTH);
     made.pod('web', { annotations: { [FAMILY]: family } });
-    made.bench.settle();
+    made.bench.converge();
     assert.deepEqual(has(made), [address, address, address, v4, v6]);
     assert.equal(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound'), undefined);
     const taker = { 'ovn.kubernetes.io/ip_address': family === 'ipv4' ? '10.95.0.9,fd00:95::5' : '10.95.0.5,fd00:95::9' };
     made.pod('taker', { annotations: taker });
-    made.bench.settle();
+    made.bench.converge();
     assert.equal(made.addressOf('shop/taker'), taker['ovn.kubernetes.io/ip_address']);
   }
 });
@@ -56,7 +56,7 @@ test('with an IP object of only the other family a pod gets one of its own', () 
   const made = scene();
   madeAgain(made, { ...BOTH, v4IpAddress: '' });
   made.pod('web', { annotations: { [FAMILY]: 'ipv4' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(has(made), ['10.95.0.2', '10.95.0.2', '10.95.0.2', '10.95.0.2', '']);
 });
 
@@ -64,10 +64,10 @@ test('the next pod of a StatefulSet gets the half that its template requests now
   const made = scene();
   made.statefulSet('db', 1);
   const next = (annotations: Readonly<Record<string, string>>): string | undefined => {
-    made.bench.vanish('pods', 'shop/db-0');
-    made.bench.settle();
+    made.bench.removeByForce('pods', 'shop/db-0');
+    made.bench.converge();
     made.pod('db-0', { statefulSet: 'db', annotations });
-    made.bench.settle();
+    made.bench.converge();
     return made.addressOf('shop/db-0');
   };
   assert.equal(next({}), '10.95.0.2,fd00:95::2');
@@ -82,13 +82,13 @@ test("a user's reservation stays complete, and the pod reports it; so do a pod's
   const made = scene();
   madeAgain(made, BOTH, true);
   made.pod('web', { annotations: { [FAMILY]: 'ipv4' } });
-  made.bench.settle();
+  made.bench.converge();
   const both = `${BOTH.v4IpAddress},${BOTH.v6IpAddress}`;
   assert.deepEqual(has(made), [both, both, both, BOTH.v4IpAddress, BOTH.v6IpAddress]);
   const kept = new RegExp(`metadata\\.annotations\\[${FAMILY}\\] "ipv4" is not in effect: it has ${both} of Subnet net`);
   assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', kept);
   made.pod('late');
-  made.bench.settle();
+  made.bench.converge();
   const address = made.addressOf('shop/late');
   made.bench.put('pods', {
     metadata: {
@@ -97,6 +97,6 @@ test("a user's reservation stays complete, and the pod reports it; so do a pod's
       annotations: { ...made.annotations('shop/late'), [FAMILY]: 'ipv4' },
     },
   });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(made.addressOf('shop/late'), address);
 });

@@ -18,13 +18,13 @@ for (const podFirst of [true, false])
     const scene = new PodScene();
     scene.namespace('example');
     if (!podFirst) node(scene, 'x1.example');
-    scene.bench.settle();
+    scene.bench.converge();
     scene.pod('node-x1', { namespace: 'example' });
-    scene.bench.settle();
+    scene.bench.converge();
     if (podFirst) {
       assert.equal(ownerOf(scene, 'node-x1.example'), 'pod/example/node-x1');
       node(scene, 'x1.example');
-      scene.bench.settle();
+      scene.bench.converge();
     }
     assert.equal(ownerOf(scene, 'node-x1.example'), 'node//x1.example');
     assert.match(String(scene.stations('node-x1.example')), / 100\.64\./);
@@ -35,10 +35,10 @@ for (const podFirst of [true, false])
     assert.ok(scene.bench.events.some(({ object, reason }) => object === 'pods/example/node-x1' && reason === 'NameTaken'));
     assert.equal(scene.annotations('example/node-x1')['ovn.kubernetes.io/allocated'], undefined);
     const fresh = scene.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
-    scene.bench.vanish('nodes', 'x1.example');
-    scene.bench.settle();
+    scene.bench.removeByForce('nodes', 'x1.example');
+    scene.bench.converge();
     assert.equal(ownerOf(scene, 'node-x1.example'), 'pod/example/node-x1', 'the name is free again');
   });
 
@@ -54,13 +54,13 @@ for (const [pod, space, why] of [
       scene.bench.put('vpcs', { metadata: { name: 'red' } });
       const subnet = (): unknown => scene.subnet('x.y', { vpc: 'red', cidrBlock: '10.9.0.0/24' });
       if (!podFirst) subnet();
-      scene.bench.settle();
+      scene.bench.converge();
       scene.pod(pod, { namespace: space });
-      scene.bench.settle();
+      scene.bench.converge();
       if (podFirst) {
         assert.equal(ownerOf(scene, `${pod}.${space}`), `pod/${space}/${pod}`);
         subnet();
-        scene.bench.settle();
+        scene.bench.converge();
       }
       assert.equal(ownerOf(scene, 'x.y-red'), 'subnet//x.y');
       assert.equal(scene.bench.condition('subnets', 'x.y', 'Ready')?.status, 'True');
@@ -74,7 +74,7 @@ test('a pod makes way for the peering of two Vpcs', () => {
   const scene = new PodScene();
   scene.namespace('b');
   scene.pod('red-blue.a', { namespace: 'b' });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.put('vpcs', {
     metadata: { name: 'red' },
     spec: { vpcPeerings: [{ remoteVpc: 'blue.a.b', localConnectIP: '169.254.0.1/30' }] },
@@ -83,7 +83,7 @@ test('a pod makes way for the peering of two Vpcs', () => {
     metadata: { name: 'blue.a.b' },
     spec: { vpcPeerings: [{ remoteVpc: 'red', localConnectIP: '169.254.0.2/30' }] },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.stations('red-blue.a.b'), undefined);
   assert.equal(scene.bench.condition('pods', 'b/red-blue.a', BOUND)?.reason, 'NameTaken');
 });
@@ -92,12 +92,12 @@ test('what is kept for the next pod of a StatefulSet makes way as well', () => {
   const scene = new PodScene();
   scene.statefulSet('node-x', 1);
   scene.pod('node-x-0', { statefulSet: 'node-x' });
-  scene.bench.settle();
-  scene.bench.vanish('pods', 'shop/node-x-0');
-  scene.bench.settle();
+  scene.bench.converge();
+  scene.bench.removeByForce('pods', 'shop/node-x-0');
+  scene.bench.converge();
   assert.equal(ownerOf(scene, 'node-x-0.shop'), 'ip//node-x-0.shop');
   node(scene, 'x-0.shop');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(ownerOf(scene, 'node-x-0.shop'), 'node//x-0.shop');
 });
 
@@ -107,7 +107,7 @@ test('a pod whose name is like that of a node, and is none, has its port', () =>
   scene.subnet('x.z', { vpc: 'ovn-cluster', cidrBlock: '10.9.0.0/24' });
   scene.pod('node-x1');
   scene.pod('x', { namespace: 'y-red' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(scene.stations('node-x1.shop')), / 10\.16\./);
   assert.match(String(scene.stations('x.y-red')), / 10\.16\./);
 });

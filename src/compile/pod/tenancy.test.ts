@@ -26,7 +26,7 @@ function twoTenants(tenancy: Tenancy = 'namespaced'): PodScene {
   scene.subnet('red-vlan', { cidrBlock: '10.10.4.0/24', provider: 'vlan.red-web' });
   scene.subnet('external', { cidrBlock: '10.10.6.0/24' });
   scene.subnet('mine', { cidrBlock: '10.10.5.0/24', provider: 'mine.shop.ovn' });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -99,9 +99,9 @@ for (const [way, input] of Object.entries(WAYS)) {
       const scene = twoTenants(tenancy);
       scene.statefulSet('db', 2);
       scene.machine('vm');
-      scene.bench.settle();
+      scene.bench.converge();
       scene.pod('db-0', input);
-      scene.bench.settle();
+      scene.bench.converge();
       const [status, reason, message] = conditionOf(scene, 'shop/db-0');
       if (tenancy === 'open') {
         assert.notEqual(status, 'False', message);
@@ -124,7 +124,7 @@ test('a Subnet admits pods of namespaces that it lists, selects, names or has by
     spec: { cidrBlock: '10.11.1.0/24' },
   });
   scene.subnet('all', { cidrBlock: '10.11.2.0/24' });
-  scene.bench.settle();
+  scene.bench.converge();
   const inSubnet = (name: string, namespace: string, subnet: string): void =>
     void scene.pod(name, { namespace, annotations: { [`${ANNOTATION}/logical_switch`]: subnet } });
   inSubnet('a', 'labelled', 'listing');
@@ -136,7 +136,7 @@ test('a Subnet admits pods of namespaces that it lists, selects, names or has by
   inSubnet('g', 'red-web', 'red-db');
   scene.pod('h', { namespace: 'red-web' });
   scene.pod('i', { namespace: 'shop' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     ['labelled/a', 'shop/b', 'shop/c', 'labelled/d', 'shop/e', 'red-web/f', 'red-web/g', 'red-web/h', 'shop/i'].map((pod) => {
       const address = scene.addressOf(pod);
@@ -145,7 +145,7 @@ test('a Subnet admits pods of namespaces that it lists, selects, names or has by
     ['10.11.0', undefined, '10.11.1', undefined, '10.11.2', '10.10.1', '10.10.2', '10.10.1', '10.16.0'],
   );
   scene.bench.edit('subnets', 'listing', { namespaceSelectors: [], namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(
     scene.addressOf('shop/b')?.startsWith('10.11.0.'),
     true,
@@ -159,10 +159,10 @@ test('the default Subnet of a Vpc admits the namespaces of the Vpc, also where i
   scene.namespace('b');
   scene.bench.put('vpcs', { metadata: { name: 'red' }, spec: { namespaces: ['a', 'b'], defaultSubnet: 'main' } });
   scene.subnet('main', { vpc: 'red', cidrBlock: '10.10.1.0/24', namespaces: ['a'] });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('web', { namespace: 'a' });
   scene.pod('web', { namespace: 'b' });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const pod of ['a/web', 'b/web']) assert.match(scene.addressOf(pod) ?? '', /^10\.10\.1\./);
 });
 
@@ -174,13 +174,13 @@ test('annotations of a Namespace and labels of a pod admit nothing', () => {
     'kiln.io/admit-namespaces': 'shop',
   };
   scene.namespace('shop', { annotations: words });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
   scene.namespace('shop', { annotations: { ...words, 'kiln.io/await-subnet': 'red-web', 'kiln.io/misbound': 'evict' } });
   scene.pod('next');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(conditionOf(scene, 'shop/next')[1], 'WaitingForSubnet');
   assert.deepEqual(takenFromRed(scene), []);
 });
@@ -193,9 +193,9 @@ test('a network of Namespace default is for all, one of another namespace for th
     metadata: { name: 'red-storage', annotations: { 'kiln.io/admit-namespaces': 'red-web,shop' } },
     spec: { cidrBlock: '10.10.3.0/24', provider: 'storage.red-web.ovn' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'default/shared,red-web/storage' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.annotations('shop/web')['shared.default.ovn.kubernetes.io/ip_address'] ?? '', /^10\.12\.0\./);
   assert.match(scene.annotations('shop/web')['storage.red-web.ovn.kubernetes.io/ip_address'] ?? '', /^10\.10\.3\./);
 });
@@ -207,13 +207,13 @@ test('an IPPool that lists namespaces gives its addresses to these alone, by its
     metadata: { name: 'closed' },
     spec: { subnet: 'ovn-default', ips: ['10.16.0.50..10.16.0.60'], namespaces: ['red-web'] },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('pool', { annotations: { [`${ANNOTATION}/ip_pool`]: 'closed' } });
   scene.pod('address', { annotations: { [`${ANNOTATION}/ip_address`]: '10.16.0.55' } });
   scene.pod('list', { annotations: { [`${ANNOTATION}/ip_pool`]: '10.16.0.9,10.16.0.56' } });
   scene.pod('fine', { annotations: { [`${ANNOTATION}/ip_address`]: '10.16.0.70' } });
   scene.pod('own', { namespace: 'red-web' });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const pod of ['pool', 'address', 'list']) assert.equal(conditionOf(scene, `shop/${pod}`)[1], 'NamespaceNotAdmitted', pod);
   assert.deepEqual([scene.addressOf('shop/fine'), scene.addressOf('red-web/own')], ['10.16.0.70', '10.16.0.50']);
 });
@@ -228,12 +228,12 @@ test('an IP object does not admit a pod to a Subnet that does not admit its name
     metadata: { name: 'kept.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
     spec: { podName: 'kept', namespace: 'shop', subnet: 'red-web', v4IpAddress: '10.10.1.10', ipAddress: '10.10.1.10' },
   });
-  scene.bench.settle();
+  scene.bench.converge();
   const said = scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
   assert.match(said, /"Accepted".*"False".*"NamespaceNotAdmitted"/);
   for (const name of ['web', 'kept']) scene.pod(name, { annotations: NAMED });
   scene.pod('kept-by-default');
-  scene.bench.settle();
+  scene.bench.converge();
   for (const name of ['web', 'kept']) {
     assert.equal(conditionOf(scene, `shop/${name}`)[1], 'NamespaceNotAdmitted');
     assert.equal(scene.stations(`${name}.shop`), undefined);
@@ -244,18 +244,18 @@ test('an IP object does not admit a pod to a Subnet that does not admit its name
 function turnedOn(scene: PodScene): PodScene {
   const bench = new RuleBench({ settings: { tenancy: 'namespaced' }, after: scene.bench });
   const after = Object.assign(Object.create(PodScene.prototype) as PodScene, { bench });
-  bench.settle();
+  bench.converge();
   return after;
 }
 
 test('a pod bound before the setting keeps its port and reports it; the next pod, also of a StatefulSet, is not admitted', () => {
   const before = twoTenants('open');
   before.statefulSet('db', 1);
-  before.bench.settle();
+  before.bench.converge();
   before.pod('web', { annotations: NAMED });
   before.pod('db-0', { annotations: NAMED, statefulSet: 'db' });
   before.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'red-web/storage' } });
-  before.bench.settle();
+  before.bench.converge();
   const stations = ['web.shop', 'db-0.shop', 'attached.shop.storage.red-web.ovn'].map((port) => before.stations(port));
   assert.ok(stations.every((one) => one !== undefined));
   const scene = turnedOn(before);
@@ -269,20 +269,20 @@ test('a pod bound before the setting keeps its port and reports it; the next pod
     assert.match(message, new RegExp(`kubectl delete pod -n shop ${pod}$`));
   }
   const fresh = scene.bench.restarted();
-  fresh.settle();
+  fresh.converge();
   assert.equal(fresh.writes, 0);
   for (const [pod, input] of [
     ['web', {}],
     ['db-0', { statefulSet: 'db' }],
   ] as const) {
-    scene.bench.vanish('pods', `shop/${pod}`);
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', `shop/${pod}`);
+    scene.bench.converge();
     scene.pod(pod, { annotations: NAMED, ...input });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(conditionOf(scene, `shop/${pod}`).slice(0, 2), ['False', 'NamespaceNotAdmitted']);
-    scene.bench.vanish('pods', `shop/${pod}`);
+    scene.bench.removeByForce('pods', `shop/${pod}`);
     scene.pod(pod, input);
-    scene.bench.settle();
+    scene.bench.converge();
     assert.match(scene.addressOf(`shop/${pod}`) ?? '', /^10\.16\./, 'without the name of the Subnet it is bound in that of its namespace');
   }
 });
@@ -292,37 +292,37 @@ test('a StatefulSet whose namespace was removed from the Subnet leaves it with t
   scene.bench.edit('vpcs', 'red', { namespaces: ['red-web', 'shop'] });
   scene.bench.edit('subnets', 'red-web', { namespaces: ['red-web', 'shop'] });
   scene.statefulSet('db', 1);
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.10\.1\./);
   scene.bench.edit('subnets', 'red-web', { namespaces: ['red-web'] });
   scene.bench.edit('vpcs', 'red', { namespaces: ['red-web'] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.10\.1\./);
-  scene.bench.vanish('pods', 'shop/db-0');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/db-0');
+  scene.bench.converge();
   scene.pod('db-0', { statefulSet: 'db' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.16\./);
 });
 
 test('a virtual machine that runs in such a Subnet may migrate; after a stop and start it is not admitted', () => {
   const before = twoTenants('open');
   before.machine('vm');
-  before.bench.settle();
+  before.bench.converge();
   before.pod('launcher-a', { annotations: NAMED, machine: 'vm' });
-  before.bench.settle();
+  before.bench.converge();
   const station = before.stations('vm.shop');
   assert.ok(station !== undefined);
   const scene = turnedOn(before);
   scene.pod('launcher-b', { annotations: NAMED, machine: 'vm' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/launcher-b'), scene.addressOf('shop/launcher-a'));
-  for (const pod of ['launcher-a', 'launcher-b']) scene.bench.vanish('pods', `shop/${pod}`);
-  scene.bench.settle();
+  for (const pod of ['launcher-a', 'launcher-b']) scene.bench.removeByForce('pods', `shop/${pod}`);
+  scene.bench.converge();
   scene.pod('launcher-c', { annotations: NAMED, machine: 'vm' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(conditionOf(scene, 'shop/launcher-c').slice(0, 2), ['False', 'NamespaceNotAdmitted']);
 });
 
@@ -334,7 +334,7 @@ test('ineffective tenancy annotations of a Subnet are reported on it', () => {
     'kiln.io/allow-port-security-off': 'true',
   };
   scene.bench.put('subnets', { metadata: { name: 'net', annotations }, spec: { cidrBlock: '10.20.0.0/24' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const { status, message = '' } = scene.bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
   assert.equal(status, 'True');
   for (const part of [

@@ -16,7 +16,7 @@ function tenants(): PodScene {
   const scene = new PodScene();
   scene.namespace('mallory');
   scene.subnet('red', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -32,15 +32,15 @@ test("keys of an attached network: another pod's address fails, and an interface
   const scene = tenants();
   scene.attachment('shop/fast', 'kube-ovn');
   scene.subnet('fast', { cidrBlock: '10.3.0.0/24', provider: 'fast.shop.ovn' });
-  scene.bench.settle();
+  scene.bench.converge();
   const attached = { 'k8s.v1.cni.cncf.io/networks': 'shop/fast' };
   scene.pod('victim', { annotations: attached });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(owners(scene, '10.3.0.2'), ['victim.shop.fast.shop.ovn']);
   const said = keys('fast.shop.ovn', { allocated: 'true', logical_switch: 'fast', ip_address: '10.3.0.2' });
   scene.pod('liar', { namespace: 'mallory', annotations: { ...attached, ...said } });
   scene.pod('plain', { namespace: 'mallory', annotations: said });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(owners(scene, '10.3.0.2'), ['victim.shop.fast.shop.ovn']);
   assert.equal(reasonOf(scene, 'mallory/liar'), 'AddressConflict');
   assert.equal(scene.stations('plain.mallory.fast.shop.ovn'), undefined);
@@ -50,14 +50,14 @@ test('vip and aaps: a Vip for pods of another Namespace, or one that a pod has, 
   const scene = tenants();
   scene.bench.put('vips', { metadata: { name: 'theirs' }, spec: { subnet: 'red', namespace: 'shop' } });
   scene.bench.put('vips', { metadata: { name: 'anybody' }, spec: { subnet: 'red' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('victim', { annotations: { 'ovn.kubernetes.io/vip': 'anybody' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const address = scene.addressOf('shop/victim') ?? '';
   scene.pod('one', { namespace: 'mallory', annotations: { 'ovn.kubernetes.io/vip': 'theirs' } });
   scene.pod('two', { namespace: 'mallory', annotations: { 'ovn.kubernetes.io/vip': 'anybody' } });
   scene.pod('three', { namespace: 'mallory', annotations: { 'ovn.kubernetes.io/aaps': 'theirs' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     ['one', 'two', 'three'].map((name) => reasonOf(scene, `mallory/${name}`)),
     ['InvalidAnnotation', 'AddressConflict', 'InvalidAnnotation'],
@@ -68,7 +68,7 @@ test('vip and aaps: a Vip for pods of another Namespace, or one that a pod has, 
 test('annotations and labels of IP objects and Vips on a pod, and the name of a virtual machine there, do nothing', () => {
   const scene = tenants();
   const victim = scene.pod('victim');
-  scene.bench.settle();
+  scene.bench.converge();
   const forged = {
     'kiln.io/pod-uid': victim.metadata.uid,
     'kiln.io/owner-uid': victim.metadata.uid,
@@ -77,7 +77,7 @@ test('annotations and labels of IP objects and Vips on a pod, and the name of a 
     'ovn.kubernetes.io/virtualmachine': 'victim',
   };
   scene.pod('liar', { namespace: 'mallory', annotations: forged });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(scene.stations('liar.mallory')), / 10\.16\./);
   assert.deepEqual(owners(scene, '10.1.0.2'), ['victim.shop']);
 });
@@ -88,9 +88,9 @@ test('owner references to a StatefulSet or virtual machine of another namespace 
   scene.pod('db-0', { statefulSet: 'db' });
   scene.machine('vm');
   scene.pod('launcher', { machine: 'vm' });
-  scene.bench.settle();
+  scene.bench.converge();
   const kept = [scene.stations('db-0.shop'), scene.stations('vm.shop')];
-  for (const pod of ['shop/db-0', 'shop/launcher']) scene.bench.vanish('pods', pod);
+  for (const pod of ['shop/db-0', 'shop/launcher']) scene.bench.removeByForce('pods', pod);
   const owner = (resource: 'statefulsets' | 'virtualmachineinstances', key: string, apiVersion: string, kind: string): object => {
     const { name, uid } = scene.bench.object(resource, key)?.metadata ?? assert.fail();
     return { apiVersion, kind, name, uid, controller: true };
@@ -100,7 +100,7 @@ test('owner references to a StatefulSet or virtual machine of another namespace 
   };
   made('db-0', [owner('statefulsets', 'shop/db', 'apps/v1', 'StatefulSet')]);
   made('launcher', [owner('virtualmachineinstances', 'shop/vm', 'kubevirt.io/v1', 'VirtualMachineInstance')]);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([scene.stations('db-0.shop'), scene.stations('vm.shop')], kept);
   for (const [station] of kept as readonly (readonly string[])[])
     assert.equal(owners(scene, (station ?? '').split(' ')[1] ?? '').length, 1);
@@ -113,7 +113,7 @@ test('annotations of a Namespace choose no Subnet, and its policy for misbound p
   });
   scene.pod('victim', { annotations: { 'ovn.kubernetes.io/logical_switch': 'ovn-default' } });
   scene.pod('web', { namespace: 'mallory' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(String(scene.stations('web.mallory')), / 10\.16\./);
   assert.match(String(scene.stations('victim.shop')), / 10\.16\./);
 });
@@ -123,9 +123,9 @@ test('the config of a NetworkAttachmentDefinition affects only Subnets with its 
   scene.attachment('shop/fast', 'kube-ovn');
   scene.subnet('fast', { cidrBlock: '10.3.0.0/24', provider: 'fast.shop.ovn' });
   scene.attachment('mallory/fast', { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":"fast.shop.ovn"}' });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.pod('liar', { namespace: 'mallory', annotations: { 'k8s.v1.cni.cncf.io/networks': 'mallory/fast' } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(reasonOf(scene, 'mallory/liar'), 'WaitingForSubnet');
   assert.deepEqual(
     scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('liar.')),

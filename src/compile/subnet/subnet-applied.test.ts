@@ -14,7 +14,7 @@ function benchWith(managedFields: readonly ManagedFields[], excludeIps?: readonl
   bench.put('namespaces', { metadata: { name: 'shop' } });
   const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/28', namespaces: ['shop'], ...(excludeIps !== undefined && { excludeIps }) };
   bench.put('subnets', { metadata: { name: 'net', managedFields }, spec });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 

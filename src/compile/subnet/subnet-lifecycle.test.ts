@@ -9,7 +9,7 @@ function setUp(spec: object = {}): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
   bench.put('subnets', { metadata: { name: 'red', finalizers: ['kube-ovn-controller'] }, spec: { cidrBlock: '10.0.0.0/24', ...spec } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -22,7 +22,7 @@ test('a deleted Subnet leaves no row', () => {
   const bench = setUp({ private: true, enableDHCP: true, acls: [{ direction: 'to-lport', priority: 5, match: 'ip4', action: 'allow' }] });
   assert.ok(bench.rowIds('Logical_Router_Policy').includes('ovn-cluster|31000|ip4.dst == 10.0.0.0/24'));
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.equal(bench.world.rows.ownedBy('subnet//red').size, 0);
   for (const table of [
@@ -45,15 +45,15 @@ test('a deleted Subnet leaves no row', () => {
 test('a Subnet that is being deleted keeps its network while addresses are in use', () => {
   const bench = setUp();
   bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 'red', v4IpAddress: '10.0.0.5' } });
-  bench.settle();
+  bench.converge();
   const rows = bench.world.rows.ownedBy('subnet//red').size;
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.world.rows.ownedBy('subnet//red').size, rows);
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop/);
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
-  bench.vanish('ips', 'web.shop');
-  bench.settle();
+  bench.removeByForce('ips', 'web.shop');
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
 
@@ -70,10 +70,10 @@ test('so does one that is deleted while it has only the legacy finalizer', () =>
     spec: { subnet: 'red', podName: 'web', namespace: 'shop', ipAddress: '10.0.0.5', v4IpAddress: '10.0.0.5' },
   });
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop/);
-  bench.vanish('ips', 'web.shop');
-  bench.settle();
+  bench.removeByForce('ips', 'web.shop');
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
 
@@ -81,20 +81,20 @@ test('the built-in Subnets come back after they were deleted', () => {
   const bench = setUp();
   const { uid } = bench.object('subnets', 'ovn-default')?.metadata ?? {};
   bench.delete('subnets', 'ovn-default');
-  bench.settle();
+  bench.converge();
   assert.notEqual(bench.object('subnets', 'ovn-default')?.metadata.uid, uid);
   assert.equal(bench.condition('subnets', 'ovn-default', 'Ready')?.status, 'True');
 });
 
 test('without nodes even the default Vpc goes and is created again', () => {
   const bench = setUp();
-  bench.vanish('nodes', 'n1');
+  bench.removeByForce('nodes', 'n1');
   bench.delete('subnets', 'red');
   const { uid } = bench.object('vpcs', 'ovn-cluster')?.metadata ?? {};
   for (const name of ['ovn-default', 'join']) {
     bench.delete('vpcs', 'ovn-cluster');
     bench.delete('subnets', name);
-    bench.settle();
+    bench.converge();
   }
   assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.uid, uid);
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
@@ -106,13 +106,13 @@ test('the default Vpc serves its Subnets while a foreign row in its router block
   assert.ok(uuid !== undefined);
   const nat = '00000000-0000-4000-8000-0000000000aa';
   bench.foreignRow('NAT', nat, { type: 'snat' }, { table: 'Logical_Router', uuid, column: 'nat' });
-  for (const name of ['red', 'ovn-default', 'join']) bench.vanish('subnets', name);
+  for (const name of ['red', 'ovn-default', 'join']) bench.removeByForce('subnets', name);
   bench.delete('vpcs', 'ovn-cluster');
-  bench.settle();
+  bench.converge();
   assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.deletionTimestamp, undefined);
   for (const name of ['ovn-default', 'join']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True');
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
 });
 
@@ -120,9 +120,9 @@ test('a Subnet created again under its name takes its rows over in place', () =>
   const bench = setUp();
   const switches = (): string[] => [...bench.northbound.table('Logical_Switch').keys()].toSorted();
   const before = switches();
-  bench.vanish('subnets', 'red');
+  bench.removeByForce('subnets', 'red');
   const again = bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(switches(), before);
   assert.equal(bench.externalIds('Logical_Switch', 'red')['kiln.io/uid'], again.metadata.uid);
 });
@@ -131,7 +131,7 @@ test('counts and ranges follow the addresses in use', () => {
   const bench = setUp({ excludeIps: ['10.0.0.10..10.0.0.19'] });
   for (const last of [2, 3, 9])
     bench.put('ips', { metadata: { name: `p${last}.shop` }, spec: { subnet: 'red', v4IpAddress: `10.0.0.${last}` } });
-  bench.settle();
+  bench.converge();
   const { status } = bench.object('subnets', 'red') ?? {};
   assert.deepEqual(
     [
@@ -148,7 +148,7 @@ test('counts and ranges follow the addresses in use', () => {
 test('the allocator gets the addresses of IPPools', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.compiler.desired.pool('red')?.named, [{ name: 'gold', ips: ['10.0.0.20..10.0.0.30'] }]);
 });
 
@@ -157,21 +157,21 @@ test('a Subnet that is being deleted waits for its pods, also if the IP object w
   scene.bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
   scene.pod('web');
-  scene.bench.settle();
+  scene.bench.converge();
   const uuids = (): readonly string[] =>
     ['Logical_Switch', 'Logical_Switch_Port'].flatMap((table) => [...scene.bench.northbound.table(table).keys()]).toSorted();
   const before = uuids();
   scene.bench.delete('subnets', 'red');
-  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.removeByForce('ips', 'web.shop');
   // Before the IP object is back: nothing may be deleted in this round.
   scene.bench.step();
   assert.deepEqual(uuids(), before);
   assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: Pod shop\/web\./);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(uuids(), before);
   assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop\./);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.equal(scene.bench.object('subnets', 'red'), undefined);
   assert.equal(scene.bench.row('Logical_Switch', 'red'), undefined);
 });
@@ -181,7 +181,7 @@ test('the port alone, or the IP object alone, blocks the Subnet as well; annotat
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
     scene.pod('web');
-    scene.bench.settle();
+    scene.bench.converge();
     const pod = scene.bench.object('pods', 'shop/web');
     assert.ok(pod);
     if (left === 'port') scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations: {} } });
@@ -192,10 +192,10 @@ test('the port alone, or the IP object alone, blocks the Subnet as well; annotat
       world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
     }
     scene.bench.delete('subnets', 'red');
-    if (left !== 'IP') scene.bench.vanish('ips', 'web.shop');
+    if (left !== 'IP') scene.bench.removeByForce('ips', 'web.shop');
     const holders = { port: ['Pod shop/web'], IP: ['IP web.shop'], annotations: [] };
     assert.deepEqual(blockersOf(scene.bench.world, 'subnets', 'red').names, holders[left], left);
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop') !== undefined, left !== 'annotations', left);
     assert.equal(scene.bench.object('subnets', 'red') !== undefined, left !== 'annotations', left);
   }
@@ -206,7 +206,7 @@ test('if the port of a pod is in one Subnet and its IP object names another, it 
   const { bench } = scene;
   scene.subnet('red', { cidrBlock: '10.0.0.0/24' });
   scene.subnet('blue', { cidrBlock: '10.1.0.0/24' });
-  bench.settle();
+  bench.converge();
   bench.put('ips', {
     metadata: { name: 'web.shop' },
     spec: { subnet: 'blue', podName: 'web', namespace: 'shop', podType: '', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' },
@@ -217,12 +217,12 @@ test('if the port of a pod is in one Subnet and its IP object names another, it 
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'red').names, ['Pod shop/web']);
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'blue').names, ['IP web.shop']);
   for (const subnet of ['red', 'blue']) bench.delete('subnets', subnet);
-  bench.settle();
+  bench.converge();
   const left = ['red', 'blue'].filter((subnet) => bench.object('subnets', subnet) !== undefined);
   const { subnet } = bench.object('ips', 'web.shop')?.spec ?? {};
   assert.ok(left.includes(String(subnet)) && left.includes(scene.annotations('shop/web')['ovn.kubernetes.io/logical_switch'] ?? ''));
-  bench.vanish('pods', 'shop/web');
-  bench.settle();
+  bench.removeByForce('pods', 'shop/web');
+  bench.converge();
   assert.deepEqual(
     ['red', 'blue'].filter((one) => bench.object('subnets', one) !== undefined),
     [],
@@ -233,9 +233,9 @@ test('the join Subnet waits for the ports of nodes whose IP objects were removed
   const { bench } = new PodScene();
   const before = [...bench.northbound.table('Logical_Switch_Port').keys()].toSorted();
   bench.delete('subnets', 'join');
-  bench.vanish('ips', 'node-n1');
+  bench.removeByForce('ips', 'node-n1');
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'join').names, ['Node n1']);
-  bench.settle();
+  bench.converge();
   assert.deepEqual([...bench.northbound.table('Logical_Switch_Port').keys()].toSorted(), before);
   assert.ok(bench.object('ips', 'node-n1'));
 });
@@ -246,11 +246,11 @@ test('the join Subnet waits for a node with its address in the annotations, whos
     const { bench } = scene;
     scene.subnet('red', { cidrBlock: 'fd00:1::/120' });
     bench.edit('subnets', 'join', spec);
-    bench.settle();
+    bench.converge();
     const before = [bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')];
     const join = bench.object('subnets', 'join')?.metadata.uid;
     bench.delete('subnets', 'join');
-    bench.settle();
+    bench.converge();
     const { northbound, world } = bench;
     const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n1');
     assert.ok(port);
@@ -258,7 +258,7 @@ test('the join Subnet waits for a node with its address in the annotations, whos
     bench.edit('ips', 'node-n1', { subnet: 'red', ipAddress: 'fd00:1::5' });
     assert.deepEqual(blockersOf(world, 'subnets', 'join').names, ['Node n1']);
     assert.deepEqual(blockersOf(world, 'subnets', 'red').names, ['IP node-n1']);
-    bench.settle();
+    bench.converge();
     assert.equal(bench.object('subnets', 'join')?.metadata.uid, join, 'it is not gone for a moment');
     assert.deepEqual([bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')], before);
     assert.equal(bench.object('ips', 'node-n1')?.spec['subnet'], 'join');

@@ -24,7 +24,7 @@ for (const cidrBlock of SIZES) {
     const scene = new PodScene({ defaultCidr: '172.30.0.0/16', joinCidr: '172.31.0.0/16' });
     scene.subnet('net', { cidrBlock, vpc: 'sizes' });
     scene.bench.put('vpcs', { metadata: { name: 'sizes' }, spec: {} });
-    scene.bench.settle();
+    scene.bench.converge();
     const cidr = parseCidr(cidrBlock) ?? assert.fail();
     const { family } = cidr;
     const field = family === 4 ? 'v4' : 'v6';
@@ -35,7 +35,7 @@ for (const cidrBlock of SIZES) {
     assert.equal(scene.bench.object('subnets', 'net')?.spec['gateway'], text(low));
     assert.equal(status(scene)[`${field}availableIPs`], usable);
     scene.pod('first', { annotations: IN_NET });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.addressOf('shop/first'), text(low + 1n));
     if (usable === 1n) {
       assert.deepEqual([status(scene)[`${field}availableIPs`], status(scene)[`${field}availableIPrange`]], [0n, '']);
@@ -43,7 +43,7 @@ for (const cidrBlock of SIZES) {
     }
     scene.pod('last', { annotations: { ...IN_NET, 'ovn.kubernetes.io/ip_address': text(high) } });
     scene.pod('gateway', { annotations: { ...IN_NET, 'ovn.kubernetes.io/ip_address': text(low) } });
-    scene.bench.settle();
+    scene.bench.converge();
     const expected = [...new Set([text(low + 1n), text(high)])];
     assert.equal(status(scene)[`${field}usingIPs`], BigInt(expected.length));
     assert.equal(status(scene)[`${field}availableIPs`], usable - BigInt(expected.length));
@@ -54,14 +54,14 @@ for (const cidrBlock of SIZES) {
 test('excluded ranges that change while their addresses are in use: no pod moves, counts follow, no new address is allocated from them', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.9.0.0/28' });
-  scene.bench.settle();
+  scene.bench.converge();
   for (const name of ['a', 'b', 'c']) {
     scene.pod(name, { annotations: IN_NET });
-    scene.bench.settle();
+    scene.bench.converge();
   }
   assert.equal(status(scene)['v4usingIPrange'], '10.9.0.2-10.9.0.4');
   scene.bench.edit('subnets', 'net', { excludeIps: ['10.9.0.3..10.9.0.6', '10.9.0.5..10.9.0.8', '10.9.0.12'] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(
     [status(scene)['v4usingIPs'], status(scene)['v4usingIPrange'], status(scene)['v4availableIPrange']],
     [1n, '10.9.0.2', '10.9.0.9-10.9.0.11,10.9.0.13-10.9.0.14'],
@@ -71,13 +71,13 @@ test('excluded ranges that change while their addresses are in use: no pod moves
     ['10.9.0.2', '10.9.0.3', '10.9.0.4'],
   );
   scene.pod('d', { annotations: IN_NET });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/d'), '10.9.0.9');
   scene.bench.edit('subnets', 'net', { excludeIps: [] });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(status(scene)['v4usingIPrange'], '10.9.0.2-10.9.0.4,10.9.0.9');
   scene.pod('e', { annotations: IN_NET });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.addressOf('shop/e'), '10.9.0.5');
 });
 
@@ -86,9 +86,9 @@ test('a narrowed CIDR waits for Vips and EIPs outside of it as well, and names t
   scene.subnet('net', { cidrBlock: '10.9.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'v' }, spec: { subnet: 'net', v4ip: '10.9.0.200' } });
   scene.bench.put('ovn-eips', { metadata: { name: 'e' }, spec: { externalSubnet: 'net', v4Ip: '10.9.0.201' } });
-  scene.bench.settle();
+  scene.bench.converge();
   scene.bench.edit('subnets', 'net', { cidrBlock: '10.9.0.0/25' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.bench.condition('subnets', 'net', 'Accepted')?.message ?? '', /OvnEip e, Vip v;/);
   assert.deepEqual(scene.bench.list('Logical_Router_Port', 'ovn-cluster-net', 'networks'), ['10.9.0.1/24']);
   for (const [kind, name] of [
@@ -96,18 +96,18 @@ test('a narrowed CIDR waits for Vips and EIPs outside of it as well, and names t
     ['ovn-eips', 'e'],
   ] as const)
     scene.bench.delete(kind, name);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.list('Logical_Router_Port', 'ovn-cluster-net', 'networks'), ['10.9.0.1/25']);
 });
 
 test('every second address of a Subnet requested by name: ranges list each, and agree with the counts', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.9.0.0/27' });
-  scene.bench.settle();
+  scene.bench.converge();
   const base = parseAddress('10.9.0.0') ?? assert.fail();
   const asked = Array.from({ length: 10 }, (_, i) => formatAddress(stepAddress(base, BigInt(2 * i + 3))));
   for (const [i, address] of asked.entries()) scene.pod(`p${i}`, { annotations: { ...IN_NET, 'ovn.kubernetes.io/ip_address': address } });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual([status(scene)['v4usingIPs'], status(scene)['v4usingIPrange']], [10n, asked.join(',')]);
   assert.equal(status(scene)['v4availableIPs'], 19n);
 });

@@ -11,7 +11,7 @@ function setUp(): RuleBench {
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
   bench.put('ips', { metadata: { name: 'web.shop' }, spec: IP_SPEC });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -23,7 +23,7 @@ test('a Vpc stays while it has a Subnet, and goes with all its rows after the la
   const bench = setUp();
   const rows = ownedBy(bench, 'vpc//blue');
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   assert.deepEqual([bench.condition('vpcs', 'blue', 'DeletionBlocked')?.status, ownedBy(bench, 'vpc//blue')], ['True', rows]);
   assert.match(
     bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '',
@@ -31,11 +31,11 @@ test('a Vpc stays while it has a Subnet, and goes with all its rows after the la
   );
   assert.equal(bench.events.filter(({ reason }) => reason === 'DeletionBlocked').length, 1);
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
   assert.ok(bench.row('Logical_Router_Port', 'blue-red') !== undefined);
-  bench.vanish('ips', 'web.shop');
-  bench.settle();
+  bench.removeByForce('ips', 'web.shop');
+  bench.converge();
   assert.deepEqual([bench.object('subnets', 'red'), bench.object('vpcs', 'blue')], [undefined, undefined]);
   assert.deepEqual([ownedBy(bench, 'vpc//blue'), ownedBy(bench, 'subnet//red')], [0, 0]);
   assert.ok(bench.rowIds('Load_Balancer').every((name) => name.startsWith('cluster-')));
@@ -45,7 +45,7 @@ test('a Vpc that is being deleted accepts no new Subnet', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.row('Logical_Switch', 'late'), undefined);
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcTerminating');
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
@@ -54,25 +54,25 @@ test('a Vpc that is being deleted accepts no new Subnet', () => {
 test('a Subnet created while its Vpc is being deleted does not block that, and gets no rows', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   bench.delete('vpcs', 'blue');
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
   bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual([bench.object('vpcs', 'blue'), ownedBy(bench, 'vpc//blue')], [undefined, 0]);
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcMissing');
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
 });
 
 test('a Subnet that existed before its Vpc was deleted blocks that, also if it is not accepted', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'broken', 'Ready')?.status, 'False');
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /2 objects still use it: Subnet broken, Subnet red/);
 });
 
@@ -80,20 +80,20 @@ test('a Subnet that is not accepted since its Vpc is being deleted does not bloc
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
   bench.put('subnets', { metadata: { name: 'astray' }, spec: { vpc: 'nowhere', cidrBlock: '10.0.8.0/24' } });
-  bench.settle();
+  bench.converge();
   bench.put('subnets', { metadata: { name: 'unseen' }, spec: { vpc: 'blue', cidrBlock: '10.0.7.0/24' } });
   bench.delete('vpcs', 'blue');
   bench.edit('subnets', 'astray', { vpc: 'blue' });
   bench.edit('subnets', 'broken', { cidrBlock: '10.0.9.0/24' });
-  bench.settle();
+  bench.converge();
   for (const name of ['broken', 'astray', 'unseen']) {
     assert.equal(bench.condition('subnets', name, 'Ready')?.reason, 'VpcTerminating', name);
     assert.equal(bench.row('Logical_Switch', name), undefined);
   }
   assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: Subnet red\./);
-  bench.vanish('ips', 'web.shop');
+  bench.removeByForce('ips', 'web.shop');
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.deepEqual([bench.object('vpcs', 'blue'), ownedBy(bench, 'vpc//blue')], [undefined, 0]);
   assert.equal(bench.condition('subnets', 'unseen', 'Ready')?.reason, 'VpcMissing');
 });
@@ -101,11 +101,11 @@ test('a Subnet that is not accepted since its Vpc is being deleted does not bloc
 test('a switch that a user deletes is created again while its Vpc is being deleted: its Subnet is not new', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');
-  bench.settle();
+  bench.converge();
   const [uuid] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? [];
   assert.ok(uuid);
   bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Switch', uuid));
-  bench.settle();
+  bench.converge();
   assert.ok(bench.row('Logical_Switch', 'red'));
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
@@ -113,12 +113,12 @@ test('a switch that a user deletes is created again while its Vpc is being delet
 test('Subnets come back with a new database, also while their Vpc is being deleted', () => {
   const before = setUp();
   before.put('subnets', { metadata: { name: 'idle' }, spec: { vpc: 'blue', cidrBlock: '10.0.8.0/24' } });
-  before.settle();
+  before.converge();
   before.delete('vpcs', 'blue');
-  before.settle();
+  before.converge();
   const bench = before.withNewDatabase();
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.rowIds('Logical_Switch'), ['idle', 'join', 'ovn-default', 'red']);
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-idle', 'Logical_Router_Port/blue-red']);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
@@ -128,17 +128,17 @@ test('Subnets come back with a new database, also while their Vpc is being delet
 test('a Vpc removed by force leaves its router to its Subnets, and a new one takes it over in place', () => {
   const bench = setUp();
   const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
-  bench.vanish('vpcs', 'blue');
-  bench.settle();
+  bench.removeByForce('vpcs', 'blue');
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'VpcMissing');
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
   assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer').length, 6);
   const { writes } = bench;
-  bench.settle();
+  bench.converge();
   assert.equal(bench.writes, writes);
 
   const again = bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   assert.equal([...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0], router);
   assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/uid'], again.metadata.uid);
   assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['subnets'], ['red']);
@@ -148,33 +148,33 @@ test('a Vpc removed by force leaves its router to its Subnets, and a new one tak
 
 test('the router of a Vpc removed by force goes with its last Subnet', () => {
   const bench = setUp();
-  bench.vanish('vpcs', 'blue');
-  bench.vanish('ips', 'web.shop');
-  bench.settle();
+  bench.removeByForce('vpcs', 'blue');
+  bench.removeByForce('ips', 'web.shop');
+  bench.converge();
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.deepEqual([ownedBy(bench, 'vpc//blue'), ownedBy(bench, 'subnet//red')], [0, 0]);
 });
 
 test('a Subnet goes although its router was removed by hand', () => {
   const bench = setUp();
-  bench.vanish('ips', 'web.shop');
-  bench.vanish('vpcs', 'blue');
+  bench.removeByForce('ips', 'web.shop');
+  bench.removeByForce('vpcs', 'blue');
   const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
   assert.ok(uuid !== undefined);
   bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Router', uuid));
   bench.delete('subnets', 'red');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.equal(ownedBy(bench, 'subnet//red'), 0);
 });
 
 test('the rows of a Vpc that was created again while no controller ran go to the new one', () => {
   const bench = setUp();
-  bench.vanish('vpcs', 'blue');
+  bench.removeByForce('vpcs', 'blue');
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
@@ -183,7 +183,7 @@ test('of a Vpc and a Subnet with one name the older one stays', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'red' } });
   bench.put('subnets', { metadata: { name: 'blue' }, spec: { vpc: 'blue', cidrBlock: '10.0.7.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('vpcs', 'red', 'Accepted')?.message ?? '', /name of a Subnet/);
   assert.equal(bench.row('Logical_Router', 'red'), undefined);
   assert.equal(bench.condition('subnets', 'blue', 'Ready')?.status, 'False');

@@ -15,18 +15,18 @@ function pick(row: PlainRow | undefined, ...columns: readonly string[]): unknown
 test('a Vpc is a router that does not learn from ARP requests, unless it has a peer', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   const base = { mac_binding_age_threshold: '300', dynamic_neigh_routers: 'true' };
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], { ...base, always_learn_from_arp_request: 'false' });
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], base);
 });
 
 test("another program's options of the router stay", () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? [];
   assert.ok(uuid !== undefined);
   bench.world.rows.apply(
@@ -36,7 +36,7 @@ test("another program's options of the router stay", () => {
     ]),
   );
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], {
     mac_binding_age_threshold: '300',
     dynamic_neigh_routers: 'true',
@@ -48,7 +48,7 @@ test('a Vpc that mirrors a foreign router leaves it alone', () => {
   const bench = setUp();
   bench.foreignRow('Logical_Router', '11111111-1111-4111-8111-111111111111', { name: 'theirs', options: { chassis: 'c' } });
   bench.put('vpcs', { metadata: { name: 'theirs', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(pick(bench.row('Logical_Router', 'theirs'), 'options', 'external_ids'), [{ chassis: 'c' }, {}]);
   assert.equal(bench.object('vpcs', 'theirs')?.status?.['standby'], true);
 });
@@ -57,7 +57,7 @@ test('a foreign router of that name is a conflict, and the Vpc is not ready', ()
   const bench = setUp();
   bench.foreignRow('Logical_Router', '11111111-1111-4111-8111-111111111111', { name: 'blue' });
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], false);
   assert.deepEqual([...bench.conflicts.keys()], ['Logical_Router/blue']);
 });
@@ -65,7 +65,7 @@ test('a foreign router of that name is a conflict, and the Vpc is not ready', ()
 test('six load balancers, with and without session affinity', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });
-  bench.settle();
+  bench.converge();
   const columns = ['protocol', 'selection_fields', 'options'];
   assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-udp-load'), ...columns), [
     'udp',
@@ -94,14 +94,14 @@ test('several next hops of one prefix stay side by side', () => {
       ],
     },
   });
-  bench.settle();
+  bench.converge();
   const ours = (): string[] => bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue'));
   assert.deepEqual(ours(), ['blue|t1|src-ip|10.7.0.9|10.0.0.4', 'blue||dst-ip|0.0.0.0/0|10.0.0.2', 'blue||dst-ip|0.0.0.0/0|10.0.0.3']);
   const { writes } = bench;
   bench.put('vpcs', { metadata: { name: 'other' } });
-  bench.settle();
+  bench.converge();
   bench.delete('vpcs', 'other');
-  bench.settle();
+  bench.converge();
   assert.equal(ours().length, 3);
   assert.ok(bench.writes > writes);
 });
@@ -117,7 +117,7 @@ test('a bad route is left out, named in a condition, and does not hold back the 
       ],
     },
   });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
     ['blue||dst-ip|10.0.0.0/8|10.0.0.3'],
@@ -128,7 +128,7 @@ test('a bad route is left out, named in a condition, and does not hold back the 
 test('an empty policy of a route is written back as policyDst', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3' }] } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.object('vpcs', 'blue')?.spec['staticRoutes'], [
     { cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3', policy: 'policyDst' },
   ]);
@@ -140,7 +140,7 @@ test('the default Vpc has a default route in every route table that its routes u
     metadata: { name: 'ovn-cluster' },
     spec: { staticRoutes: [{ cidr: '10.7.0.0/16', policy: 'policyDst', nextHopIP: '10.16.0.9', routeTable: 'blue' }] },
   });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), [
     'ovn-cluster|blue|dst-ip|0.0.0.0/0|100.64.0.1',
     'ovn-cluster|blue|dst-ip|10.7.0.0/16|10.16.0.9',
@@ -150,7 +150,7 @@ test('the default Vpc has a default route in every route table that its routes u
 
 test('one policy route of a user leaves those of the system alone', () => {
   const bench = setUp();
-  bench.settle();
+  bench.converge();
   const before = [...bench.northbound.table('Logical_Router_Policy').keys()];
   const [router] = [...bench.northbound.table('Logical_Router').keys()];
   bench.foreignRow(
@@ -162,7 +162,7 @@ test('one policy route of a user leaves those of the system alone', () => {
   bench.edit('vpcs', 'ovn-cluster', {
     policyRoutes: [{ priority: 10, match: 'ip4.src == 10.16.0.7', action: 'reroute', nextHopIP: '10.16.0.8,10.16.0.6' }],
   });
-  bench.settle();
+  bench.converge();
   const after = bench.northbound.table('Logical_Router_Policy');
   assert.ok(before.every((uuid) => after.has(uuid)));
   assert.ok(after.has('22222222-2222-4222-8222-222222222222' as never));
@@ -175,19 +175,19 @@ test('one policy route of a user leaves those of the system alone', () => {
 test('an invalid peering is not reported as peered', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.1/30' }] } });
-  bench.settle();
+  bench.converge();
   const { status, reason, message } = bench.condition('vpcs', 'blue', 'Peered') ?? {};
   assert.deepEqual([status, reason], ['False', 'VpcPeeringInvalid']);
   assert.match(message ?? '', /spec\.vpcPeerings\[0\]\.remoteVpc is wrong, so this peering is left out/);
   bench.edit('vpcs', 'blue', { vpcPeerings: [] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
 });
 
 test('two Vpcs that name each other are linked by a port on each router', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
-  bench.settle();
+  bench.converge();
   const peered = (): unknown => {
     const { status, reason, message } = bench.condition('vpcs', 'blue', 'Peered') ?? {};
     return [status, reason, message];
@@ -197,17 +197,17 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
   assert.deepEqual(peered(), ['False', 'PeerMissing', lonely('does not exist')]);
   assert.equal(bench.events.filter(({ reason }) => reason === 'PeerMissing').length, 1);
   bench.put('vpcs', { metadata: { name: 'green' }, spec: {} });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(peered(), ['False', 'PeerMissing', lonely('does not name Vpc blue in its spec.vpcPeerings')]);
   bench.edit('vpcs', 'green', { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(peered(), ['True', 'Peered', '']);
   const row = bench.row('Logical_Router_Port', 'blue-green');
   assert.deepEqual(pick(row, 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'green-blue'), 'networks', 'peer'), [['169.254.0.2/30'], 'blue-green']);
   assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['vpcPeerings'], ['green']);
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.2/30' }] });
-  bench.settle();
+  bench.converge();
   const rule =
     'both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc green is the other end';
   const field = 'Vpc blue: spec.vpcPeerings[0].localConnectIP';
@@ -217,7 +217,7 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
     `${field} "169.254.0.2/30" has the address 169.254.0.2 of the other end; ${rule}`,
   ]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.5/30' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(peered(), [
     'False',
     'PeeringMismatch',
@@ -225,7 +225,7 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
   ]);
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'mac'), [['169.254.0.5/30'], row?.['mac']]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.row('Logical_Router_Port', 'blue-green'), undefined);
   assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
 });
@@ -238,20 +238,20 @@ test('a route over a peering to a network that the remote Vpc does not have is r
     spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }], staticRoutes: [route] },
   });
   bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'Peered')?.status, 'True');
   const { reason, message } = bench.condition('vpcs', 'blue', 'WithoutEffect') ?? {};
   assert.equal(reason, 'PeerLacksNetwork');
   assert.match(message ?? '', /spec\.staticRoutes\[0\]\.cidr "10\.9\.0\.0\/24" lies in no network of Vpc green/);
   bench.put('subnets', { metadata: { name: 'green-net' }, spec: { vpc: 'green', cidrBlock: '10.9.0.0/16' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
 });
 
 test('fields that are not implemented are reported', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
-  bench.settle();
+  bench.converge();
   const reported = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
   assert.deepEqual(
     reported.map(({ message }) => message.split(' ')[2]),
@@ -262,7 +262,7 @@ test('fields that are not implemented are reported', () => {
 test('a Vpc reports whether its default Subnet exists and is its own', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'], defaultSubnet: 'net' } });
-  bench.settle();
+  bench.converge();
   const reported = (): unknown => {
     const { status, reason, message } = bench.condition('vpcs', 'blue', 'DefaultSubnet') ?? {};
     return [status, reason, message];
@@ -271,16 +271,16 @@ test('a Vpc reports whether its default Subnet exists and is its own', () => {
   assert.deepEqual(reported(), ['False', 'WaitingForSubnet', `Vpc blue: spec.defaultSubnet "net": ${missing}`]);
   assert.equal(bench.events.filter(({ reason }) => reason === 'WaitingForSubnet').length, 1);
   bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(reported(), ['True', 'Accepted', '']);
   bench.edit('vpcs', 'blue', { defaultSubnet: 'ovn-default' });
-  bench.settle();
+  bench.converge();
   assert.match(
     bench.condition('vpcs', 'blue', 'DefaultSubnet')?.message ?? '',
     /"ovn-default" is in Vpc ovn-cluster; the default Subnet of a Vpc/,
   );
   bench.edit('vpcs', 'blue', { defaultSubnet: '' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'DefaultSubnet'), undefined);
 });
 
@@ -296,9 +296,9 @@ test('a peering does not link to a foreign router port that has the name of its 
   });
   bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'peer'), [['169.254.0.1/30'], null]);
   bench.removeForeignRow('Logical_Router', router);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
 });

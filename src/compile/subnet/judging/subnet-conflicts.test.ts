@@ -18,7 +18,7 @@ test('one CIDR in two Vpcs is fine', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.16.0.0/16');
   subnet(bench, 'b', 'green', '10.16.0.0/16');
-  bench.settle();
+  bench.converge();
   for (const name of ['a', 'b', 'ovn-default']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True', name);
 });
 
@@ -26,7 +26,7 @@ test('of two Subnets that overlap in one Vpc the older one is accepted, the othe
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/16');
   subnet(bench, 'b', 'blue', '10.0.7.0/24');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'a', 'Ready')?.status, 'True');
   assert.match(
     bench.condition('subnets', 'b', 'Validated')?.message ?? '',
@@ -34,7 +34,7 @@ test('of two Subnets that overlap in one Vpc the older one is accepted, the othe
   );
   assert.equal(bench.row('Logical_Switch', 'b'), undefined);
   bench.delete('subnets', 'a');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.deepEqual(bench.rowIds('Logical_Switch').includes('b'), true);
 });
@@ -43,15 +43,15 @@ test('a running Subnet does not yield to an older one that moves', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
-  bench.settle();
+  bench.converge();
   bench.edit('subnets', 'a', { cidrBlock: '10.0.0.0/16' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
   assert.equal(bench.compiler.desired.pool('a')?.v4, '10.0.0.0/24');
   const second = bench.restarted();
-  second.settle();
+  second.converge();
   assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);
 });
 
@@ -70,10 +70,10 @@ for (const what of ['port', 'owner'] as const) {
     const bench = setUp();
     subnet(bench, 'a', 'blue', '10.0.0.0/24');
     subnet(bench, 'b', 'blue', '10.0.1.0/24');
-    bench.settle();
+    bench.converge();
     takeRouterPort(bench, 'b', what);
     bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1', excludeIps: ['10.0.1.1'] });
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
     assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
     const networks = ['a', 'b'].map((name) => bench.row('Logical_Router_Port', `blue-${name}`)?.['networks']);
@@ -87,7 +87,7 @@ function sayGeneration(bench: RuleBench, name: string): void {
   const observedGeneration = metadata.generation + 1;
   const conditions = (status?.['conditions'] ?? []) as readonly object[];
   bench.put('subnets', { metadata, spec, status: { ...status, conditions: conditions.map((one) => ({ ...one, observedGeneration })) } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', name)?.metadata.generation, observedGeneration);
 }
 
@@ -95,20 +95,20 @@ test('a running Subnet does not yield to an older one that moves while the route
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
-  bench.settle();
+  bench.converge();
   for (const name of ['a', 'b']) sayGeneration(bench, name);
   const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
   for (const name of ['a', 'b']) takeRouterPort(bench, name, 'port');
   bench.removeForeignRow('Logical_Router', uuid);
   bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1', excludeIps: ['10.0.1.1'] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
   // The Subnet that is not accepted stays so while no router port shows which was in effect, and the other one is edited.
   assert.equal(bench.row('Logical_Router_Port', 'blue-a'), undefined);
   takeRouterPort(bench, 'b', 'port');
   bench.edit('subnets', 'b', { private: true });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-b')?.['networks'], ['10.0.1.1/24']);
 });
@@ -118,7 +118,7 @@ test('a running Subnet does not yield while another program writes another netwo
   const put = (name: string, uid: string): void => {
     const metadata = { name, uid, creationTimestamp: '2026-01-01T00:00:00Z' };
     bench.put('subnets', { metadata, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
-    bench.settle();
+    bench.converge();
   };
   put('a', '00000000-0000-4000-8000-00000000000b');
   sayGeneration(bench, 'a');
@@ -127,7 +127,7 @@ test('a running Subnet does not yield while another program writes another netwo
   const [uuid] = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-a') ?? assert.fail();
   const edit = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { networks: ['10.9.0.1/24'] } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'a', 'Accepted')?.status, 'True');
   assert.equal(bench.condition('subnets', 'b', 'Accepted')?.status, 'False');
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
@@ -138,12 +138,12 @@ test('no Subnet conflicts with one that is invalid for another reason, until tha
   subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });
   subnet(bench, 'green', 'blue', '10.0.8.0/24');
   subnet(bench, 'good', 'blue', '10.0.0.0/16');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'broken', 'Validated')?.message ?? '', /spec\.gateway "10\.9\.9\.9" is outside/);
   assert.match(bench.condition('subnets', 'green', 'Validated')?.message ?? '', /also the name of a Vpc/);
   assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
   bench.edit('subnets', 'broken', { gateway: '10.0.7.1' });
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'broken', 'Validated')?.message ?? '', /overlaps 10\.0\.0\.0\/16 of Subnet good/);
   assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
 });
@@ -163,19 +163,19 @@ for (const [what, edit] of [
   test(`other Subnets conflict with the network in effect of a Subnet whose spec ${what}, and not with the requested one`, () => {
     const bench = setUp();
     subnet(bench, 'a', 'blue', '10.0.0.0/24');
-    bench.settle();
+    bench.converge();
     bench.edit('subnets', 'a', { cidrBlock: '10.5.0.0/24', ...edit });
     subnet(bench, 'b', 'blue', '10.0.0.0/16');
     subnet(bench, 'c', 'blue', '10.5.0.0/24');
-    bench.settle();
+    bench.converge();
     assert.deepEqual(outcome(bench, 'b'), ['False', '10.0.0.0/24 a', undefined]);
     assert.deepEqual(outcome(bench, 'c'), ['True', undefined, ['10.5.0.1/24']]);
     bench.edit('subnets', 'a', { cidrBlock: '10.5.0.0/24', gateway: '10.5.0.1', vpc: 'blue', provider: 'ovn' });
-    bench.settle();
+    bench.converge();
     assert.deepEqual(outcome(bench, 'a'), ['False', '10.5.0.0/24 c', ['10.0.0.1/24']]);
     assert.deepEqual(outcome(bench, 'b'), ['False', '10.0.0.0/24 a', undefined]);
     bench.edit('subnets', 'a', { cidrBlock: '10.6.0.0/24', gateway: '10.6.0.1' });
-    bench.settle();
+    bench.converge();
     assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.6.0.1/24']]);
     assert.deepEqual(outcome(bench, 'b'), ['True', undefined, ['10.0.0.1/16']]);
   });
@@ -185,14 +185,14 @@ test('a Subnet that cannot move, since another one has the requested network, ke
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
-  bench.settle();
+  bench.converge();
   bench.edit('subnets', 'a', { cidrBlock: '10.0.0.0/16' });
   subnet(bench, 'c', 'blue', '10.0.0.128/25');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(outcome(bench, 'a'), ['False', '10.0.1.0/24 b', ['10.0.0.1/24']]);
   assert.deepEqual(outcome(bench, 'c'), ['False', '10.0.0.0/24 a', undefined]);
   bench.delete('subnets', 'b');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.0.0.1/16']]);
   assert.deepEqual(outcome(bench, 'c'), ['False', '10.0.0.0/16 a', undefined]);
 });
@@ -204,10 +204,10 @@ test('a Subnet that grows into the network of a new one is accepted: its network
     bench.put('subnets', { metadata, spec: { vpc: 'blue', cidrBlock } });
   };
   put('a', '00000000-0000-4000-8000-00000000000b', '10.1.0.0/29');
-  bench.settle();
+  bench.converge();
   bench.edit('subnets', 'a', { cidrBlock: '10.1.0.0/28' });
   put('b', '00000000-0000-4000-8000-00000000000a', '10.1.0.0/28');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.1.0.1/28']]);
   assert.deepEqual(outcome(bench, 'b'), ['False', '10.1.0.0/28 a', undefined]);
 });
@@ -216,10 +216,10 @@ test('two Subnets may exchange their networks', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24');
   subnet(bench, 'b', 'blue', '10.0.1.0/24');
-  bench.settle();
+  bench.converge();
   bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1' });
   bench.edit('subnets', 'b', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.0.1.1/24']]);
   assert.deepEqual(outcome(bench, 'b'), ['True', undefined, ['10.0.0.1/24']]);
 });
@@ -228,7 +228,7 @@ test('the second family counts as well', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24,fd00::/64');
   subnet(bench, 'b', 'blue', '10.0.1.0/24,fd00::/112');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'b', 'Validated')?.message ?? '', /overlaps fd00::\/64 of Subnet a/);
 });
 
@@ -237,7 +237,7 @@ test('a Subnet of the default Vpc must not contain a node', () => {
   bench.put('nodes', { metadata: { name: 'n1' }, status: { addresses: [{ type: 'InternalIP', address: '192.168.3.4' }] } });
   subnet(bench, 'a', 'ovn-cluster', '192.168.0.0/16');
   subnet(bench, 'b', 'blue', '192.168.0.0/16');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /holds 192\.168\.3\.4, the address of node n1/);
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
 });
@@ -245,9 +245,9 @@ test('a Subnet of the default Vpc must not contain a node', () => {
 test('a new Subnet among many runs few rules again', () => {
   const bench = setUp();
   for (let i = 0; i < 30; i++) subnet(bench, `s${i}`, 'blue', `10.0.${i}.0/24`);
-  bench.settle();
+  bench.converge();
   const { runs } = bench.world.reactor;
   subnet(bench, 'last', 'blue', '10.1.0.0/24');
-  bench.settle();
+  bench.converge();
   assert.ok(bench.world.reactor.runs - runs < 150, `${bench.world.reactor.runs - runs} runs`);
 });

@@ -11,7 +11,7 @@ function setUp(vpc: string): PodScene {
   if (vpc !== 'ovn-cluster') scene.bench.put('vpcs', { metadata: { name: vpc } });
   scene.subnet('red', { vpc, cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
   scene.bench.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1' } });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -27,14 +27,14 @@ test('rows of a Subnet removed by force stay the same rows while a pod has an ad
   const scene = setUp('blue');
   const before = state(scene, ROWS);
   assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
   assert.deepEqual(state(scene, ROWS), before);
   const again = scene.bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
   assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
@@ -44,15 +44,15 @@ test('the same if the IP object is deleted as well: it is created again, and the
     const scene = setUp('blue');
     const before = state(scene, ROWS);
     const { spec } = scene.bench.object('ips', 'web.shop') ?? {};
-    for (const kind of order) scene.bench.vanish(kind, kind === 'ips' ? 'web.shop' : 'red');
-    scene.bench.settle();
+    for (const kind of order) scene.bench.removeByForce(kind, kind === 'ips' ? 'web.shop' : 'red');
+    scene.bench.converge();
     assert.deepEqual(state(scene, ROWS), before);
     assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, spec);
     const again = scene.bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.deepEqual(
       state(scene, ROWS),
       ROWS.map(() => []),
@@ -73,18 +73,18 @@ test('a port deleted while its Subnet is removed by force comes back into the po
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'], gatewayType, gatewayNode: 'n1' });
     scene.pod('web');
-    scene.bench.settle();
+    scene.bench.converge();
     const groups = (): string[] =>
       ['node.n1', 'red.n1'].filter((group) => scene.bench.list('Port_Group', group, 'ports').includes('Logical_Switch_Port/web.shop'));
     const before = groups();
     assert.equal(before.length, gatewayType === 'distributed' ? 2 : 1);
-    scene.bench.vanish('subnets', 'red');
-    scene.bench.settle();
+    scene.bench.removeByForce('subnets', 'red');
+    scene.bench.converge();
     deletePort(scene, 'web.shop');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(groups(), before, gatewayType);
     const again = scene.bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
   }
 });
@@ -99,49 +99,49 @@ test('the owner of a network follows the ownership keys of its router port, what
   const row = { external_ids: new Map([...port['external_ids'], ['kiln.io/uid', 'an older one']]) };
   world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid: port._uuid, row }]));
   assert.deepEqual(blockers(), ['Subnet red', 'IP web.shop']);
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(blockers(), ['Subnet red']);
 });
 
 test('a port deleted while its Subnet is removed by force is created again in the orphaned network', () => {
   const scene = setUp('blue');
   const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
   deletePort(scene, 'web.shop');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'], before);
   assert.ok(scene.bench.list('Logical_Switch', 'red', 'ports').includes('Logical_Switch_Port/web.shop'));
   const again = scene.bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options']);
 });
 
 test('a Subnet created again is validated while annotations and port of a pod in the orphaned network disagree', () => {
   const scene = setUp('blue');
   const before = state(scene, ROWS);
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
   const pod = scene.bench.object('pods', 'shop/web');
   assert.ok(pod);
   const annotations = { ...pod.metadata.annotations, 'ovn.kubernetes.io/ip_address': '10.0.0.77' };
   scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations } });
-  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.removeByForce('ips', 'web.shop');
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
   assert.deepEqual(uuids(state(scene, ROWS)).slice(0, 3), uuids(before).slice(0, 3));
 });
 
 test('the rows go with the last pod', () => {
   const scene = setUp('blue');
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.deepEqual(
     state(scene, ROWS),
     ROWS.map(() => []),
@@ -151,9 +151,9 @@ test('the rows go with the last pod', () => {
 
 test('an IP object that only requests an address does not keep an orphaned network, and another Subnet can have it', () => {
   const scene = setUp('blue');
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.removeByForce('ips', 'web.shop');
   // While no controller runs.
   scene.bench.put('ips', {
     metadata: { name: 'web.shop' },
@@ -161,7 +161,7 @@ test('an IP object that only requests an address does not keep an orphaned netwo
   });
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.0.0.0/24' });
   const again = scene.bench.restarted();
-  again.settle();
+  again.converge();
   assert.deepEqual(
     ROWS.map((id) => again.row(...(id.split('/') as [string, string]))),
     ROWS.map(() => undefined),
@@ -182,25 +182,25 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
     const scene = setUp('blue');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
     scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
-    scene.bench.settle();
+    scene.bench.converge();
     const before = state(scene, ROWS);
-    scene.bench.vanish('subnets', 'red');
-    scene.bench.settle();
+    scene.bench.removeByForce('subnets', 'red');
+    scene.bench.converge();
     scene.subnet('red', spec);
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(state(scene, ROWS), before);
     const again = scene.bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
 
     // Deleted while pods are in the orphaned network: it waits for them, like any other.
     scene.bench.delete('subnets', 'red');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop, Vip db/);
     assert.deepEqual(state(scene, ROWS), before);
-    scene.bench.vanish('subnets', 'red');
+    scene.bench.removeByForce('subnets', 'red');
     scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
     assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
   });
@@ -208,13 +208,13 @@ for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
   test(`the rows that a Subnet created again ${how} found go with the last pod, and it can be deleted`, () => {
     const scene = setUp('blue');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
-    scene.bench.settle();
-    scene.bench.vanish('subnets', 'red');
+    scene.bench.converge();
+    scene.bench.removeByForce('subnets', 'red');
     scene.subnet('red', spec);
-    scene.bench.settle();
+    scene.bench.converge();
     scene.bench.delete('subnets', 'red');
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.deepEqual(
       state(scene, ROWS),
       ROWS.map(() => []),
@@ -228,12 +228,12 @@ test("a join Subnet created again with an invalid CIDR leaves the nodes' ports a
   const scene = new PodScene();
   const rows = ['Logical_Switch/join', 'Logical_Switch_Port/node-n1'];
   scene.bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = state(scene, rows);
   assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
-  scene.bench.vanish('subnets', 'join');
+  scene.bench.removeByForce('subnets', 'join');
   scene.subnet('join', { vpc: 'ovn-cluster', cidrBlock: 'nonsense' });
-  scene.bench.settle();
+  scene.bench.converge();
   assert.deepEqual(state(scene, rows), before);
 });
 
@@ -242,8 +242,8 @@ test('a pod of the default Vpc stays in the port groups of its gateway', () => {
   const groups = ['Port_Group/node.n1', 'Port_Group/red.n1'];
   const before = state(scene, groups);
   assert.match(JSON.stringify(before), /web\.shop.*web\.shop/);
-  scene.bench.vanish('subnets', 'red');
-  scene.bench.settle();
+  scene.bench.removeByForce('subnets', 'red');
+  scene.bench.converge();
   assert.deepEqual(state(scene, groups), before);
 });
 
@@ -264,27 +264,27 @@ for (const [resource, spec, ports] of OBJECTS) {
         metadata: { name },
         spec: { ...spec, ...(resource === 'vips' ? { subnet: 'red' } : { externalSubnet: 'red' }) },
       });
-    scene.bench.settle();
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.converge();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     const before = state(scene, rows);
     assert.ok(
       before.every((found) => (found as readonly unknown[]).length === 1),
       JSON.stringify(before),
     );
-    scene.bench.vanish('subnets', 'red');
-    scene.bench.settle();
+    scene.bench.removeByForce('subnets', 'red');
+    scene.bench.converge();
     assert.deepEqual(state(scene, rows), before);
     // The one whose rule emitted the rows goes, with its own ports.
     scene.bench.delete(resource, 'one');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.equal(scene.bench.object(resource, 'one'), undefined);
     assert.deepEqual(uuids(state(scene, rows)), uuids(before));
     const again = scene.bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
     scene.bench.delete(resource, 'two');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(
       state(scene, rows),
       rows.map(() => []),
@@ -303,12 +303,12 @@ for (const order of [
     const scene = setUp('blue');
     const before = state(scene, ROUTER);
     for (const kind of order) {
-      scene.bench.vanish(kind, kind === 'vpcs' ? 'blue' : 'red');
-      scene.bench.settle();
+      scene.bench.removeByForce(kind, kind === 'vpcs' ? 'blue' : 'red');
+      scene.bench.converge();
     }
     assert.deepEqual(state(scene, ROUTER), before);
     const again = scene.bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
     const violations = checkInvariants({ world: again.world, plan: { rows: [], objects: [] } });
     assert.deepEqual(
@@ -318,18 +318,18 @@ for (const order of [
 
     // A Vpc of that name takes the router over, and waits for the pods in the orphaned network.
     scene.bench.put('vpcs', { metadata: { name: 'blue' } });
-    scene.bench.settle();
+    scene.bench.converge();
     assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
     scene.bench.delete('vpcs', 'blue');
-    scene.bench.settle();
+    scene.bench.converge();
     assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop\. /);
     assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
-    scene.bench.vanish('vpcs', 'blue');
-    scene.bench.settle();
+    scene.bench.removeByForce('vpcs', 'blue');
+    scene.bench.converge();
     assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
 
-    scene.bench.vanish('pods', 'shop/web');
-    scene.bench.settle();
+    scene.bench.removeByForce('pods', 'shop/web');
+    scene.bench.converge();
     assert.deepEqual(
       state(scene, ROUTER),
       ROUTER.map(() => []),
@@ -341,19 +341,19 @@ test('the Vpc of a Subnet removed by force waits for the pods in its network, an
   const scene = setUp('blue');
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
-  scene.bench.settle();
+  scene.bench.converge();
   const before = state(scene, ROUTER);
-  scene.bench.vanish('subnets', 'red');
+  scene.bench.removeByForce('subnets', 'red');
   scene.bench.delete('vpcs', 'blue');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /: Subnet green, IP web\.shop, Vip db\. /);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.vanish('subnets', 'green');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.removeByForce('subnets', 'green');
+  scene.bench.converge();
   assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: Vip db\. /);
   assert.deepEqual(uuids(state(scene, ROUTER.slice(0, 4))), uuids(before.slice(0, 4)));
   scene.bench.delete('vips', 'db');
-  scene.bench.settle();
+  scene.bench.converge();
   assert.equal(scene.bench.object('vpcs', 'blue'), undefined);
   assert.deepEqual(
     state(scene, ROUTER),
@@ -366,19 +366,19 @@ test('a router with several orphaned networks goes with the last one in use', ()
   scene.bench.put('namespaces', { metadata: { name: 'yard' } });
   scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['yard'] });
   scene.bench.put('pods', { metadata: { name: 'cat', namespace: 'yard' }, spec: { nodeName: 'n1' } });
-  scene.bench.settle();
-  for (const name of ['red', 'green']) scene.bench.vanish('subnets', name);
-  scene.bench.vanish('vpcs', 'blue');
-  scene.bench.settle();
+  scene.bench.converge();
+  for (const name of ['red', 'green']) scene.bench.removeByForce('subnets', name);
+  scene.bench.removeByForce('vpcs', 'blue');
+  scene.bench.converge();
   assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports').toSorted(), [
     'Logical_Router_Port/blue-green',
     'Logical_Router_Port/blue-red',
   ]);
-  scene.bench.vanish('pods', 'yard/cat');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'yard/cat');
+  scene.bench.converge();
   assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports'), ['Logical_Router_Port/blue-red']);
-  scene.bench.vanish('pods', 'shop/web');
-  scene.bench.settle();
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
   assert.equal(scene.bench.row('Logical_Router', 'blue'), undefined);
 });
 
@@ -387,13 +387,13 @@ test('no other Subnet of the Vpc gets an orphaned network while a pod has an add
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'grey' } });
   const before = state(scene, ROWS);
-  bench.vanish('subnets', 'red');
+  bench.removeByForce('subnets', 'red');
   for (const [name, vpc] of [
     ['other', 'blue'],
     ['far', 'grey'],
   ] as const)
     scene.subnet(name, { vpc, cidrBlock: '10.0.0.0/25' });
-  bench.settle();
+  bench.converge();
   assert.equal(
     bench.condition('subnets', 'other', 'Accepted')?.message,
     'Subnet other: spec.cidrBlock "10.0.0.0/25" overlaps 10.0.0.0/24 of Subnet red, which is gone and has addresses in use ' +
@@ -402,19 +402,19 @@ test('no other Subnet of the Vpc gets an orphaned network while a pod has an add
   assert.deepEqual([bench.row('Logical_Switch', 'other'), state(scene, ROWS)], [undefined, before]);
   assert.equal(bench.condition('subnets', 'far', 'Accepted')?.status, 'True');
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
 
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True', 'though the other one is older');
   assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red;/);
 
-  bench.vanish('subnets', 'red');
-  bench.settle();
-  bench.vanish('pods', 'shop/web');
-  bench.settle();
+  bench.removeByForce('subnets', 'red');
+  bench.converge();
+  bench.removeByForce('pods', 'shop/web');
+  bench.converge();
   assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
 });
 
@@ -426,20 +426,20 @@ for (const [what, spec] of [
     const scene = setUp('blue');
     const { bench } = scene;
     bench.put('vpcs', { metadata: { name: 'grey' } });
-    bench.vanish('subnets', 'red');
+    bench.removeByForce('subnets', 'red');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
-    bench.settle();
+    bench.converge();
     scene.subnet('red', spec);
-    bench.settle();
+    bench.converge();
     assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red[,;]/);
     assert.deepEqual(
       [bench.row('Logical_Router_Port', 'blue-other'), bench.row('Logical_Router_Port', 'blue-red')?.['networks']],
       [undefined, ['10.0.0.1/24']],
     );
-    bench.vanish('subnets', 'red');
-    bench.settle();
-    bench.vanish('pods', 'shop/web');
-    bench.settle();
+    bench.removeByForce('subnets', 'red');
+    bench.converge();
+    bench.removeByForce('pods', 'shop/web');
+    bench.converge();
     assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
   });
 
@@ -458,10 +458,10 @@ for (const [what, marks] of Object.entries(KEYS_LEFT))
     const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
     const row = { external_ids: new Map(marks) };
     bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Router', uuid, row }]));
-    bench.vanish('subnets', 'red');
+    bench.removeByForce('subnets', 'red');
     scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
     bench.delete('vpcs', 'blue');
-    bench.settle();
+    bench.converge();
     assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red, which is gone/);
     assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
     assert.deepEqual(
@@ -469,14 +469,14 @@ for (const [what, marks] of Object.entries(KEYS_LEFT))
       [undefined, before],
     );
     const again = bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
     for (const [kind, key] of [
       ['subnets', 'other'],
       ['pods', 'shop/web'],
     ] as const)
-      bench.vanish(kind, key);
-    bench.settle();
+      bench.removeByForce(kind, key);
+    bench.converge();
     assert.deepEqual(
       [bench.row('Logical_Router_Port', 'blue-red'), bench.object('vpcs', 'blue')],
       [undefined, undefined],

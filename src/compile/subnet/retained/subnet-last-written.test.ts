@@ -35,7 +35,7 @@ function scene(spec: object): PodScene {
   const ready = { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }], conditions: [{ type: 'Ready', status: 'True' }] };
   made.bench.put('nodes', { metadata: { name: 'n1' }, spec: {}, status: ready });
   made.subnet('net', { cidrBlock: DUAL, ...spec });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -96,24 +96,24 @@ for (const [kind, spec] of Object.entries(SUBNETS))
       const before = rowsOf(made);
       assert.ok(Object.keys(before).length > 5);
       made.bench.edit('subnets', 'net', edit);
-      made.bench.settle();
+      made.bench.converge();
       assert.equal(made.bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
       assert.deepEqual(rowsOf(made), before);
       changeAll(made);
-      made.bench.settle();
+      made.bench.converge();
       assert.deepEqual(rowsOf(made), before);
       for (const [id, row] of Object.entries(before)) {
         const table = tableOf(id as RowId);
         // For a Subnet whose spec names another Vpc, only the name of its router port shows the present one.
         if (NAMES[table] === undefined || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
         write(made, row, table, NAMES[table]);
-        made.bench.settle();
+        made.bench.converge();
         assert.deepEqual(rowsOf(made), before, id);
       }
       // Also if no controller was leading when it was changed.
       changeAll(made);
       const fresh = made.bench.restarted();
-      fresh.settle();
+      fresh.converge();
       for (const [id, row] of Object.entries(before)) assert.deepEqual({ ...fresh.world.rows.best(id as RowId)?.row }, row);
     });
   }
@@ -138,12 +138,12 @@ for (const [kind, spec] of Object.entries(SUBNETS))
     test(`rows of a Subnet ${kind} that lose their ownership keys while ${why} get them again, and no other row is deleted`, () => {
       const made = scene(spec);
       made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
-      made.bench.settle();
+      made.bench.converge();
       const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
       assert.equal(made.bench.externalIds('Logical_Switch_Port', 'web.shop')['ls'], 'net');
       if ('enableDHCP' in spec) assert.match(String(port?.['dhcpv4_options']), /^DHCP_Options/);
       made.bench.edit('subnets', 'net', edit);
-      made.bench.settle();
+      made.bench.converge();
       for (const [what, isTaken] of Object.entries(TAKEN))
         for (const [id, row] of Object.entries(before)) {
           const table = tableOf(id as RowId);
@@ -151,13 +151,13 @@ for (const [kind, spec] of Object.entries(SUBNETS))
           if ((table === 'DHCP_Options' && what === 'all') || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
           const { writes } = made.bench;
           removeOwnershipKeys(made, row, table, isTaken);
-          made.bench.settle();
+          made.bench.converge();
           assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], `${id}: ${what}`);
           // No other write happened.
           if (what !== 'all') assert.equal(made.bench.writes - writes, 1, id);
         }
       const again = made.bench.restarted();
-      again.settle();
+      again.converge();
       assert.equal(again.writes, 0);
     });
   }
@@ -166,19 +166,19 @@ test('rows that were taken over from a Subnet removed by force are recognised by
   const spec = SUBNETS['of a Vpc'] ?? {};
   const made = scene(spec);
   made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
-  made.bench.settle();
-  made.bench.vanish('subnets', 'net');
-  made.bench.settle();
+  made.bench.converge();
+  made.bench.removeByForce('subnets', 'net');
+  made.bench.converge();
   made.subnet('net', { cidrBlock: DUAL, ...spec });
-  made.bench.settle();
+  made.bench.converge();
   made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
-  made.bench.settle();
+  made.bench.converge();
   const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
   const named = Object.entries(before).filter(([id]) => /^(Logical_Switch|DHCP_Options)\//.test(id));
   assert.equal(named.length, 3);
   for (const [id, row] of named) {
     removeOwnershipKeys(made, row, tableOf(id as RowId), TAKEN['ownership keys']);
-    made.bench.settle();
+    made.bench.converge();
     assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], id);
   }
 });
@@ -186,12 +186,12 @@ test('rows that were taken over from a Subnet removed by force are recognised by
 test('a row with keys of another program is foreign, whatever it was before', () => {
   const made = scene(SUBNETS['of a Vpc'] ?? {});
   made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
-  made.bench.settle();
+  made.bench.converge();
   const [id, row] = Object.entries(rowsOf(made)).find(([one]) => tableOf(one as RowId) === 'Logical_Router_Port') ?? assert.fail();
   const external_ids = { 'neutron:router_name': 'theirs' };
   const change = { kind: 'update', table: 'Logical_Router_Port', uuid: row['_uuid'] as Uuid, row: { external_ids } } as const;
   made.bench.world.rows.apply(made.bench.northbound, made.bench.northbound.apply([change]));
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.bench.externalIds('Logical_Router_Port', id.slice(id.indexOf('/') + 1)), external_ids);
 });
 
@@ -203,14 +203,14 @@ test('a row whose last written contents are unknown stays as it is: its field wa
   };
   assert.equal(lease(), '77');
   made.bench.edit('subnets', 'net', { gateway: '10.99.0.1', dhcpV4Options: 'lease_time=99' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(lease(), '77', 'an invalid spec has no effect');
   const row = Object.values(rowsOf(made)).find(({ cidr }) => cidr === '10.70.0.0/24') ?? assert.fail();
   const options = { ...Object.fromEntries(row['options'] as ReadonlyMap<string, string>), lease_time: '88' };
   write(made, row, 'DHCP_Options', { options });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(lease(), '88');
   made.bench.edit('subnets', 'net', { gateway: '', dhcpV4Options: 'lease_time=99' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(lease(), '99');
 });

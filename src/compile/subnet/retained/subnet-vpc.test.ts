@@ -15,7 +15,7 @@ function setUp(): RuleBench {
   });
   bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
   bench.put('namespaces', { metadata: { name: 'shop' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('pods', 'shop/web')?.metadata.annotations?.['ovn.kubernetes.io/gateway'], '10.0.0.1');
   return bench;
 }
@@ -25,7 +25,7 @@ for (const target of ['nonexist', 'z2']) {
     const bench = setUp();
     const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
     bench.edit('subnets', 'zs', { vpc: target });
-    bench.settle();
+    bench.converge();
     assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
     const annotations = bench.object('pods', 'shop/web')?.metadata.annotations ?? {};
     assert.equal(annotations['ovn.kubernetes.io/cidr'], '10.0.0.0/24');
@@ -36,15 +36,15 @@ for (const target of ['nonexist', 'z2']) {
     assert.match(bench.condition('subnets', 'zs', 'Accepted')?.message ?? '', /is in Vpc z1, and a Subnet does not move; set it back/);
 
     bench.delete('vpcs', 'z1');
-    bench.settle();
+    bench.converge();
     assert.match(bench.condition('vpcs', 'z1', 'DeletionBlocked')?.message ?? '', /Subnet zs/);
 
     const again = bench.restarted();
-    again.settle();
+    again.converge();
     assert.deepEqual([...again.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
 
     bench.edit('subnets', 'zs', { vpc: 'z1' });
-    bench.settle();
+    bench.converge();
     assert.equal(bench.condition('subnets', 'zs', 'Accepted')?.status, 'True');
   });
 }
@@ -53,14 +53,14 @@ for (const how of ['changed', 'deleted'] as const) {
   test(`the link of a frozen Subnet leads to its router again after it was ${how}`, () => {
     const bench = setUp();
     bench.edit('subnets', 'zs', { vpc: 'z2' });
-    bench.settle();
+    bench.converge();
     const link = rowId('Logical_Switch_Port', 'zs-z1');
     const uuid = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'zs-z1')?.[0];
     assert.ok(uuid !== undefined);
     const row = { options: new Map([['requested-chassis', 'n9']]) };
     if (how === 'deleted') bench.removeForeignRow('Logical_Switch_Port', uuid);
     else bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row }]));
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.world.rows.column(link, 'options'), new Map([['router-port', 'z1-zs']]));
     assert.equal(bench.condition('subnets', 'zs', 'Accepted')?.reason, 'SubnetVpcChanged');
   });
@@ -69,7 +69,7 @@ for (const how of ['changed', 'deleted'] as const) {
 const NOT_THE_ROUTERS: Readonly<Record<string, (bench: RuleBench) => void>> = {
   'under the name of a Subnet': (bench) => {
     bench.put('subnets', { metadata: { name: 'z1' }, spec: { vpc: 'z2', cidrBlock: '10.5.0.0/24' } });
-    bench.settle();
+    bench.converge();
     bench.put('vpcs', { metadata: { name: 'z1' }, spec: {} });
   },
   'for a router of another program': (bench) =>
@@ -82,16 +82,16 @@ for (const [how, makeAgain] of Object.entries(NOT_THE_ROUTERS)) {
     const rows = (): readonly string[] => [...bench.world.rows.ownedBy('vpc//z1'), ...bench.world.rows.ownedBy('subnet//zs')].toSorted();
     const before = rows();
     assert.ok(before.includes('Logical_Router/z1') && before.includes('Logical_Router_Port/z1-zs'));
-    bench.vanish('vpcs', 'z1');
+    bench.removeByForce('vpcs', 'z1');
     makeAgain(bench);
-    bench.settle();
+    bench.converge();
     assert.deepEqual(rows(), before);
     const again = bench.restarted();
-    again.settle();
+    again.converge();
     assert.equal(again.writes, 0);
     bench.delete('pods', 'shop/web');
     bench.delete('subnets', 'zs');
-    bench.settle();
+    bench.converge();
     assert.deepEqual(rows(), []);
   });
 }
@@ -100,19 +100,19 @@ test('a running network stays when the provider is edited to one outside of OVN;
   const bench = setUp();
   const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
   bench.edit('subnets', 'zs', { provider: 'nonsense' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
   assert.match(bench.condition('subnets', 'zs', 'Accepted')?.message ?? '', /spec\.provider.*nonsense.*set it back/);
   assert.equal(bench.object('subnets', 'zs')?.status?.['v4usingIPs'], 1n);
   assert.deepEqual(bench.object('vpcs', 'z1')?.status?.['subnets'], ['zs']);
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.deepEqual([...again.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
   bench.delete('subnets', 'zs');
-  bench.settle();
+  bench.converge();
   assert.match(bench.condition('subnets', 'zs', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
   bench.delete('pods', 'shop/web');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'zs'), undefined);
   assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')], []);
 });
@@ -120,7 +120,7 @@ test('a running network stays when the provider is edited to one outside of OVN;
 test('an object whose rows cannot be deleted yet reports the reason', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'fx' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   bench.world.rowConflicts.set(rowId('Logical_Switch', 'fx'), {
     owners: ['subnet//fx'],
     message: 'Logical_Switch_Port guest in it is not ours',
@@ -134,7 +134,7 @@ test('an object whose rows cannot be deleted yet reports the reason', () => {
 test('a row conflict of an IPPool or a node is reported by an Event on it', () => {
   const bench = setUp();
   bench.world.rowConflicts.set(rowId('Port_Group', 'node.n1'), { owners: ['node//n1'], message: 'Port_Group node.n1 belongs to neutron' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object, message }) => `${object}: ${message}`),
     ['nodes/n1: Port_Group node.n1 belongs to neutron'],
@@ -147,7 +147,7 @@ test('a pod with an annotation that is not implemented reports that', () => {
     metadata: { name: 'odd', namespace: 'shop', annotations: { 'ovn.kubernetes.io/security_groups': 'sg1', 'ovn.kubernetes.io/eip': '' } },
     spec: { nodeName: 'n1' },
   });
-  bench.settle();
+  bench.converge();
   const events = bench.events.filter(({ object, reason }) => object === 'pods/shop/odd' && reason === 'NotCarriedOut');
   assert.deepEqual(
     events.map(({ message }) => message),
@@ -170,7 +170,7 @@ test('a Subnet in a router that became foreign reports that, with the Vpc to ins
   const bench = setUp();
   const { uid } = bench.object('vpcs', 'z1')?.metadata ?? {};
   const uuid = takeRouter(bench);
-  bench.settle();
+  bench.converge();
   const reported = bench.condition('subnets', 'zs', 'Ready');
   assert.deepEqual([reported?.status, reported?.reason], ['False', 'RowConflict']);
   assert.match(
@@ -180,22 +180,22 @@ test('a Subnet in a router that became foreign reports that, with the Vpc to ins
   const keys = { vendor: 'kube-ovn', 'kiln.io/owner': 'vpc//z1', 'kiln.io/uid': String(uid), 'kiln.io/rule': 'vpc-router' };
   const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: keys } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'zs', 'Ready')?.status, 'True');
 });
 
 test('a Subnet that is being deleted goes although another one needs the row that it had in a router that became foreign', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'first' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   bench.put('subnets', { metadata: { name: 'second' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'second', 'Accepted')?.status, 'False');
   const policy = 'z1|31000|ip4.dst == 10.9.0.0/24';
   assert.equal(bench.externalIds('Logical_Router_Policy', policy)['kiln.io/owner'], 'subnet//first');
   takeRouter(bench);
   bench.delete('subnets', 'first');
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'first'), undefined);
   assert.equal(bench.condition('subnets', 'second', 'Ready')?.reason, 'RowConflict');
   assert.deepEqual([...bench.world.rows.ownedBy('subnet//first')], []);

@@ -11,7 +11,7 @@ const UUID = '11111111-1111-4111-8111-11111111111';
 function sceneOf(spec: object): PodScene {
   const scene = new PodScene();
   scene.subnet('net', { namespaces: ['shop'], ...spec });
-  scene.bench.settle();
+  scene.bench.converge();
   return scene;
 }
 
@@ -23,12 +23,12 @@ function portOfOther(bench: RuleBench, name: string, digit: number, columns: obj
     { name, type: '', ...columns },
     { table: 'Logical_Switch', uuid, column: 'ports' },
   );
-  bench.settle();
+  bench.converge();
 }
 
 function gone(bench: RuleBench, digit: number): void {
   bench.removeForeignRow('Logical_Switch_Port', `${UUID}${digit}`);
-  bench.settle();
+  bench.converge();
 }
 
 function reported(bench: RuleBench): readonly (string | undefined)[] {
@@ -51,7 +51,7 @@ test('the address of a foreign port is not allocated, not even by name, until th
   portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2 10.1.0.3', 'unknown'] });
   scene.pod('any');
   scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.3' } });
-  bench.settle();
+  bench.converge();
   assert.equal(scene.addressOf('shop/any'), '10.1.0.4');
   assert.equal(scene.stations('named.shop'), undefined);
   const [reason, message] = waits(scene, 'shop/named');
@@ -76,10 +76,10 @@ test('a pod keeps its address when a foreign port with the same one is added, al
   const { bench } = scene;
   scene.pod('any');
   scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.9' } });
-  bench.settle();
+  bench.converge();
   portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2', '0a:00:00:00:00:02 10.1.0.9'] });
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   for (const one of [bench, again]) {
     const stations = (name: string): unknown => one.row('Logical_Switch_Port', name)?.['addresses'];
     assert.match(String(stations('any.shop')), / 10\.1\.0\.2$/);
@@ -103,7 +103,7 @@ test('IPv6 addresses and those that ovn-northd chose count, those in excludeIps 
   assert.match(message, /"10\.1\.0\.0\/24" has 1 address that ports of other programs in its switch have: 10\.1\.0\.3;/);
   assert.match(message, /"fd01::\/64" has 1 address that ports of other programs in its switch have: fd01::2;/);
   scene.pod('web');
-  bench.settle();
+  bench.converge();
   assert.equal(scene.addressOf('shop/web'), '10.1.0.4,fd01::3');
 });
 
@@ -111,7 +111,7 @@ test("a pod's port that lost its ownership keys is the pod's: no other claimant 
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const { bench } = scene;
   scene.pod('web');
-  bench.settle();
+  bench.converge();
   const { uuid = '' } = bench.world.rows.state(rowId('Logical_Switch_Port', 'web.shop')) ?? {};
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   portOfOther(bench, 'web.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
@@ -124,19 +124,19 @@ test('a port that lost its ownership keys keeps its address while the IP object 
   const { bench } = scene;
   scene.statefulSet('db', 1);
   scene.pod('db-0', { statefulSet: 'db' });
-  bench.settle();
-  bench.vanish('pods', 'shop/db-0');
+  bench.converge();
+  bench.removeByForce('pods', 'shop/db-0');
   bench.removeForeignRow('Logical_Switch_Port', bench.world.rows.state(rowId('Logical_Switch_Port', 'db-0.shop'))?.uuid ?? '');
   portOfOther(bench, 'db-0.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
   scene.pod('db-0', { statefulSet: 'db' });
-  bench.settle();
+  bench.converge();
   const free = (): unknown => bench.object('subnets', 'net')?.status?.['v4availableIPrange'];
   assert.equal(free(), '10.1.0.3-10.1.0.6');
   bench.edit('ips', 'db-0.shop', { subnet: 'elsewhere' });
-  bench.settle();
+  bench.converge();
   assert.equal(free(), '10.1.0.3-10.1.0.6');
   scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.2' } });
-  bench.settle();
+  bench.converge();
   assert.equal(waits(scene, 'shop/other')[0], 'AddressConflict');
   gone(bench, 1);
   assert.match(String(scene.stations('other.shop')), / 10\.1\.0\.2$/);
@@ -149,7 +149,7 @@ test('a switch of OpenStack belongs to no Subnet, whatever its name: its ports d
   const home = { table: 'Logical_Switch', uuid, column: 'ports' };
   bench.foreignRow('Logical_Switch_Port', `${UUID}8`, { name: 'theirs', type: '', addresses: ['0a:00:00:00:00:01 10.9.0.2'] }, home);
   bench.put('subnets', { metadata: { name: 'shared' }, spec: { cidrBlock: '10.9.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'shared', 'WithoutEffect')?.reason, undefined);
   assert.deepEqual(bench.world.usage.peek('shared')?.foreignPorts, undefined);
 });
@@ -158,7 +158,7 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const { bench } = scene;
   scene.pod('any');
-  bench.settle();
+  bench.converge();
   portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
   const shown = (one: RuleBench): string => String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']);
   assert.match(shown(bench), /is also held by port ext of another program/);
@@ -168,12 +168,12 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   const marked = (external_ids: Readonly<Record<string, string>>): void => {
     const edits: readonly Edit[] = [{ kind: 'update', table: 'Logical_Switch', uuid, row: { external_ids } }];
     bench.world.rows.apply(bench.northbound, bench.northbound.apply(edits));
-    bench.settle();
+    bench.converge();
   };
   marked({ 'neutron:network_name': 'theirs' });
   assert.doesNotMatch(shown(bench), /AddressConflict/);
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.doesNotMatch(shown(again), /AddressConflict/);
   marked(keys);
   assert.match(shown(bench), /is also held by port ext of another program/);

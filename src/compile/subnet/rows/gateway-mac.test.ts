@@ -12,7 +12,7 @@ const ANNOTATION = 'ovn.kubernetes.io/mac_address';
 function scene(spec: object = {}): PodScene {
   const made = new PodScene();
   made.subnet('net', { cidrBlock: '10.60.0.0/24', namespaces: ['shop'], ...spec });
-  made.bench.settle();
+  made.bench.converge();
   return made;
 }
 
@@ -48,7 +48,7 @@ test('a request for the MAC of the gateway fails, with the field, its value and 
   made.bench.put('iptables-eips', { metadata: { name: 'e2' }, spec: { externalSubnet: 'net', v4ip: '10.60.0.9', macAddress: mac } });
   const labels = { 'ovn.kubernetes.io/ip_reserved': 'true' };
   made.bench.put('ips', { metadata: { name: 'kept.shop', labels }, spec: { podName: 'kept', namespace: 'shop', podType: '', ...spec } });
-  made.bench.settle();
+  made.bench.converge();
   const { reason, message } = made.bench.condition('pods', 'shop/asks', 'kiln.io/NetworkBound') ?? assert.fail();
   assert.deepEqual(
     [reason, message],
@@ -76,10 +76,10 @@ test('the same MAC is valid in another Subnet, and in one without a router port'
   const made = scene();
   made.subnet('other', { cidrBlock: '10.61.0.0/24' });
   made.subnet('apart', { cidrBlock: '10.62.0.0/24', vlan: 'v' });
-  made.bench.settle();
+  made.bench.converge();
   for (const name of ['other', 'apart'])
     made.pod(name, { annotations: { 'ovn.kubernetes.io/logical_switch': name, [ANNOTATION]: routerMac(made) } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('other.shop'), [`${routerMac(made)} 10.61.0.2`]);
   assert.deepEqual(made.stations('apart.shop'), [`${routerMac(made)} 10.62.0.2`]);
 });
@@ -90,7 +90,7 @@ test("no MAC that Kiln chooses is that of the gateway, also if Kube-OVN chose th
   const mac = derivedMac(`web.shop#${first.metadata.uid}`, 0);
   legacyRouterPort(made, mac);
   made.subnet('net', { cidrBlock: '10.60.0.0/24' });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(routerMac(made), mac);
   assert.equal(made.addressOf('shop/web'), '10.60.0.2');
   assert.notEqual(made.annotations('shop/web')[ANNOTATION], mac);
@@ -100,11 +100,11 @@ test("a pod whose MAC becomes the gateway's keeps its port and reports that, and
   const made = scene({ vlan: 'v' });
   const mac = macOfRow(rowId('Logical_Router_Port', 'ovn-cluster-net'));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });
-  made.bench.settle();
+  made.bench.converge();
   const stations = [`${mac} 10.60.0.2`];
   assert.deepEqual(made.stations('web.shop'), stations);
   made.bench.edit('subnets', 'net', { logicalGateway: true });
-  made.bench.settle();
+  made.bench.converge();
   assert.equal(routerMac(made), mac);
   assert.deepEqual(made.stations('web.shop'), stations);
   assert.match(
@@ -119,7 +119,7 @@ test("a pod whose MAC becomes the gateway's keeps its port and reports that, and
     labels: { 'ovn.kubernetes.io/ip_reserved': 'true' },
   };
   made.bench.put('ips', { metadata, spec: { ...spec, ipAddress: '10.60.0.9', v4IpAddress: '10.60.0.9' } });
-  made.bench.settle();
+  made.bench.converge();
   assert.match(
     made.bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '',
     new RegExp(`HeldTwice.*IP back\\.shop: MAC ${mac} of Subnet net is also held by the gateway \\(${mac} of Subnet net\\)`),
@@ -132,7 +132,7 @@ test('a request for the MAC of the DHCP server fails, for the derived MAC and fo
     const macs = serverMacs(made);
     assert.equal(macs.length, 'cidrBlock' in spec ? 2 : 1);
     for (const [i, mac] of macs.entries()) made.pod(`asks-${i}`, { annotations: { [ANNOTATION]: mac } });
-    made.bench.settle();
+    made.bench.converge();
     for (const i of macs.keys()) {
       const { reason, message } = made.bench.condition('pods', `shop/asks-${i}`, 'kiln.io/NetworkBound') ?? assert.fail();
       assert.equal(reason, 'AddressConflict', message);
@@ -140,7 +140,7 @@ test('a request for the MAC of the DHCP server fails, for the derived MAC and fo
       assert.equal(made.bench.row('Logical_Switch_Port', `asks-${i}.shop`), undefined);
     }
     const fresh = made.bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
   }
 });
@@ -149,10 +149,10 @@ test('without DHCP any pod may have that MAC; one that has it when DHCP is enabl
   const made = scene();
   const [mac = ''] = serverMacs(scene({ enableDHCP: true }));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
   made.bench.edit('subnets', 'net', { enableDHCP: true });
-  made.bench.settle();
+  made.bench.converge();
   assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
   assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /the DHCP server's of Subnet "net"/);
 });

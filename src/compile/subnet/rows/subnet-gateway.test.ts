@@ -21,7 +21,7 @@ function setUp(spec: object = {}): RuleBench {
   bench.put('nodes', node('n-1'));
   bench.put('nodes', node('n2'));
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', ...spec } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -48,8 +48,8 @@ test('traffic of a distributed Subnet leaves through each node: a port group and
 
 test('rows of a pair go with the node', () => {
   const bench = setUp();
-  bench.vanish('nodes', 'n2');
-  bench.settle();
+  bench.removeByForce('nodes', 'n2');
+  bench.converge();
   assert.deepEqual(policies(bench, 'red'), ['ovn-cluster|29000|ip4.src == $red.n.1_ip4']);
   assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
 });
@@ -57,13 +57,13 @@ test('rows of a pair go with the node', () => {
 test('the pairs of a Subnet that was deleted before it moved do not stay when it is created again', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', vpc: 'blue' } });
-  bench.settle();
-  bench.vanish('subnets', 'red');
-  bench.settle();
+  bench.converge();
+  bench.removeByForce('subnets', 'red');
+  bench.converge();
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24' } });
-  bench.settle();
-  bench.vanish('nodes', 'n2');
-  bench.settle();
+  bench.converge();
+  bench.removeByForce('nodes', 'n2');
+  bench.converge();
   assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
 });
 
@@ -71,7 +71,7 @@ test('a custom Vpc has neither', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'there' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('there')));
 });
 
@@ -86,13 +86,13 @@ test('a centralized gateway is one node, which stays while it is ready and is re
   assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', id)), { subnet: 'red', n2: '100.64.0.3', vendor: 'kube-ovn' });
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ReconcileCentralizedGatewaySuccess');
   bench.put('nodes', node('n2', false));
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     [bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']],
     [['100.64.0.2'], 'n-1'],
   );
   bench.put('nodes', node('n2'));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n-1');
   assert.ok(!bench.rowIds('Port_Group').includes('red.n2'));
 });
@@ -100,7 +100,7 @@ test('a centralized gateway is one node, which stays while it is ready and is re
 test('a node with the name of a key of the policy does not override that key', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'subnet,vendor,n2', enableEcmp: true });
   for (const name of ['subnet', 'vendor']) bench.put('nodes', node(name));
-  bench.settle();
+  bench.converge();
   const row = bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24');
   assert.deepEqual(keysOf(row), { subnet: 'red', n2: '100.64.0.3', vendor: 'kube-ovn' });
   assert.equal((row?.['nexthops'] as readonly string[] | undefined)?.length, 3, 'and is a gateway like any other');
@@ -117,9 +117,9 @@ test('traffic stays with its gateways while the join Subnet gets a second family
     spec: { cidrBlock: '10.0.0.0/24', gatewayType: 'centralized', gatewayNode: 'n-1,n2' },
   });
   bench.put('subnets', { metadata: { name: 'blue' }, spec: { cidrBlock: '10.1.0.0/24' } });
-  bench.settle();
+  bench.converge();
   bench.put('nodes', node('n-1'));
-  bench.settle();
+  bench.converge();
   const ways = (): unknown => [
     bench.object('subnets', 'red')?.status?.['activateGateway'],
     ...['10.0.0.0/24', '$blue.n.1_ip4', '$blue.n2_ip4'].map(
@@ -157,28 +157,28 @@ test('without a usable gateway node the Subnet reports the reason for each', () 
   assert.equal(reported(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist; ${rule}; kubectl edit subnet red`);
   bench.edit('subnets', 'red', { gatewayNode: 'n9,n8:10.1.1.1,n2' });
   bench.put('nodes', node('n2', false));
-  bench.settle();
+  bench.converge();
   assert.equal(
     reported(),
     'Subnet red: spec.gatewayNode "n9,n8:10.1.1.1,n2" gives no gateway: n9, n8 do not exist, n2 is not ready; ' +
       `${rule}; kubectl get nodes`,
   );
   bench.edit('subnets', 'red', { gatewayNode: '', gatewayNodeSelectors: [{ matchLabels: { edge: 'no' } }] });
-  bench.settle();
+  bench.converge();
   assert.equal(
     reported(),
     'Subnet red: spec.gatewayNodeSelectors "[{"matchLabels":{"edge":"no"}}]" gives no gateway: no node has these labels; ' +
       `${rule}; kubectl edit subnet red`,
   );
   bench.edit('subnets', 'red', { gatewayNode: 'n9,n-1' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ReconcileCentralizedGatewaySuccess');
 });
 
 test('a change from distributed to centralized leaves nothing behind', () => {
   const bench = setUp();
   bench.edit('subnets', 'red', { gatewayType: 'centralized', gatewayNode: 'n2' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(policies(bench, 'red'), []);
   assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('red')));
 });
@@ -192,7 +192,7 @@ function setUpWithIpv4Nodes(): RuleBench {
   bench.put('subnets', { metadata: { name: 'four' }, spec: { cidrBlock: '10.1.0.0/24' } });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'there' }, spec: { vpc: 'blue', cidrBlock: 'fd04::/64' } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 

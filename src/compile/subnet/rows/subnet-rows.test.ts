@@ -10,7 +10,7 @@ function setUp(spec: object, vpc = 'blue'): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   if (vpc !== 'ovn-cluster') bench.put('vpcs', { metadata: { name: vpc } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc, cidrBlock: '10.0.0.0/24', ...spec } });
-  bench.settle();
+  bench.converge();
   return bench;
 }
 
@@ -49,11 +49,11 @@ test('a Subnet does not link to a foreign router port of its name', () => {
   bench.foreignRow('Logical_Router_Port', ROUTER_PORT, port, { table: 'Logical_Router', uuid: ROUTER, column: 'ports' });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
-  bench.settle();
+  bench.converge();
   assert.ok(bench.row('Logical_Switch', 'red') !== undefined);
   assert.equal(bench.row('Logical_Switch_Port', 'red-blue'), undefined);
   bench.removeForeignRow('Logical_Router', ROUTER);
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Switch_Port', 'red-blue')?.['options'], { 'router-port': 'blue-red' });
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
 });
@@ -66,12 +66,12 @@ test('of two Subnets whose router ports have one name, only one links to it, and
   ] as const) {
     bench.put('vpcs', { metadata: { name: vpc } });
     bench.put('subnets', { metadata: { name: subnet }, spec: { vpc, cidrBlock } });
-    bench.settle();
+    bench.converge();
   }
   assert.deepEqual(bench.row('Logical_Router', 'a')?.['ports'], ['Logical_Router_Port/a-b-c']);
   assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], []);
   bench.delete('subnets', 'b-c');
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
   assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], ['Logical_Switch_Port/c-a-b']);
 });
@@ -81,16 +81,16 @@ for (const kept of ['is frozen', 'was removed by force'] as const)
     const bench = new RuleBench({ rules: kept === 'was removed by force' ? RULES : NETWORK_RULES });
     for (const vpc of ['a', 'a-b']) bench.put('vpcs', { metadata: { name: vpc } });
     bench.put('subnets', { metadata: { name: 'c' }, spec: { vpc: 'a-b', cidrBlock: '10.1.0.0/24' } });
-    bench.settle();
+    bench.converge();
     bench.put('subnets', { metadata: { name: 'b-c' }, spec: { vpc: 'a', cidrBlock: '10.0.0.0/24' } });
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
     if (kept === 'was removed by force') {
       bench.put('ips', { metadata: { name: 'held' }, spec: { subnet: 'c', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' } });
-      bench.settle();
-      bench.vanish('subnets', 'c');
+      bench.converge();
+      bench.removeByForce('subnets', 'c');
     } else bench.edit('subnets', 'c', { cidrBlock: 'nonsense' });
-    bench.settle();
+    bench.converge();
     const { world, northbound } = bench;
     world.rows.apply(
       northbound,
@@ -99,12 +99,12 @@ for (const kept of ['is frozen', 'was removed by force'] as const)
     const links = (): number => ['c-a-b', 'b-c-a'].filter((name) => bench.row('Logical_Switch_Port', name) !== undefined).length;
     while (bench.step())
       assert.ok(bench.row('Logical_Router_Port', 'a-b-c') === undefined || links() < 2, 'two switches behind one router port');
-    bench.settle();
+    bench.converge();
     assert.deepEqual(bench.row('Logical_Switch', 'b-c')?.['ports'], ['Logical_Switch_Port/b-c-a']);
     assert.deepEqual(bench.row('Logical_Router', 'a')?.['ports'], ['Logical_Router_Port/a-b-c']);
     assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], []);
     const fresh = bench.restarted();
-    fresh.settle();
+    fresh.converge();
     assert.equal(fresh.writes, 0);
     if (kept === 'was removed by force') return;
     assert.equal(bench.condition('subnets', 'c', 'Accepted')?.reason, 'SubnetCidrInvalid');
@@ -119,12 +119,12 @@ for (const kept of ['is frozen', 'was removed by force'] as const)
 test('a frozen Subnet whose router port is deleted reports that its network is cut off', () => {
   const bench = setUp({});
   bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ValidateLogicalSwitchFailed');
   const { world, northbound } = bench;
   const port = world.rows.best(rowId('Logical_Router_Port', 'blue-red'));
   world.rows.apply(northbound, northbound.remove('Logical_Router_Port', port?.uuid as Uuid));
-  bench.settle();
+  bench.converge();
   const ready = bench.condition('subnets', 'red', 'Ready');
   assert.deepEqual([ready?.status, ready?.reason], ['False', 'RouterPortPending']);
   assert.match(ready?.message ?? '', /Logical_Router_Port blue-red, .* is not in OVN/);
@@ -136,7 +136,7 @@ test('a link stays while its router port has lost its ownership keys', () => {
   assert.ok(uuid !== undefined);
   const edit = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { external_ids: {} } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Switch', 'red')?.['ports'], ['Logical_Switch_Port/red-blue']);
 });
 
@@ -157,7 +157,7 @@ function writtenByHand(bench: RuleBench, keys?: Readonly<Record<string, string>>
     const edit = { kind: 'update', table, uuid, row: { ...row, ...(keys && { external_ids: { ...ids, ...keys } }) } } as const;
     bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
   }
-  bench.settle();
+  bench.converge();
 }
 
 const macs = (bench: RuleBench): readonly unknown[] => {
@@ -182,10 +182,10 @@ test("an adopted row keeps Kube-OVN's MAC, which is restored after another progr
   const byHand = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:02' } } as const;
   bench.world.rows.apply(bench.northbound, bench.northbound.apply([byHand]));
   bench.edit('subnets', 'red', { routeTable: 't2' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(macs(bench), [RANDOM, RANDOM, '3600']);
   const again = bench.restarted();
-  again.settle();
+  again.converge();
   assert.equal(again.writes, 0);
 });
 
@@ -195,7 +195,7 @@ test('router advertisements, with defaults and as configured', () => {
   const defaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [['64'], defaults]);
   bench.edit('subnets', 'red', { ipv6RAConfigs: 'address_mode=slaac,send_periodic=true' });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [
     ['64'],
     { address_mode: 'slaac', send_periodic: 'true' },
@@ -215,7 +215,7 @@ test('DHCP options of each family, with the MTU inside the tunnel, and a stable 
   const { status } = bench.object('subnets', 'red') ?? {};
   assert.ok([...bench.northbound.table('DHCP_Options').keys()].includes(status?.['dhcpV4OptionsUUID'] as never));
   bench.edit('subnets', 'red', { dhcpV4Options: 'lease_time=60,dns_server={10.0.0.9;10.0.0.10}', mtu: 1342 });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('DHCP_Options', 'red|IPv4|')?.['options'], {
     ...options,
     lease_time: '60',
@@ -223,7 +223,7 @@ test('DHCP options of each family, with the MTU inside the tunnel, and a stable 
     mtu: '1342',
   });
   bench.edit('subnets', 'red', { enableDHCP: false });
-  bench.settle();
+  bench.converge();
   assert.deepEqual([bench.rowIds('DHCP_Options'), bench.object('subnets', 'red')?.status?.['dhcpV4OptionsUUID']], [[], '']);
 });
 
@@ -241,7 +241,7 @@ test('a private Subnet admits its members, allowSubnets and nodes', () => {
   assert.equal(bench.row('ACL', 'red|to-lport|3000|ip4.src == 100.64.0.0/16')?.['action'], 'allow-related');
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'SetPrivateLogicalSwitchSuccess');
   bench.edit('subnets', 'red', { private: false });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.rowIds('ACL'), []);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ResetLogicalSwitchAclSuccess');
 });
@@ -265,7 +265,7 @@ test('ACLs of the spec change one by one, and a foreign one stays', () => {
     { table: 'Logical_Switch', uuid, column: 'acls' },
   );
   bench.edit('subnets', 'red', { acls: [acl, { ...acl, priority: 1006 }], allowEWTraffic: false });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.rowIds('ACL'), [
     'red|to-lport|1005|ip4.src == 10.0.0.9',
     'red|to-lport|1006|ip4.src == 10.0.0.9',
@@ -293,7 +293,7 @@ test('a Subnet has an allow policy of each family, one of a custom Vpc a source 
 test('the source route of a Subnet does not hide a larger one of the same Vpc', () => {
   const bench = setUp({});
   bench.put('subnets', { metadata: { name: 'large' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/16' } });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
     ['blue||src-ip|10.1.0.0/16|10.1.0.1'],
@@ -303,10 +303,10 @@ test('the source route of a Subnet does not hide a larger one of the same Vpc', 
 test("the source route of a Subnet does not hide routes of the Vpc's spec", () => {
   const bench = setUp({});
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '10.0.0.128/25', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
-  bench.settle();
+  bench.converge();
   assert.ok(bench.rowIds('Logical_Router_Static_Route').includes('blue||src-ip|10.0.0.0/24|10.0.0.1'));
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(
     bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
     ['blue||dst-ip|0.0.0.0/0|10.0.0.9'],
@@ -317,20 +317,20 @@ test('the load balancers of the Vpc are attached unless enableLb is false', () =
   const bench = setUp({});
   assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer')[0], 'Load_Balancer/vpc-blue-sctp-load');
   bench.edit('subnets', 'red', { enableLb: false });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.row('Logical_Switch', 'red')?.['load_balancer'], []);
 });
 
 test('the load balancers stay while the Subnet is frozen, also if the spec names another Vpc and the router port is deleted', () => {
   const bench = setUp({});
   bench.put('vpcs', { metadata: { name: 'green' } });
-  bench.settle();
+  bench.converge();
   const held = bench.list('Logical_Switch', 'red', 'load_balancer');
   bench.edit('subnets', 'red', { cidrBlock: 'nonsense', vpc: 'green' });
   const { world, northbound } = bench;
   const port = world.rows.best(rowId('Logical_Router_Port', 'blue-red'));
   world.rows.apply(northbound, northbound.remove('Logical_Router_Port', port?.uuid as Uuid));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
   assert.deepEqual(bench.list('Logical_Switch', 'red', 'load_balancer'), held);
 });
@@ -340,11 +340,11 @@ test('a load balancer deleted while the Subnet is frozen is created again, and p
   const names = (): readonly string[] => bench.list('Logical_Switch', 'red', 'load_balancer').toSorted();
   const held = names();
   bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
-  bench.settle();
+  bench.converge();
   const { world, northbound } = bench;
   const balancer = world.rows.best(rowId('Load_Balancer', 'vpc-blue-tcp-load'));
   world.rows.apply(northbound, northbound.remove('Load_Balancer', balancer?.uuid as Uuid));
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
   assert.deepEqual([held.length, names()], [6, held]);
 });
@@ -368,7 +368,7 @@ test('fields of a Subnet that are not implemented are reported', () => {
   assert.deepEqual([condition?.status, condition?.reason], ['True', 'UnsupportedField']);
   for (const { message } of reported) assert.ok(condition?.message?.includes(message) === true, condition?.message);
   bench.edit('subnets', 'red', { nodeNetwork: '', enableMulticastSnoop: false, vips: [] });
-  bench.settle();
+  bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);
 });
 
@@ -384,13 +384,13 @@ test("the rules of outgoing NAT are in the status, where Kube-OVN's node agent r
     { ...natOutgoingPolicyRules[1], ruleID: '01dde5aee056' },
   ]);
   bench.edit('subnets', 'red', { natOutgoing: false });
-  bench.settle();
+  bench.converge();
   assert.deepEqual(bench.object('subnets', 'red')?.status?.['natOutgoingPolicyRules'], []);
 });
 
 test('a restarted controller plans nothing', () => {
   const bench = setUp({ private: true, enableDHCP: true, cidrBlock: '10.0.0.0/24,fd00::/112', enableIPv6RA: true });
   const second = bench.restarted();
-  second.settle();
+  second.converge();
   assert.equal(second.writes, 0);
 });

@@ -70,12 +70,14 @@ for (const release of OLDER_RELEASES) {
       await using taken = new TakenOver(cluster);
       const tables = ['Logical_Switch', 'Logical_Router', 'ACL', 'NAT', 'Load_Balancer', 'Port_Group', 'Logical_Router_Static_Route'];
       const strangers = async (): Promise<readonly string[]> =>
-        (await Promise.all(tables.map(async (table) => (await ovn.nbctl('-f', 'json', 'list', table)).split('\n').join('')))).flatMap(
-          (printed) =>
+        (await Promise.all(tables.map(async (table) => (await ovn.nbctl('-f', 'json', 'list', table)).split('\n').join(''))))
+          .flatMap((printed) =>
             (JSON.parse(printed) as { readonly data: readonly unknown[] }).data
               .map((row) => JSON.stringify(row))
               .filter((row) => STRANGERS.test(row)),
-        );
+          )
+          // ovn-nbctl lists rows in no order that holds.
+          .toSorted();
       const before = await strangers();
       assert.ok(before.length >= 8);
       await taken.converged();

@@ -52,6 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/compile/subnet': ['judging', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],
+  'test/sim': ['cluster', 'steps', 'draw', 'judges', 'known-faults', 'lives'],
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */
@@ -66,7 +67,7 @@ const LONG = 400;
 interface Source {
   /** From the project's root: `src/net/cidr.ts`, `lab/laboratory.ts`. */
   readonly path: string;
-  /** The folder of `src`, or `lab`. */
+  /** The folder of `src`, or `lab`; empty for other code. */
   readonly layer: string;
   readonly text: string;
   /** Code that only tests run: `*.test.ts`, `*.bench.ts`, `testing/`. */
@@ -74,13 +75,18 @@ interface Source {
 }
 
 const root = join(import.meta.dirname, '..');
-const sources: readonly Source[] = globSync('{src,lab}/**/*.ts', { cwd: root }).map((path) => ({
-  path,
-  layer: layerOf(path) ?? '',
-  text: readFileSync(join(root, path), 'utf8'),
-  forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\//.test(path),
-}));
+const sources = sourcesOf('{src,lab}/**/*.ts');
 const product = sources.filter(({ forTests }) => !forTests);
+const simulator = sourcesOf('test/sim/**/*.ts');
+
+function sourcesOf(pattern: string): readonly Source[] {
+  return globSync(pattern, { cwd: root }).map((path) => ({
+    path,
+    layer: layerOf(path) ?? '',
+    text: readFileSync(join(root, path), 'utf8'),
+    forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\//.test(path),
+  }));
+}
 
 const IMPORT = /^(?:import|export)\s+(?:[\w$*\s{},]+\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
 
@@ -114,6 +120,7 @@ function none(problems: readonly string[], rule: string): void {
 test('there are sources to look at, and their imports are seen', () => {
   assert.ok(product.length > 50);
   assert.ok(product.flatMap(imports).length > product.length);
+  assert.ok(simulator.length > 50);
   const text =
     "import a, {\n  type b,\n} from './c.ts';\nimport 'd';\nexport * from \"e\";\nexport function f() { return 'g'; }\nawait import('h');";
   assert.deepEqual(imports({ path: 'src/x/y.ts', layer: 'x', text, forTests: false }), ['./c.ts', 'd', 'e', 'h']);
@@ -155,7 +162,7 @@ test('imports between the sub-folders of a folder point one way', () => {
       if (inside.length > 0) return order.indexOf(name);
       return order.includes('.') ? order.indexOf('.') : order.length;
     };
-    const inside = product.filter(({ path }) => path.startsWith(`${folder}/`));
+    const inside = [...product, ...simulator].filter(({ path, forTests }) => path.startsWith(`${folder}/`) && !forTests);
     none(
       inside.filter(({ path }) => room(path) === -1).map(({ path }) => path),
       `sub-folders of ${folder} without a place in the order:`,
@@ -168,8 +175,10 @@ test('imports between the sub-folders of a folder point one way', () => {
         .map((path) => `${source.path} imports ${path}`),
     );
     none(problems, `imports against the direction in ${folder}:`);
+    // A sub-folder has its README, or its line in the table of the folder's.
+    const table = readFileSync(join(root, folder, 'README.md'), 'utf8');
     none(
-      order.filter((name) => !existsSync(join(root, folder, name, 'README.md'))),
+      order.filter((name) => !existsSync(join(root, folder, name, 'README.md')) && !table.includes(`\n| \`${name}/\` |`)),
       `sub-folders of ${folder} without README.md:`,
     );
   }
@@ -180,7 +189,7 @@ const WAY_TO_LAB = { file: 'src/cli/laboratory.ts', code: "const loaded = () => 
 
 test('no circle of imports, by types neither', () => {
   const next = new Map(
-    sources.map((source) => [
+    [...sources, ...simulator].map((source) => [
       source.path,
       imports(source).flatMap((name) => (name.startsWith('.') ? [normalize(join(dirname(source.path), name))] : [])),
     ]),

@@ -8,7 +8,7 @@ import type { ResourceDefinition } from '../../../lab/apiserver/resource.ts';
 import { LabApi } from '../../../lab/apiserver/server.ts';
 import type { StoredObject } from '../../../lab/apiserver/store.ts';
 import { networkAttachmentCrd } from '../../../lab/network-attachment-crd.ts';
-import { Random } from '../draw/random.ts';
+import { Random } from './random.ts';
 import { EPOCH } from './virtual-time.ts';
 
 export interface Newborn {

@@ -20,19 +20,13 @@ import { northboundSchemaFile } from '../../../src/ovsdb/testing/ovsdb-server-pr
 import type { KubeRequest } from '../../../src/kube/transport.ts';
 import type { Fields, Log } from '../../../src/runtime/log.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
-import { Random } from '../draw/random.ts';
-import { factKey } from '../judges/events.ts';
-import { ForeignPicture } from '../judges/foreign-snapshot.ts';
-import type { Finding, Judge } from '../judges/judge.ts';
-import { judgesOf } from '../judges/judges.ts';
-import { Promptness } from '../judges/promptness.ts';
-import { mapOf } from '../judges/reading.ts';
-import { carryOut } from '../steps/apply-step.ts';
-import { race } from '../steps/foreign-rows.ts';
-import type { Overtaking, Race } from '../steps/step.ts';
+import { Random } from './random.ts';
+import { factKey } from './fact-key.ts';
+import { ForeignPicture } from './foreign-snapshot.ts';
 import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { newborn } from './initial-store.ts';
+import type { Finding, Observer } from './observer.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
@@ -68,11 +62,8 @@ export class SimulatedCluster {
   readonly ovn: SimulatedServer;
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
-  /** What must hold, by name. */
-  readonly judges: ReadonlyMap<string, Judge>;
   /** While a person, or another program, does something: what changes then is none of a controller's doing. */
   personActs = false;
-  readonly promptness = new Promptness(this.time);
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What was wrong at the moment it happened, told at the next rest. */
@@ -91,10 +82,10 @@ export class SimulatedCluster {
   dateJumps = 0;
   readonly foreign: ForeignPicture;
   readonly controllers = new Map<string, SimulatedController>();
-  /** What somebody does right before the next transaction that it can be done to. */
-  race: Race | undefined;
-  /** What somebody does to the object of the next patch or deletion, right before it takes effect. */
-  overtaking: Overtaking | undefined;
+  /** Another program's change right before a transaction takes effect. @returns whether the transaction has a row for it; then it is over */
+  race: ((operations: readonly unknown[]) => boolean) | undefined;
+  /** Another program's change of the object of the next patch or deletion, right before that takes effect. @param path of the resource */
+  overtaking: ((path: string, namespace: string, name: string) => void) | undefined;
   readonly rules: () => readonly Rule[];
   readonly tenancy: Tenancy;
   readonly #listsFromCache: boolean;
@@ -102,6 +93,7 @@ export class SimulatedCluster {
   readonly #trace: (line: string) => void;
   /** Writes after which a process is killed. */
   readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
+  #observers: ReadonlyMap<string, Observer> = new Map();
   #quietly = false;
   #started = 0;
 
@@ -142,9 +134,9 @@ export class SimulatedCluster {
       members: 3,
       fate: (client, operations) => {
         if (client === 'judge') return 'carry-out';
-        for (const [judge, one] of this.judges)
+        for (const [judge, one] of this.#observers)
           for (const what of one.transacting?.(operations) ?? []) this.alarm(judge, `${client ?? ''} ${what}`);
-        if (this.race !== undefined && race(this, operations, this.race)) this.race = undefined;
+        if (this.race?.(operations) === true) this.race = undefined;
         return this.faults.transactionFate();
       },
       onTransaction: (...what) => this.#transacted(...what),
@@ -152,13 +144,21 @@ export class SimulatedCluster {
     this.foreign = new ForeignPicture(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
-    this.judges = judgesOf(this);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
-      this.promptness.changed(table, key);
+      this.#changed(table, key);
       if (frozen) freeze(object);
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
     });
+  }
+
+  /** @param observers by the name that their alarms get; from now on, instead of the former ones */
+  observe(observers: ReadonlyMap<string, Observer>): void {
+    this.#observers = observers;
+  }
+
+  #changed(table: string, key?: string): void {
+    for (const observer of this.#observers.values()) observer.changed?.(table, key);
   }
 
   /** The date of some process is not that of the API server. */
@@ -169,7 +169,7 @@ export class SimulatedCluster {
   /** Faults end, and everything is as quick as it can be. */
   set quietly(quietly: boolean) {
     this.#quietly = quietly;
-    this.promptness.judging = quietly;
+    for (const observer of this.#observers.values()) observer.quietly?.(quietly);
     if (!quietly) return;
     this.faults.clear();
     this.race = undefined;
@@ -215,12 +215,12 @@ export class SimulatedCluster {
     const sender = this.controllers.get(name);
     if (sender === undefined) return;
     const { method, path } = request ?? { method: 'POST', path: '/transaction' };
-    for (const [judge, one] of this.judges)
+    for (const [judge, one] of this.#observers)
       for (const what of one.sending?.(sender, request) ?? []) this.alarm(judge, `${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
   #told(name: string, what: 'started' | 'leads' | 'refused'): void {
-    for (const judge of this.judges.values()) judge.process?.(name, what);
+    for (const observer of this.#observers.values()) observer.process?.(name, what);
   }
 
   kill(name: string): void {
@@ -272,9 +272,9 @@ export class SimulatedCluster {
         if (named?.uid === undefined || SPARED.has(named.target.plural)) return;
         const { group, version, plural, namespace, name: of } = named.target;
         const resource = `${group === '' ? '' : `${group}/`}${version}/${plural}`;
-        const operation = { do: this.overtaking as Overtaking, path: resource, namespace, name: of };
+        const { overtaking } = this;
         this.overtaking = undefined;
-        carryOut(this, operation);
+        overtaking?.(resource, namespace, of);
       },
       missed: ({ method, path }, meant, hit) =>
         this.alarm(
@@ -352,14 +352,14 @@ export class SimulatedCluster {
       else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
     }
     this.foreign.leave(execution.differences);
-    for (const judge of this.judges.values()) judge.changedByHand?.(execution.differences);
+    for (const observer of this.#observers.values()) observer.changedByHand?.(execution.differences);
     return execution;
   }
 
   /** Somebody writes a term that nobody who leads has. */
   outrun(by: number): void {
     const [global] = this.ovn.database.rows('NB_Global');
-    const term = String(Number(mapOf(global?.[1]['external_ids']).get(TERM_KEY) ?? 0) + by);
+    const term = String(Number((global?.[1]['external_ids'] as ReadonlyMap<string, string> | undefined)?.get(TERM_KEY) ?? 0) + by);
     this.byHand([
       {
         op: 'mutate',
@@ -377,12 +377,12 @@ export class SimulatedCluster {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     for (const difference of execution.differences) {
       this.foreign.went(difference);
-      this.promptness.changed(difference.table);
+      this.#changed(difference.table);
     }
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined)
-      for (const [judge, one] of this.judges)
+      for (const [judge, one] of this.#observers)
         for (const what of one.transacted?.({ process: client, execution, operations, unheard }) ?? [])
           this.alarm(judge, `${client} ${what}`);
     this.#trace(

@@ -15,7 +15,7 @@ import { DEFAULT_SETTINGS } from '../../../src/world/settings.ts';
 import type { Settings } from '../../../src/world/settings.ts';
 import type { ApiFaults, Overtakes } from './api-transport.ts';
 import { ApiTransport } from './api-transport.ts';
-import type { Random } from '../draw/random.ts';
+import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { ProcessClock } from './virtual-time.ts';
 

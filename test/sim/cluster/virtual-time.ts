@@ -3,7 +3,7 @@
  * happened, all promises that can settle do, before the next.
  */
 import type { Clock, Scheduler } from '../../../src/timing/clock.ts';
-import { gathers, siteHere } from '../judges/product-timers.ts';
+import { gathers, siteHere } from './product-timers.ts';
 
 interface Entry {
   readonly at: number;

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ResourceDefinition } from '../../../lab/apiserver/resource.ts';
 import type { LabApi } from '../../../lab/apiserver/server.ts';
 import { ApiError } from '../../../lab/apiserver/status.ts';
-import type { Random } from '../draw/random.ts';
+import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 interface StatefulSetSpec {

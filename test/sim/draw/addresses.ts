@@ -22,7 +22,7 @@ import {
   VIP_NAMES,
   VIPS,
 } from './objects.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 import { drawRowChange } from './rows.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, ForeignRows, Operation } from '../steps/step.ts';

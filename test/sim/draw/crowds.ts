@@ -20,7 +20,7 @@ import {
   VPCS,
 } from './objects.ts';
 import { doing } from './scenes/steps.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../steps/step.ts';
 

@@ -1,5 +1,5 @@
 /** Draws faults of the API server, the database and processes. */
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 import type { Fault } from '../steps/step.ts';
 
 const WATCHED = [

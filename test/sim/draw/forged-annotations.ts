@@ -5,7 +5,7 @@
 import { annotationKey, kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import { NODES, objectsOf, PODS, SUBNET_NAMES, VIP_NAMES } from './objects.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation } from '../steps/step.ts';
 

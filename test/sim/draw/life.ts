@@ -6,7 +6,7 @@ import { drawCrowd } from './crowds.ts';
 import { drawCloseCall, drawFault } from './faults.ts';
 import { drawForgery } from './forged-annotations.ts';
 import { drawOperation } from './objects.ts';
-import { Random } from './random.ts';
+import { Random } from '../cluster/random.ts';
 import { drawScene } from './scenes/scenes.ts';
 
 /** A rest costs as much as some hundred operations that come at once. */

@@ -1,7 +1,7 @@
 /** Draws operations on Vpcs, Subnets, pods and what belongs to them. Names are few, so that what is done meets what was done before. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 import { drawRowChange } from './rows.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation } from '../steps/step.ts';

@@ -1,6 +1,6 @@
 /** Draws changes of rows. */
 import type { Operation, RowChange } from '../steps/step.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../cluster/random.ts';
 
 export const KEYS: RowChange = { kind: 'keys', column: 'external_ids', keys: { drifted: 'yes', 'neutron:port_name': 'theirs' } };
 const EMPTY = ['set', []];

@@ -3,18 +3,11 @@
  * process that wrote it, unless that ended before it could, or never heard that it was written. What a controller left out on purpose (too many of one object) is known.
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
-import type { StandingFact } from '../../../src/controller/controller-options.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
-import type { Finding, Judge, Rest } from './judge.ts';
+import { factKey } from '../cluster/fact-key.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
-
-/** Bytes of a message that an Event holds; a longer one is told from its beginning. */
-const TOLD = 1_000;
-
-export function factKey({ uid, reason, message }: Pick<StandingFact, 'uid' | 'reason' | 'message'>): string {
-  return `${uid} ${reason} ${message.slice(0, TOLD)}`;
-}
+import type { Finding, Judge, Rest } from './judge.ts';
 
 interface EventFields {
   readonly involvedObject?: { readonly uid?: string };

@@ -7,12 +7,13 @@ import { FinalizerRelease } from './finalizer-release.ts';
 import { withoutFinalizer } from './finalizers.ts';
 import { holdsBothWays } from './holder-index.ts';
 import { invariants } from './invariants.ts';
-import type { Judge, Rest } from './judge.ts';
+import type { Judge, Judges, Rest } from './judge.ts';
 import { Leadership } from './leadership.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { NewPods } from './new-pods.ts';
 import { objectsSaid } from './object-fields.ts';
 import { silentRequests, unfinished } from './progress.ts';
+import { Promptness } from './promptness.ts';
 import { ownedRow, unownedPort } from './reading.ts';
 import { notAllowed, unpinned } from './requests.ts';
 import { ReusedIpObjects } from './reused-ip-objects.ts';
@@ -24,7 +25,7 @@ import { TenantIsolation } from './tenant-isolation.ts';
 import { notAskedFirst, wroteInVain } from './transaction-guards.ts';
 import { WriteOrder } from './write-order.ts';
 
-export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> {
+export function judgesOf(cluster: SimulatedCluster): Judges {
   const { store } = cluster.lab;
   const { database } = cluster.ovn;
   const byHand = (): boolean => cluster.personActs;
@@ -71,7 +72,7 @@ export function judgesOf(cluster: SimulatedCluster): ReadonlyMap<string, Judge> 
     ['tenant-isolation', tenants],
     ['standing-facts', looking(unsaid)],
     ['condition-changes', new ConditionChanges(store, byHand)],
-    ['promptness', cluster.promptness],
+    ['promptness', new Promptness(cluster.time)],
     ['leadership', new Leadership(store, database, now)],
     [
       'requests',

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { ListWatchCache } from '../../../src/kube/list-watch-cache.ts';
 import { WriteDelays } from '../../../src/commit/write-delays.ts';
 import { objectId } from '../../../src/compile/output.ts';
-import { BY_TIME, GATHER, siteHere } from './product-timers.ts';
+import { BY_TIME, GATHER, siteHere } from '../cluster/product-timers.ts';
 import { Promptness } from './promptness.ts';
 import { ProcessClock, VirtualTime } from '../cluster/virtual-time.ts';
 
 function bench(): { readonly time: VirtualTime; readonly clock: ProcessClock; readonly promptness: Promptness } {
   const time = new VirtualTime();
   const promptness = new Promptness(time);
-  promptness.judging = true;
+  promptness.quietly(true);
   return { time, clock: new ProcessClock(time, 'a'), promptness };
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Controller } from '../../../src/controller/controller.ts';
 import type { Finding, Judge } from './judge.ts';
-import { isTimely } from './product-timers.ts';
+import { isTimely } from '../cluster/product-timers.ts';
 import type { VirtualTime } from '../cluster/virtual-time.ts';
 
 /** Kinds that change by the clock: who leads, and what is told of all this. */
@@ -17,8 +17,8 @@ export class Promptness implements Judge {
   readonly #late = new Map<string, string>();
   /** When each process last began to lead, or to write. */
   readonly #led = new Map<string, number>();
-  /** False while messages are under way for so long that who retries may be faster. */
-  judging = false;
+  /** Not while a message takes so long that a retry may be faster. */
+  #judging = false;
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -28,10 +28,13 @@ export class Promptness implements Judge {
     if (what === 'leads') this.#led.set(name, this.#time.now);
   }
 
-  /** @param key of an object, or nothing */
+  quietly(quietly: boolean): void {
+    this.#judging = quietly;
+  }
+
   changed(table: string, key = ''): void {
     const { now, cause } = this.#time;
-    if (!this.judging || cause === undefined || cause.struck || BY_THE_CLOCK.has(table)) return;
+    if (!this.#judging || cause === undefined || cause.struck || BY_THE_CLOCK.has(table)) return;
     const { process, ms, setAt } = cause;
     // Its own event came since, and waited for the answer to what the timer had sent.
     const [plural = ''] = table.split('.');

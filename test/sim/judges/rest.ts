@@ -1,7 +1,7 @@
 /** Ends faults, lets everything come to rest, and asks every judge. */
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { SimulatedController } from '../cluster/simulated-controller.ts';
-import type { Finding } from './judge.ts';
+import type { Finding, Judges } from './judge.ts';
 
 /** Virtual time in which everything must come to rest: longer than any pause in the product. */
 const PATIENCE_MS = 400_000;
@@ -15,8 +15,8 @@ const RESTING_MS = 65_000;
 const SOON_MS = 2_000;
 
 /** @param lost lost nodes stay lost. @returns what is wrong */
-export async function judgeAtRest(cluster: SimulatedCluster, lost = false): Promise<readonly Finding[]> {
-  const unrest = await comeToRest(cluster, lost);
+export async function judgeAtRest(cluster: SimulatedCluster, judges: Judges, lost = false): Promise<readonly Finding[]> {
+  const unrest = await comeToRest(cluster, judges, lost);
   if (unrest.length > 0) return unrest;
   const fresh = cluster.freshController();
   const { controller } = fresh;
@@ -27,9 +27,7 @@ export async function judgeAtRest(cluster: SimulatedCluster, lost = false): Prom
       await cluster.time.runUntil(cluster.time.now + 1);
     }
     const rest = { cluster, fresh: controller, world: controller.world, lost };
-    const findings = [...cluster.judges].flatMap(([judge, one]) =>
-      (one.atRest?.(rest) ?? []).map((finding): Finding => ({ ...finding, judge })),
-    );
+    const findings = [...judges].flatMap(([judge, one]) => (one.atRest?.(rest) ?? []).map((finding): Finding => ({ ...finding, judge })));
     return [...cluster.alarms, ...findings];
   } finally {
     fresh.kill();
@@ -38,7 +36,7 @@ export async function judgeAtRest(cluster: SimulatedCluster, lost = false): Prom
 }
 
 /** Lets everything come to rest. @param lost lost nodes stay lost. @returns what did not come to rest, or nothing */
-async function comeToRest(cluster: SimulatedCluster, lost = false): Promise<readonly Finding[]> {
+async function comeToRest(cluster: SimulatedCluster, judges: Judges, lost: boolean): Promise<readonly Finding[]> {
   const { time } = cluster;
   cluster.quietly = true;
   cluster.ovn.start();
@@ -53,7 +51,7 @@ async function comeToRest(cluster: SimulatedCluster, lost = false): Promise<read
   const begunAt = time.now;
   while (time.now < until && cluster.lab.store.revision - begun < MOST_WRITES) {
     await time.runUntil(time.now + step);
-    for (const { name, controller } of cluster.controllers.values()) cluster.promptness.look(name, controller);
+    for (const { name, controller } of cluster.controllers.values()) for (const judge of judges.values()) judge.look?.(name, controller);
     const calm = isCalm(cluster, time.now - begunAt < RESTING_MS) && cluster.lab.store.revision === revision;
     revision = cluster.lab.store.revision;
     if (!calm) calmSince = undefined;

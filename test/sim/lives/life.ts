@@ -6,7 +6,8 @@ import type { Tenancy } from '../../../src/world/settings.ts';
 import { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { LifeDraw } from '../draw/life.ts';
 import { node } from '../draw/objects.ts';
-import type { Finding } from '../judges/judge.ts';
+import type { Finding, Judges } from '../judges/judge.ts';
+import { judgesOf } from '../judges/judges.ts';
 import { judgeAtRest } from '../judges/rest.ts';
 import { carryOut, inflict } from '../steps/apply-step.ts';
 import type { History, Step } from '../steps/step.ts';
@@ -72,6 +73,8 @@ async function lived(
       trace?.(line);
     },
   });
+  const judges = judgesOf(cluster);
+  cluster.observe(judges);
   const ended = (findings: readonly Finding[]): Life => {
     for (const name of [...cluster.controllers.keys()]) cluster.kill(name);
     cluster.lab.stop();
@@ -95,7 +98,7 @@ async function lived(
       steps.push(step);
       trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
       if (step.kind === 'operation') operations++;
-      const findings = await happen(cluster, step);
+      const findings = await happen(cluster, judges, step);
       if (uncaught.length > 0) return ended(uncaught.map(thrown));
       if (findings.length > 0) return ended(findings);
     }
@@ -112,7 +115,7 @@ function thrown(error: unknown): Finding {
 }
 
 /** @returns what is found wrong */
-async function happen(cluster: SimulatedCluster, step: Step): Promise<readonly Finding[]> {
+async function happen(cluster: SimulatedCluster, judges: Judges, step: Step): Promise<readonly Finding[]> {
   switch (step.kind) {
     case 'operation':
       carryOut(cluster, step);
@@ -124,15 +127,15 @@ async function happen(cluster: SimulatedCluster, step: Step): Promise<readonly F
       await cluster.time.runUntil(cluster.time.now + step.ms);
       return [];
     case 'rest':
-      return rest(cluster, step.lost === true);
+      return rest(cluster, judges, step.lost === true);
   }
 }
 
-async function rest(cluster: SimulatedCluster, lost: boolean): Promise<readonly Finding[]> {
+async function rest(cluster: SimulatedCluster, judges: Judges, lost: boolean): Promise<readonly Finding[]> {
   // A process that began to lead with another date does not know which pods were over by that of others: their kubelets say so.
-  const findings = await judgeAtRest(cluster, lost && !cluster.dateJumped);
+  const findings = await judgeAtRest(cluster, judges, lost && !cluster.dateJumped);
   if (findings.length > 0) return findings;
-  for (const judge of cluster.judges.values()) judge.remember?.();
+  for (const judge of judges.values()) judge.remember?.();
   cluster.quietly = false;
   return [];
 }

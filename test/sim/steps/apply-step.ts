@@ -6,7 +6,7 @@ import { applyMergePatch } from '../../../lab/apiserver/patch/merge-patch.ts';
 import { changeRow } from './edit-row.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';
-import { makeForeign } from './foreign-rows.ts';
+import { makeForeign, race } from './foreign-rows.ts';
 
 /** What a person or another program does. */
 export function carryOut(cluster: SimulatedCluster, operation: Operation): void {
@@ -130,10 +130,10 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       cluster.controllers.get(fault.controller)?.clock.jump(fault.ms);
       return;
     case 'race':
-      cluster.race = fault.how;
+      cluster.race = (operations) => race(cluster, operations, fault.how);
       return;
     case 'overtake':
-      cluster.overtaking = fault.how;
+      cluster.overtaking = (path, namespace, name) => carryOut(cluster, { do: fault.how, path, namespace, name });
       return;
     case 'term-ahead':
       return cluster.outrun(fault.by);

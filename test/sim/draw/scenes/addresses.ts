@@ -5,7 +5,7 @@ import type { ApiPath } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IP_POOLS, IPS, OVN_EIPS, SUBNETS, VIPS } from '../objects.ts';
 import { create, doing, edit, namespace, pod, remove, REST, vanish, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 /** A pool that has its addresses as a set, and is edited; another one that has addresses in common. */
 const pools: Scene = (random) => [

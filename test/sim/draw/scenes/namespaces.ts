@@ -2,7 +2,7 @@
 import { kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, NAMESPACES, PODS, SUBNETS, VPCS } from '../objects.ts';
 import { annotate, create, edit, namespace, on, pod, remove, REST, statefulSet, vanish, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 /** A Namespace says that its pods wait for a Subnet or a pool, which comes when they are there, or not. */
 const awaited: Scene = (random) => {

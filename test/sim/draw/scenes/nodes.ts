@@ -3,7 +3,7 @@ import { JOIN_SUBNET, labelKey } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, node, NODE_NAMES, NODES, objectsOf, PODS, SUBNETS } from '../objects.ts';
 import { create, doing, edit, fault, ready, remove, REST, row, say, vanish, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 /** Its kubelet answers no more, and pods on it are deleted: they are over when their time is, though nothing says so. */
 const lost: Scene = (random, cluster) => {

@@ -2,9 +2,9 @@
 import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../../steps/step.ts';
 import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../../cluster/random.ts';
 import { create, doing, fault, namespace, remove, REST, row, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 const KINDS = [PODS, IPS, PODS, IPS, SUBNETS, VPCS, VIPS, IP_POOLS, NODES, NAMESPACES];
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { INSTANCES, IPS, MACHINES, NETWORKS, NODE_NAMES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS } from '../objects.ts';
 import { annotate, create, doing, edit, namespace, on, pod, remove, REST, say, vanish, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 const ASKED: readonly JsonObject[] = [
   { [annotationKey.northGateway]: '10.95.0.77' },

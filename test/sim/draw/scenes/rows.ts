@@ -4,7 +4,7 @@ import { DEFAULT_VPC } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, PODS, SUBNETS } from '../objects.ts';
 import { drawRowChange, KEYS, set } from '../rows.ts';
 import { create, doing, fault, namespace, on, pod, remove, REST, row, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 /** Rows are changed while all is calm, or together. */
 const edited: Scene = (random) => {

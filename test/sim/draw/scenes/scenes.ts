@@ -1,19 +1,17 @@
 /** Scenes: a few steps that belong together, as people do them. Operations that are drawn one by one hardly ever meet in the order that makes a case. */
 import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { Step } from '../../steps/step.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../../cluster/random.ts';
 import { ADDRESS_SCENES } from './addresses.ts';
 import { NAMESPACE_SCENES } from './namespaces.ts';
 import { NODE_SCENES } from './nodes.ts';
 import { OUTAGE_SCENES } from './outages.ts';
 import { POD_SCENES } from './pods.ts';
 import { ROW_SCENES } from './rows.ts';
+import type { Scene } from './scene.ts';
 import { STATEFUL_SET_SCENES } from './stateful-sets.ts';
 import { SUBNET_SCENES } from './subnets.ts';
 import { VPC_SCENES } from './vpcs.ts';
-
-/** Steps in their order; none where the cluster has nothing to play it with. Names in a scene are like those of no other. */
-export type Scene = (random: Random, cluster: SimulatedCluster) => readonly Step[];
 
 const SCENES: Readonly<Record<string, Scene>> = {
   ...SUBNET_SCENES,

@@ -2,7 +2,7 @@
 import { podAnnotation } from '../../../../src/api/well-known.ts';
 import { IPS, PODS, STATEFUL_SETS, SUBNETS } from '../objects.ts';
 import { create, doing, edit, namespace, on, remove, REST, statefulSet, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 /** Pods are deleted when all is quiet: each has its address again. Another set of the name has none of them. */
 const rollout: Scene = (random) => [

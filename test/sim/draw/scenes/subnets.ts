@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPS, objectsOf, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
 import { doing, edit, create, namespace, on, pod, remove, REST, vanish, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 const FIELDS = 'fields';
 const OUT: JsonObject = { gatewayNode: null, gatewayNodeSelectors: null, enableEcmp: null };

@@ -4,7 +4,7 @@ import type { Step } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IPS, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
 import { create, edit, namespace, on, pod, remove, REST, wait } from './steps.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 function route(cidr: string, nextHopIP: string, policy = 'policyDst', routeTable = ''): JsonObject {
   return { cidr, nextHopIP, policy, ...(routeTable !== '' && { routeTable }) };

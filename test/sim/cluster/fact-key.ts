@@ -1,0 +1,9 @@
+/** By what an Event and the fact that it reports are compared. */
+import type { StandingFact } from '../../../src/controller/controller-options.ts';
+
+/** Characters of a message that an Event has room for; a longer one is cut. */
+const MOST_CHARACTERS = 1_000;
+
+export function factKey({ uid, reason, message }: Pick<StandingFact, 'uid' | 'reason' | 'message'>): string {
+  return `${uid} ${reason} ${message.slice(0, MOST_CHARACTERS)}`;
+}

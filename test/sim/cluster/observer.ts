@@ -1,0 +1,39 @@
+/** What watches a simulated cluster while it runs: the judges, which the cluster does not know. */
+import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
+import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
+import type { SimulatedController } from './simulated-controller.ts';
+
+export interface Finding {
+  /** The same between runs and while a history is shortened: it names the fault, not the object. */
+  readonly kind: string;
+  readonly message: string;
+  /** Name of the judge. */
+  readonly judge?: string;
+}
+
+/** A transaction of a controller, after it took effect or failed. */
+export interface Transacted {
+  readonly process: string;
+  readonly execution: Execution;
+  readonly operations: readonly unknown[];
+  /** Changes by others that had not reached the sender. */
+  readonly unheard: readonly RowDifference[];
+}
+
+export interface Observer {
+  /** A process sends a request, or a transaction where there is no request. @returns what is wrong with it, as the rest of a sentence */
+  sending?(sender: SimulatedController, request: KubeRequest | undefined): readonly string[];
+  /** Right before a transaction of a controller takes effect. @returns as above */
+  transacting?(operations: readonly unknown[]): readonly string[];
+  /** @returns as above */
+  transacted?(transaction: Transacted): readonly string[];
+  /** An object or row changed. @param key of an object; undefined for a row */
+  changed?(table: string, key?: string): void;
+  /** A person, or another program, changed rows. */
+  changedByHand?(differences: readonly RowDifference[]): void;
+  /** A process was started, leads, or received a transaction's error. */
+  process?(name: string, what: 'started' | 'leads' | 'refused'): void;
+  /** Faults ended and messages take no time (true), or may again (false). */
+  quietly?(quietly: boolean): void;
+}

@@ -43,7 +43,7 @@ export function referencePage(): string {
       Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning, KUBE_ADVICE[code as keyof typeof KUBE_ADVICE]]),
     ),
     '## Annotations',
-    'A closed list: Kiln reads and writes no other. *acts*: a rule does what it says; *told*: its value is checked and who made the object is told what comes of it, but Kiln does not implement it (a node agent may); *writes*: Kiln writes it; *-*: Kiln does not look at it.',
+    'A closed list: Kiln reads and writes no other annotation. *acts*: a rule implements it; *checked*: Kiln checks its value and reports on the object, but does not implement it (a node agent may); *writes*: Kiln writes it; *-*: Kiln does not read it.',
     'Of each interface of a pod, after `<provider>.kubernetes.io/`: `ovn` for its own interface, `<name>.<namespace>.ovn` for an attached one. `ip_address` and `mac_address` of one of several interfaces in a network: `<name>.<namespace>.kubernetes.io/ip_address.<interface>`. Some of them are on Nodes (the join Subnet) and Namespaces (`logical_switch`, `cidr`, `ip_pool`) as well, with provider `ovn`.',
     table(
       ['annotation', 'Kiln', 'meaning'],

@@ -2,10 +2,10 @@
 import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-known.ts';
 
 /**
- * `acts`: a rule implements it. `told`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports that
+ * `acts`: a rule implements it. `checked`: Kiln checks its value; a node agent implements it, or no program does, and then Kiln reports that
  * on the pod. `writes`: Kiln writes it. `-`: Kiln does not read it.
  */
-export type AnnotationUse = 'acts' | 'told' | 'writes' | 'acts, writes' | '-';
+export type AnnotationUse = 'acts' | 'checked' | 'writes' | 'acts, writes' | '-';
 
 export interface AnnotationEntry {
   readonly use: AnnotationUse;
@@ -19,7 +19,7 @@ export const POD_ANNOTATIONS = {
     what: "`true` when the addresses below are the interface's; believed where its port row or its IP object proves it, else they are asked for",
   },
   routed: { use: 'writes', what: '`true` when the port is in the groups that its routes need' },
-  routes: { use: 'told', what: 'routes that the node agent adds in the pod' },
+  routes: { use: 'checked', what: 'routes that the node agent adds in the pod' },
   mac_address: { use: 'acts, writes', what: 'its MAC; asks for this one before the interface has one' },
   ip_address: { use: 'acts, writes', what: 'its addresses, with commas; asks for these before the interface has any' },
   ip_family: { use: 'acts', what: '`ipv4` or `ipv6`: asks for an address of this family alone, where its Subnet has both' },
@@ -41,19 +41,19 @@ export const POD_ANNOTATIONS = {
   activation_strategy: { use: 'acts', what: 'of a port that a live migration moves' },
   'dhcp-v4-options': { use: 'acts', what: 'DHCP options of this port alone' },
   'dhcp-v6-options': { use: 'acts', what: 'DHCPv6 options of this port alone' },
-  default_route: { use: 'told', what: '`true`: the node agent sets the default route through this interface' },
+  default_route: { use: 'checked', what: '`true`: the node agent sets the default route through this interface' },
   vf: { use: '-', what: 'of the node agent' },
   vf_representor: { use: '-', what: 'of the node agent' },
   mirror: { use: '-', what: 'of the node agent' },
   virtualmachine: { use: 'writes', what: 'the virtual machine whose address it has' },
-  ingress_rate: { use: 'told', what: 'Mbit/s, of the node agent' },
-  egress_rate: { use: 'told', what: 'Mbit/s, of the node agent' },
-  ingress_burst: { use: 'told', what: 'Mbit, of the node agent' },
-  egress_burst: { use: 'told', what: 'Mbit, of the node agent' },
-  latency: { use: 'told', what: 'milliseconds, of the node agent' },
-  limit: { use: 'told', what: 'packets, of the node agent' },
-  loss: { use: 'told', what: 'percentage, of the node agent' },
-  jitter: { use: 'told', what: 'milliseconds, of the node agent' },
+  ingress_rate: { use: 'checked', what: 'Mbit/s, of the node agent' },
+  egress_rate: { use: 'checked', what: 'Mbit/s, of the node agent' },
+  ingress_burst: { use: 'checked', what: 'Mbit, of the node agent' },
+  egress_burst: { use: 'checked', what: 'Mbit, of the node agent' },
+  latency: { use: 'checked', what: 'milliseconds, of the node agent' },
+  limit: { use: 'checked', what: 'packets, of the node agent' },
+  loss: { use: 'checked', what: 'percentage, of the node agent' },
+  jitter: { use: 'checked', what: 'milliseconds, of the node agent' },
 } as const satisfies Readonly<Record<PodAnnotationSuffix, AnnotationEntry>>;
 
 type SuffixOf<Use extends AnnotationUse> = {
@@ -61,7 +61,7 @@ type SuffixOf<Use extends AnnotationUse> = {
 }[PodAnnotationSuffix];
 
 /** Suffixes of the annotations that rules may read on a pod. */
-export type ReadPodAnnotation = SuffixOf<'acts' | 'told' | 'acts, writes'>;
+export type ReadPodAnnotation = SuffixOf<'acts' | 'checked' | 'acts, writes'>;
 /** Suffixes of the annotations that rules may write to a pod. */
 export type WrittenPodAnnotation = SuffixOf<'writes' | 'acts, writes'>;
 
@@ -93,15 +93,15 @@ export const OBJECT_ANNOTATIONS = {
     use: 'acts',
     what: "the pod keeps out of its node's group; no traffic is sent through that gateway yet, and the pod is told",
   },
-  podEip: { on: 'Pod', use: 'told', what: 'address translation, which is not implemented' },
-  podSnat: { on: 'Pod', use: 'told', what: 'address translation, which is not implemented' },
+  podEip: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
+  podSnat: { on: 'Pod', use: 'checked', what: 'address translation, which is not implemented' },
   chassis: { on: 'Node', use: '-', what: 'of the node agent' },
   portName: { on: 'Node', use: 'writes', what: "the node's port in the join Subnet" },
   tunnelInterface: { on: 'Node', use: '-', what: 'of the node agent' },
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },
   excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
   vpc: { on: 'Service', use: '-', what: 'its Vpc' },
-  vpcLb: { on: 'Vpc', use: 'told', what: '`on`: a workload that balances its load, which is not implemented' },
+  vpcLb: { on: 'Vpc', use: 'checked', what: '`on`: a workload that balances its load, which is not implemented' },
   vpcEip: {
     on: 'NAT rules',
     use: 'acts, writes',

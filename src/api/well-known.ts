@@ -163,7 +163,7 @@ export const kilnAnnotation = {
 /** The condition of a pod with a network of Kiln; on a node, it is in an annotation. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
 /** The condition of a pod that requests a feature that is not implemented. */
-export const POD_NOT_CARRIED_OUT = 'kiln.io/NotCarriedOut';
+export const POD_NOT_IMPLEMENTED = 'kiln.io/NotCarriedOut';
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',

@@ -14,8 +14,8 @@ import { redacted, redactedText } from '../runtime/redaction.ts';
 import { visibleLines } from '../text/visible-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { KnownNames } from './kept-shapes.ts';
-import { beginsAsOurs, isOwnReason, keptSentence, keptText, withheld } from './kept-shapes.ts';
+import type { KnownNames } from './archive-texts.ts';
+import { beginsAsOurs, isOwnReason, archivedMessage, archivedText, withheld } from './archive-texts.ts';
 
 /** Replaces a value that support does not need. */
 export const DROPPED = '[dropped]';
@@ -64,31 +64,31 @@ const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode
 };
 
 /** The part of an object that the archive contains. */
-export function keptObject(resource: ResourceName, { metadata, spec, status }: Fields, names: KnownNames): Fields {
+export function archivedObject(resource: ResourceName, { metadata, spec, status }: Fields, names: KnownNames): Fields {
   const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
   const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
   const template = fieldsOf(fieldsOf(fieldsOf(spec)['template'])['metadata'])['annotations'];
   return redacted({
     kind: traitsOf(resource).kind,
-    metadata: keptMetadata(metadata, names),
+    metadata: archivedMetadata(metadata, names),
     ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec) }),
-    ...(resource === 'network-attachment-definitions' ? { spec: { config: keptConfig(fieldsOf(spec)['config']) } } : {}),
-    ...(template === undefined ? {} : { template: { annotations: keptAnnotations(template, names) } }),
-    ...(shape.status === undefined ? {} : { status: keptStatus(pruned(shape.status, status), names) }),
+    ...(resource === 'network-attachment-definitions' ? { spec: { config: archivedConfig(fieldsOf(spec)['config']) } } : {}),
+    ...(template === undefined ? {} : { template: { annotations: archivedAnnotations(template, names) } }),
+    ...(shape.status === undefined ? {} : { status: archivedStatus(pruned(shape.status, status), names) }),
   });
 }
 
-export function keptLease({ metadata, spec }: Fields, names: KnownNames): Fields {
+export function archivedLease({ metadata, spec }: Fields, names: KnownNames): Fields {
   const fields = ['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions'];
-  return redacted({ metadata: keptMetadata(metadata, names), spec: only(spec, fields) });
+  return redacted({ metadata: archivedMetadata(metadata, names), spec: only(spec, fields) });
 }
 
 /** Undefined for an Event that Kiln does not write: of another program, or with an unknown reason. */
-export function keptEvent(event: Fields, names: KnownNames): Fields | undefined {
+export function archivedEvent(event: Fields, names: KnownNames): Fields | undefined {
   const { component } = fieldsOf(event['source']);
   const { reportingComponent, reason, message } = event;
   if (![component, reportingComponent].includes(CONTROLLER_LEASE) || !isOwnReason(reason)) return undefined;
-  const said = typeof message !== 'string' ? '' : beginsAsOurs(message) ? keptSentence(message, names) : withheld(message);
+  const said = typeof message !== 'string' ? '' : beginsAsOurs(message) ? archivedMessage(message, names) : withheld(message);
   return redacted({
     metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
     involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
@@ -99,29 +99,29 @@ export function keptEvent(event: Fields, names: KnownNames): Fields | undefined 
 }
 
 /** The JSON output of a command, with the messages of conditions filtered. */
-export function withKeptMessages(value: unknown, names: KnownNames): unknown {
-  if (Array.isArray(value)) return value.map((one) => withKeptMessages(one, names));
+export function withArchivedMessages(value: unknown, names: KnownNames): unknown {
+  if (Array.isArray(value)) return value.map((one) => withArchivedMessages(one, names));
   // The parser may represent numbers as objects.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return byKey(value, (key, one) =>
-    key === 'message' && typeof one === 'string' ? keptSentence(one, names) : withKeptMessages(one, names),
+    key === 'message' && typeof one === 'string' ? archivedMessage(one, names) : withArchivedMessages(one, names),
   );
 }
 
 /** A row's columns as plain data. Of a foreign row, and of keys that other programs set in Kiln's rows, only the keys remain. */
-export function keptColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
-  const kept = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
+export function archivedColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
+  const archived = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
     const value = columns[name];
     if (value === undefined) return [];
     if (!(value instanceof Map)) return [[name, value]];
-    const isKept = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
-    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), isKept(String(key)) ? one : DROPPED]))]];
+    const isArchived = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
+    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), isArchived(String(key)) ? one : DROPPED]))]];
   });
-  return redacted(Object.fromEntries(kept));
+  return redacted(Object.fromEntries(archived));
 }
 
 /** Lines in JSON remain valid JSON. */
-export function keptLog(log: string): string {
+export function archivedLog(log: string): string {
   const parts: string[] = [];
   let loose: string[] = [];
   const close = (): void => {
@@ -141,39 +141,39 @@ export function keptLog(log: string): string {
   return parts.join('\n');
 }
 
-function keptMetadata(metadata: unknown, names: KnownNames): Fields {
+function archivedMetadata(metadata: unknown, names: KnownNames): Fields {
   const { ownerReferences, annotations, labels } = fieldsOf(metadata);
   return {
     ...only(metadata, METADATA),
     ...(Array.isArray(ownerReferences) ? { ownerReferences: ownerReferences.map((owner) => only(owner, OWNER)) } : {}),
     ...(labels === undefined
       ? {}
-      : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? keptText(String(value), names) : DROPPED)) }),
-    ...(annotations === undefined ? {} : { annotations: keptAnnotations(annotations, names) }),
+      : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? archivedText(String(value), names) : DROPPED)) }),
+    ...(annotations === undefined ? {} : { annotations: archivedAnnotations(annotations, names) }),
   };
 }
 
-function keptAnnotations(annotations: unknown, names: KnownNames): Fields {
+function archivedAnnotations(annotations: unknown, names: KnownNames): Fields {
   return byKey(annotations, (key, value) => {
-    if (key === kilnAnnotation.conditions) return keptConditions(parsed(value), names);
-    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return keptNetworks(value, names);
+    if (key === kilnAnnotation.conditions) return archivedConditions(parsed(value), names);
+    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return archivedNetworks(value, names);
     if (OF_LEASE.has(key)) return value;
-    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? keptText(String(value), names) : DROPPED;
+    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? archivedText(String(value), names) : DROPPED;
   });
 }
 
 /** Comma-separated names, or a JSON list, whose elements may contain arguments of any plugin. */
-function keptNetworks(value: unknown, names: KnownNames): unknown {
+function archivedNetworks(value: unknown, names: KnownNames): unknown {
   const items = parsed(value);
-  if (items === undefined) return keptText(String(value), names);
+  if (items === undefined) return archivedText(String(value), names);
   const fields = ['name', 'namespace', 'interface', 'ips', 'mac', 'ipRequest', 'macRequest'];
-  const kept = (item: unknown): Fields =>
-    byKey(only(item, fields), (_key, one) => keptText(typeof one === 'string' ? one : JSON.stringify(one), names));
-  return Array.isArray(items) ? items.map(kept) : kept(items);
+  const archived = (item: unknown): Fields =>
+    byKey(only(item, fields), (_key, one) => archivedText(typeof one === 'string' ? one : JSON.stringify(one), names));
+  return Array.isArray(items) ? items.map(archived) : archived(items);
 }
 
 /** Of a plugin's configuration, the fields that decide whether Kiln allocates its addresses. */
-function keptConfig(config: unknown): unknown {
+function archivedConfig(config: unknown): unknown {
   const plugin = (value: unknown): Fields => {
     const { ipam } = fieldsOf(value);
     return { ...only(value, ['type', 'provider', 'default-route']), ipam: only(ipam, ['type', 'provider']) };
@@ -186,19 +186,19 @@ function keptConfig(config: unknown): unknown {
   };
 }
 
-function keptStatus(status: unknown, names: KnownNames): unknown {
+function archivedStatus(status: unknown, names: KnownNames): unknown {
   const fields = fieldsOf(status);
-  return fields['conditions'] === undefined ? status : { ...fields, conditions: keptConditions(fields['conditions'], names) };
+  return fields['conditions'] === undefined ? status : { ...fields, conditions: archivedConditions(fields['conditions'], names) };
 }
 
 /** The conditions that Kiln writes; of others only their existence. */
-function keptConditions(all: unknown, names: KnownNames): unknown {
+function archivedConditions(all: unknown, names: KnownNames): unknown {
   if (!Array.isArray(all)) return DROPPED;
   return all.map((condition) => {
     const { type, reason, message } = fieldsOf(condition);
     const own =
       typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type) && (reason === undefined || reason === '' || isOwnReason(reason));
-    const said = own && typeof message === 'string' ? { message: keptSentence(message, names) } : {};
+    const said = own && typeof message === 'string' ? { message: archivedMessage(message, names) } : {};
     const fields = ['reason', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
     return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...said };
   });
@@ -208,8 +208,8 @@ function keptConditions(all: unknown, names: KnownNames): unknown {
 function pruned(node: SchemaNode, value: unknown): unknown {
   if (node.properties !== undefined) {
     const fields = fieldsOf(value);
-    const kept = Object.entries(node.properties).filter(([name]) => fields[name] !== undefined && fields[name] !== null);
-    return Object.fromEntries(kept.map(([name, inner]) => [name, pruned(inner, fields[name])]));
+    const present = Object.entries(node.properties).filter(([name]) => fields[name] !== undefined && fields[name] !== null);
+    return Object.fromEntries(present.map(([name, inner]) => [name, pruned(inner, fields[name])]));
   }
   const { items, additionalProperties } = node;
   if (items !== undefined) return Array.isArray(value) ? value.map((one) => pruned(items, one)) : [];
@@ -217,8 +217,8 @@ function pruned(node: SchemaNode, value: unknown): unknown {
   return typeof value === 'object' ? DROPPED : value;
 }
 
-function byKey(value: unknown, kept: (key: string, value: unknown) => unknown): Fields {
-  return Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, one]) => [key, kept(key, one)]));
+function byKey(value: unknown, archived: (key: string, value: unknown) => unknown): Fields {
+  return Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, one]) => [key, archived(key, one)]));
 }
 
 function only(value: unknown, names: readonly string[]): Fields {

@@ -41,19 +41,19 @@ const AT_ONCE = 32;
 const SILENCE_MS = 10_000;
 
 /** @returns the exit code */
-export async function carryOut(run: CascadeRun): Promise<number> {
-  const under = new CascadeUnderWay(run);
-  run.io.lastWords(() => under.interrupted());
+export async function runCascade(run: CascadeRun): Promise<number> {
+  const running = new RunningCascade(run);
+  run.io.lastWords(() => running.interrupted());
   try {
-    await under.settleOwners();
-    await under.carryOut();
+    await running.settleOwners();
+    await running.deleteSteps();
   } finally {
-    under.report();
+    running.report();
   }
   return EXIT.fine;
 }
 
-class CascadeUnderWay {
+class RunningCascade {
   readonly #run: CascadeRun;
   readonly #began = performance.now();
   /** Interval between looks without any change. */
@@ -89,18 +89,18 @@ class CascadeUnderWay {
     await settleOwners(workloads, owners, io, this.#patience);
   }
 
-  async carryOut(): Promise<void> {
+  async deleteSteps(): Promise<void> {
     const { observation, owners, workloads, io } = this.#run;
     if (owners === 'keep' && workloads.length > 0) await this.#closeSubnets();
     for (;;) {
       this.#look();
       if (this.#left.steps.length === 0) break;
-      const [refused] = (await this.#ask(this.#left.free)).filter((error) => !isHeld(error));
-      if (refused !== undefined) throw this.#refusal(refused);
+      const [failed] = (await this.#ask(this.#left.free)).filter((error) => !isDeniedByBlockers(error));
+      if (failed !== undefined) throw this.#failureOf(failed);
       this.#warnOfStrangers();
       if (this.#left.stuck) throw this.#stuck();
       if (this.#patience.isOver) throw await this.#timedOut();
-      await this.#sayWhatIsWaitedFor();
+      await this.#reportWaiting();
       await observation.changed(this.#patience.pauseMs);
     }
     io.say(`${this.#gone.length} deleted in ${((performance.now() - this.#began) / 1_000).toFixed(1)} s`);
@@ -123,7 +123,7 @@ class CascadeUnderWay {
     for (const step of this.#left.steps.filter(({ resource }) => resource === 'subnets')) {
       const error = await this.#askUntilAnswered(step);
       if (error === undefined) continue;
-      if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#refusal(error);
+      if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#failureOf(error);
       this.#asked.delete(step.uid ?? '');
       this.#run.io.say(`Subnet ${step.name} stays open for now: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -140,13 +140,13 @@ class CascadeUnderWay {
 
   /**
    * Deletes each step once, with the uid of the plan as a precondition, and again if the API server was unavailable.
-   * @returns the reasons of denied deletions
+   * @returns the errors of the deletions that failed
    */
   async #ask(steps: readonly TreeObject[]): Promise<readonly unknown[]> {
     const { io } = this.#run;
     const due = steps.filter(({ uid }) => uid !== undefined && !this.#asked.has(uid));
-    const refused: unknown[] = [];
-    for (let at = 0; at < due.length && refused.length === 0; at += AT_ONCE) {
+    const failures: unknown[] = [];
+    for (let at = 0; at < due.length && failures.length === 0; at += AT_ONCE) {
       let trouble: KubeError | undefined;
       await Promise.all(
         due.slice(at, at + AT_ONCE).map(async ({ resource, namespace, name, uid = '' }) => {
@@ -155,9 +155,9 @@ class CascadeUnderWay {
             await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
           } catch (error) {
             if (isGone(error)) return;
+            if (isDeniedByBlockers(error)) this.#asked.delete(uid);
             // The kind was listed before, so this API server has just started and does not serve custom resources yet.
-            if (isHeld(error)) this.#asked.delete(uid);
-            if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void refused.push(error);
+            if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void failures.push(error);
             this.#asked.delete(uid);
             trouble = error;
           }
@@ -167,7 +167,7 @@ class CascadeUnderWay {
       // The other deletions would fail in the same way.
       if (trouble !== undefined) break;
     }
-    return refused;
+    return failures;
   }
 
   #warnOfStrangers(): void {
@@ -178,7 +178,7 @@ class CascadeUnderWay {
     }
   }
 
-  async #sayWhatIsWaitedFor(): Promise<void> {
+  async #reportWaiting(): Promise<void> {
     if (performance.now() - Math.max(this.#lastGone, this.#began) < SILENCE_MS) return;
     const { text } = this.#left;
     if (text === this.#waitedFor) return;
@@ -197,7 +197,7 @@ class CascadeUnderWay {
     }
   }
 
-  #refusal(error: unknown): CommandFailure {
+  #failureOf(error: unknown): CommandFailure {
     const { exit, why, next } = failureOf(error, 'delete');
     return this.#failure(exit, why, `${next}; then ${this.#run.again}`);
   }
@@ -216,7 +216,7 @@ class CascadeUnderWay {
     const [first] = steps;
     const looked =
       first === undefined ? 'kiln status' : commandText`kiln explain ${first.type} ${first.name} ${inNamespace(first.namespace)}`;
-    // Deleted objects that only wait for a foreign finalizer need nothing more from here.
+    // A deleted object that waits only for a foreign finalizer needs no further command.
     const again = steps.every(({ uid = '' }) => this.#asked.has(uid)) ? '' : `; then ${this.#run.again}`;
     return this.#failure(EXIT.timeout, `${trouble}not gone in time: ${text}`, `${looked}${again}`);
   }
@@ -228,7 +228,7 @@ class CascadeUnderWay {
 }
 
 /** The admission webhook has its own watches and may not have seen yet that the blockers are gone. */
-function isHeld(error: unknown): boolean {
+function isDeniedByBlockers(error: unknown): boolean {
   return isKubeError(error) && error.causes.some(({ reason }) => reason === DELETION_BLOCKED);
 }
 

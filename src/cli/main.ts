@@ -7,11 +7,11 @@ import { compiledDirectory } from '../runtime/cache-directory.ts';
 enableCompileCache(compiledDirectory());
 const { program } = await import('./program.ts');
 const { endWithOutput } = await import('./output-watch.ts');
-const { withoutHelpOfNobody } = await import('./usage-error.ts');
+const { withoutHelpOfUnknownCommand } = await import('./usage-error.ts');
 
 // `start` must first stop its controller or laboratory, and does so itself.
 program.hook('preAction', (_, command) => {
   if (command.name() !== 'start') endWithOutput(command.name());
 });
 
-await program.parseAsync(withoutHelpOfNobody(program, process.argv.slice(2)), { from: 'user' });
+await program.parseAsync(withoutHelpOfUnknownCommand(program, process.argv.slice(2)), { from: 'user' });

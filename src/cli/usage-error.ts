@@ -22,7 +22,7 @@ export function explainUsageErrors(program: Command): void {
  * For the help of an unknown command, Commander would print the help of the whole program. So only the name is passed on, and Commander
  * rejects it.
  */
-export function withoutHelpOfNobody(program: Command, words: readonly string[]): readonly string[] {
+export function withoutHelpOfUnknownCommand(program: Command, words: readonly string[]): readonly string[] {
   const others = words.filter((word) => word !== '--help' && word !== '-h');
   const [first, second] = others;
   if (first !== 'help' && others.length === words.length) return words;

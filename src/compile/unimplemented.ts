@@ -2,7 +2,7 @@
  * Objects of kinds that Kiln does not implement get a condition, or an Event if their kind has no conditions; so do pods with annotations that
  * Kiln does not implement. A NetworkPolicy that is silently not enforced would be unsafe.
  */
-import { annotationKey, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
+import { annotationKey, POD_NOT_IMPLEMENTED } from '../api/well-known.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
@@ -60,18 +60,18 @@ export const podAnnotationUnimplemented: Rule = {
     keysOf(
       world.pods,
       (pod) =>
-        pod.spec.hostNetwork !== true && (unimplementedIn(pod).length > 0 || conditionOf('pods', pod, POD_NOT_CARRIED_OUT) !== undefined),
+        pod.spec.hostNetwork !== true && (unimplementedIn(pod).length > 0 || conditionOf('pods', pod, POD_NOT_IMPLEMENTED) !== undefined),
     ),
   run: (world, key) => {
     const pod = world.pods.get(key);
     if (pod === undefined) return [];
     const patch = { kind: 'patch', resource: 'pods', key, uid: pod.metadata.uid } as const;
     const unimplemented = unimplementedIn(pod);
-    if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_CARRIED_OUT] }];
+    if (unimplemented.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_IMPLEMENTED] }];
     const message = unimplemented
       .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not implemented by this version of Kiln: ${consequence}`)
       .join('. ');
-    return [{ ...patch, conditions: [{ type: POD_NOT_CARRIED_OUT, status: 'True', reason: REASON, message, event: 'Warning' }] }];
+    return [{ ...patch, conditions: [{ type: POD_NOT_IMPLEMENTED, status: 'True', reason: REASON, message, event: 'Warning' }] }];
   },
 };
 

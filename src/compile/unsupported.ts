@@ -9,7 +9,7 @@ import type { Rule } from './compiler.ts';
 import { findingsText } from './left-out.ts';
 import type { ReportOutput, Output } from './output.ts';
 
-const NOT_CARRIED_OUT = 'NotCarriedOut';
+const NOT_IMPLEMENTED = 'NotCarriedOut';
 
 /** Fields that Kube-OVN no longer uses either: the user who sets them expects more of the object than one address. */
 export const unsupportedAddressFields: readonly Rule[] = [
@@ -17,7 +17,7 @@ export const unsupportedAddressFields: readonly Rule[] = [
     name: 'ip-unsupported',
     // Very many IP objects have none of the fields. The domain has only those that do, and those with the condition.
     over: (world) =>
-      keysOf(world.ips, (ip) => unsupportedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_CARRIED_OUT) !== undefined),
+      keysOf(world.ips, (ip) => unsupportedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_IMPLEMENTED) !== undefined),
     run: (world, name) => {
       const ip = world.ips.get(name);
       if (ip === undefined) return [];
@@ -59,12 +59,12 @@ export function unsupportedOutputs(
 ): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
   const reports = fields.map((field) => unsupportedReport(resource, key, uid, field));
-  if (reports.length === 0) return [{ ...patch, withoutConditions: [NOT_CARRIED_OUT] }];
+  if (reports.length === 0) return [{ ...patch, withoutConditions: [NOT_IMPLEMENTED] }];
   const rest = isAccepted()
     ? `All else of the ${traitsOf(resource).kind} is in effect`
     : 'All else waits: condition Accepted says for what';
   const message = `${findingsText(reports)}. ${rest}`;
-  return [...reports, { ...patch, conditions: [{ type: NOT_CARRIED_OUT, status: 'True', reason: 'UnsupportedField', message }] }];
+  return [...reports, { ...patch, conditions: [{ type: NOT_IMPLEMENTED, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
 function unsupportedReport(resource: ResourceName, key: string, uid: string, field: string): ReportOutput {

@@ -5,10 +5,10 @@ import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
 export function explanationJson(explanation: Explanation): object {
-  const { subject, carriedOut, holds, heldBy, blockers, madeBy, makes, rows, waiting, unattended, next } = explanation;
+  const { subject, implemented, holds, heldBy, blockers, madeBy, makes, rows, waiting, unattended, next } = explanation;
   return {
     object: objectJson(subject),
-    carriedOut,
+    carriedOut: implemented,
     waiting: waiting ?? null,
     unattended: unattended ?? null,
     blockers: { count: blockers.count, names: blockers.names },

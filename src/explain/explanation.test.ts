@@ -39,7 +39,7 @@ function explained({ bench }: PodScene, resource: ResourceName, key: string, chi
   return explain(bench.world, resource, object, {
     limits: { children },
     rows: true,
-    notCarriedOut: () => undefined,
+    unimplemented: () => undefined,
   });
 }
 
@@ -177,7 +177,7 @@ test('rows of an earlier object of the name are marked', () => {
   const pod = scene.bench.object('pods', 'shop/web-00');
   assert.ok(pod);
   const object = { ...pod, metadata: { ...pod.metadata, uid: 'another' } } as unknown as AnyObservedObject;
-  const { rows } = explain(scene.bench.world, 'pods', object, { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined });
+  const { rows } = explain(scene.bench.world, 'pods', object, { limits: { children: 10 }, rows: true, unimplemented: () => undefined });
   assert.deepEqual(
     rows?.rows.map(({ table, ofPredecessor }) => [table, ofPredecessor]),
     [['Logical_Switch_Port', true]],
@@ -194,9 +194,9 @@ test('a kind that is not implemented says so', () => {
   const explanation = explain(bench.world, 'vlans', object, {
     limits: { children: 10 },
     rows: true,
-    notCarriedOut: () => 'underlay networks',
+    unimplemented: () => 'underlay networks',
   });
-  assert.equal(explanation.carriedOut, false);
+  assert.equal(explanation.implemented, false);
   assert.match(explanation.waiting?.message ?? '', /does not implement this yet: underlay networks/);
 });
 
@@ -301,7 +301,7 @@ test('a namespace that is being deleted waits for what is in it', () => {
   const object = bench.object('namespaces', 'shop');
   assert.ok(object);
   const going = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:30:00Z' } };
-  const options = { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined };
+  const options = { limits: { children: 10 }, rows: true, unimplemented: () => undefined };
   const { waiting, next } = explain(bench.world, 'namespaces', going, options);
   assert.equal(waiting?.message, 'Namespace shop is deleted when all objects in it are gone');
   assert.deepEqual(next, ['kubectl describe namespace shop']);
@@ -335,7 +335,7 @@ test('a pod that runs in another Subnet than its namespace has now says so', () 
   const early = (): Explanation => {
     const object = scene.bench.object('pods', 'shop/early') as AnyObservedObject;
     const running = { ...object, status: { ...(object.status as object), phase: 'Running' } } as AnyObservedObject;
-    return explain(scene.bench.world, 'pods', running, { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined });
+    return explain(scene.bench.world, 'pods', running, { limits: { children: 10 }, rows: true, unimplemented: () => undefined });
   };
   assert.equal(early().waiting, undefined);
   scene.subnet('red', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });

@@ -31,7 +31,7 @@ export interface Waiting {
 export interface Explanation {
   readonly subject: DrawnObject;
   /** Whether Kiln implements this kind. If not, `waiting` says so. */
-  readonly carriedOut: boolean;
+  readonly implemented: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;
   /** The present blockers of its deletion. */
@@ -55,7 +55,7 @@ export interface ExplainOptions {
   /** Whether the Northbound replica is complete. */
   readonly rows: boolean;
   /** Kinds that are not implemented, and why. */
-  readonly notCarriedOut: (resource: ResourceName) => string | undefined;
+  readonly unimplemented: (resource: ResourceName) => string | undefined;
 }
 
 /** @param object as the API server serves it now */
@@ -63,13 +63,13 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const key = keyOf(object);
   const state = stateOf(resource, object);
   const blockers = blockersOf(world, resource, key);
-  const unimplemented = options.notCarriedOut(resource);
+  const unimplemented = options.unimplemented(resource);
   const waiting = whyItWaits(world, resource, object, state, blockers, unimplemented);
   const { limits } = options;
   const holds = heldOf(world, resource, key, limits);
   return {
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
-    carriedOut: unimplemented === undefined,
+    implemented: unimplemented === undefined,
     holds,
     heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
     blockers,

@@ -74,7 +74,7 @@ test('what people read of hostile names is visible and on lines of its own, and 
         for (const key of bench.keys(resource)) {
           const object = bench.object(resource, key);
           assert.ok(object);
-          const told = explain(bench.world, resource, object, { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined });
+          const told = explain(bench.world, resource, object, { limits: { children: 10 }, rows: true, unimplemented: () => undefined });
           const lines = treeLines(explanationLine(told, now), (_style, text) => text);
           for (const { painted } of lines) assert.equal(unseenIn(painted), undefined);
           found.push(...told.next);

@@ -24,7 +24,7 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
   const { namespace = '', name } = object.metadata;
   return {
     subject: { ...subject, children: [], more: 0 },
-    carriedOut: true,
+    implemented: true,
     holds: NOTHING,
     heldBy: NOTHING,
     blockers: { count: 0, names: [] },

@@ -25,7 +25,7 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
     if (
       uid === ownership.uid ||
-      ((uid === undefined || !isCarriedOut(world, kind, name)) && isKept(world, kind, name)) ||
+      ((uid === undefined || !ownsRows(world, kind, name)) && isRetained(world, kind, name)) ||
       waits.has(id) ||
       isWithinConflict(world, id, waits)
     )
@@ -58,9 +58,9 @@ function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): b
  * After a removal by force, the router of a Vpc stays for the Subnets that need it, the network of a Subnet for its addresses in use, and such
  * a network keeps its router.
  */
-function isKept(world: World, kind: string, name: string): boolean {
+function isRetained(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc')
-    return world.subnetVpcs.peekIn(name).size > 0 || subnetsOfRouter(world, name).some((subnet) => isKept(world, 'subnet', subnet));
+    return world.subnetVpcs.peekIn(name).size > 0 || subnetsOfRouter(world, name).some((subnet) => isRetained(world, 'subnet', subnet));
   if (kind !== 'subnet') return false;
   return (
     world.ips.peekBucket('subnet', name).size > 0 ||
@@ -80,7 +80,7 @@ function subnetsOfRouter(world: World, vpc: string): readonly string[] {
 }
 
 /** A new object of the name with an invalid spec, or one that is not for Kiln's OVN, does not replace the rows of the old one. */
-function isCarriedOut(world: World, kind: string, name: string): boolean {
+function ownsRows(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc') {
     const vpc = world.vpcs.peek(name);
     return vpc === undefined || (vpc.metadata.labels?.[labelKey.vpcExternal] !== 'true' && isReady(vpc.status?.conditions));

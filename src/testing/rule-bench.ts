@@ -250,15 +250,15 @@ export class RuleBench {
     let changed = false;
     for (const id of [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank)) {
       const context = { rows: this.world.rows, desired, planned: new Map<RowId, Uuid>(), canHold: () => true, allows: () => true };
-      changed = this.#carryOut(id, diffRow(id, context)) || changed;
-      changed = this.#carryOut(id, diffMembers(id, 'all', context)) || changed;
+      changed = this.#apply(id, diffRow(id, context)) || changed;
+      changed = this.#apply(id, diffMembers(id, 'all', context)) || changed;
     }
     desired.dirtyRows.clear();
     desired.dirtyMembers.clear();
     return changed;
   }
 
-  #carryOut(id: RowId, verdict: Verdict): boolean {
+  #apply(id: RowId, verdict: Verdict): boolean {
     if (verdict.kind === 'conflict') this.conflicts.set(id, verdict.message);
     if (verdict.kind !== 'change') return false;
     const batch = this.northbound.apply(verdict.edits);

@@ -15,7 +15,7 @@ import {
   LEGACY_FINALIZERS,
   podAnnotation,
   POD_CONDITION,
-  POD_NOT_CARRIED_OUT,
+  POD_NOT_IMPLEMENTED,
 } from '../api/well-known.ts';
 import { NAT_RULES } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -97,12 +97,12 @@ const PODS: readonly Fence[] = [
         sameFields('object.status', 'conditions'),
         ...(['object', 'oldObject'] as const).map(
           (root, at, roots) =>
-            `${root}.status.?conditions.orValue([]).all(c, c.type in ${texts([POD_CONDITION, POD_NOT_CARRIED_OUT])} || ` +
+            `${root}.status.?conditions.orValue([]).all(c, c.type in ${texts([POD_CONDITION, POD_NOT_IMPLEMENTED])} || ` +
             `c in ${roots[1 - at]}.status.?conditions.orValue([]))`,
         ),
       ),
     }),
-    message: `change a pod's conditions ${POD_CONDITION} and ${POD_NOT_CARRIED_OUT}, and nothing else of its status`,
+    message: `change a pod's conditions ${POD_CONDITION} and ${POD_NOT_IMPLEMENTED}, and nothing else of its status`,
   },
   {
     name: 'evictions',

@@ -11,7 +11,7 @@ import type { AdmissionRequest, Operation, ReviewedObject } from './admission-re
 import type { AskedFor } from './deletion-admission.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
-import { RefusedDeletions } from './refused-deletions.ts';
+import { DeniedDeletions } from './denied-deletions.ts';
 
 function observed({ bench }: PodScene, complete = true): Observed {
   return { world: bench.world, complete, checkRequest: (request) => bench.allocation.check(request) };
@@ -308,7 +308,7 @@ test('the second kubectl delete -f of a tenant: what the same user wanted delete
 
 test('refused deletions are remembered for five minutes, by who asked and what for', () => {
   let now = 0;
-  const refused = new RefusedDeletions(() => now);
+  const refused = new DeniedDeletions(() => now);
   const net = { resource: 'subnets', key: 'net', user: 'ann' } as const;
   refused.note(net);
   now = 299_999;

@@ -40,7 +40,7 @@ import { natRuleChanged, natRuleCreated } from './nat-rule-admission.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { invalid, newOnes, NO_OPINION } from './opinion.ts';
 import { podChanged, podCreated } from './pod-admission.ts';
-import type { DeletionRequest } from './refused-deletions.ts';
+import type { DeletionRequest } from './denied-deletions.ts';
 import { subnetChanged, subnetCreated } from './subnet-admission.ts';
 import { vpcChanged, vpcCreated } from './vpc-admission.ts';
 import type { TypesOf } from './well-typed.ts';

@@ -5,7 +5,7 @@ import type { AskedFor } from './deletion-admission.ts';
 import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
-import { RefusedDeletions } from './refused-deletions.ts';
+import { DeniedDeletions } from './denied-deletions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { withoutOthers } from './without-others.ts';
 
@@ -23,13 +23,13 @@ export interface ReviewsOptions {
 
 export class Reviews {
   readonly #options: ReviewsOptions;
-  readonly #refused: RefusedDeletions;
+  readonly #denied: DeniedDeletions;
   /** A World without objects: a judgement in it depends on the request alone. */
   readonly #alone: Observed;
 
   constructor(options: ReviewsOptions) {
     this.#options = options;
-    this.#refused = new RefusedDeletions(options.now);
+    this.#denied = new DeniedDeletions(options.now);
     this.#alone = { world: new World(options.observed.world.settings), complete: false, checkRequest: () => undefined };
   }
 
@@ -37,12 +37,12 @@ export class Reviews {
   judge(request: AdmissionRequest, proven: boolean): Opinion {
     const { observed, unimplemented, ownUser, clientsProve } = this.#options;
     const { user } = request;
-    const askedFor: AskedFor = (resource, key) => this.#refused.has({ resource, key, user });
+    const askedFor: AskedFor = (resource, key) => this.#denied.has({ resource, key, user });
     const opinion = judge(request, observed, unimplemented, askedFor, ownUser());
     const deletion = deletionIn(request);
     // Any client can send any user's name. If unproven reviews counted, a stranger could get the next deletion of that user allowed.
     const isOfUser = proven || !clientsProve;
-    if (isOfUser && deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
+    if (isOfUser && deletion !== undefined && opinion.objections.length > 0) this.#denied.note({ ...deletion, user });
     if (proven || opinion.objections.length + opinion.warnings.length === 0) return opinion;
     return withoutOthers(request, opinion, this.#judgeAlone(request));
   }

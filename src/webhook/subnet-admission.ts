@@ -132,8 +132,8 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
   return {
     settings: world.settings,
     subnets: [
-      ...[...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : carriedOut(world, other, vpc))),
-      ...world.ask(orphanedInUse, vpc).flatMap((left) => (left.subnet === name ? [] : leftBehind(world, left, vpc))),
+      ...[...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : implementedSubnet(world, other, vpc))),
+      ...world.ask(orphanedInUse, vpc).flatMap((left) => (left.subnet === name ? [] : orphanedNetwork(world, left, vpc))),
     ],
     vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
     nodeAddresses: overlay
@@ -142,12 +142,12 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
   };
 }
 
-function leftBehind(world: World, { subnet, cidrs }: NetworkInUse, vpc: string): readonly NamedSubnet[] {
+function orphanedNetwork(world: World, { subnet, cidrs }: NetworkInUse, vpc: string): readonly NamedSubnet[] {
   const name = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
   return [{ name, spec: { vpc, cidrBlock: cidrs.map(formatCidr).join(',') } }];
 }
 
-function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {
+function implementedSubnet(world: World, name: string, vpc: string): readonly NamedSubnet[] {
   const subnet = world.subnets.get(name);
   const { kind } = world.ask(subnetAcceptance, name);
   if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'invalid') return [];

@@ -35,7 +35,7 @@ function stays(world: World, { kind, claimant }: Holder): boolean {
   return ipStays(world, port);
 }
 
-/** Whether an IP object keeps its address after its pod is deleted. */
+/** Whether an IP object keeps its address; false if it is free now, or will be once a pod that is being deleted is gone. */
 export function ipStays(world: World, name: string): boolean {
   const ip = world.ips.get(name);
   if (ip === undefined || ip.metadata.deletionTimestamp !== undefined) return false;

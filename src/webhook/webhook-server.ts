@@ -22,7 +22,7 @@ import { isProven } from './client-identity.ts';
 import type { Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
 import { MOST_VALUES } from './review-bounds.ts';
-import { SaidSeldom } from './said-seldom.ts';
+import { LogLimit } from './log-limit.ts';
 import { Turns } from './turns.ts';
 import { WEBHOOK_PATH } from './webhook-configuration.ts';
 
@@ -112,8 +112,8 @@ export class WebhookServer {
   readonly #bodies: BodyBudget;
   readonly #turns = new Turns();
   readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
-  readonly #judgeFailed = new SaidSeldom();
-  readonly #refusedUnknown = new SaidSeldom();
+  readonly #judgeFailed = new LogLimit();
+  readonly #refusedUnknown = new LogLimit();
   #credential: Credential;
   #authorities: string | undefined;
   #proven = new WeakSet<object>();
@@ -222,7 +222,7 @@ export class WebhookServer {
     }
     if (clients.unknown === 'answer') return;
     refused?.('identity');
-    this.#refusedUnknown.say((times) =>
+    this.#refusedUnknown.note((times) =>
       log.warn('clients of the webhook without the certificate of an API server were refused', {
         times,
         address: socket.remoteAddress ?? '',
@@ -319,7 +319,7 @@ export class WebhookServer {
     } catch (error) {
       const { operation, resource, namespace, name } = request;
       const logged = (text: string): string => visibleMessage(text, LONGEST_LOGGED);
-      this.#judgeFailed.say((times) =>
+      this.#judgeFailed.note((times) =>
         this.#options.log.error('a judge of the webhook failed; the request is let through', {
           times,
           operation,

@@ -18,11 +18,11 @@ test('the values of an index enter with the first object that has them and leave
     fc.property(fc.array(change), fc.nat(5), (changes, before) => {
       const table = new Table<Thing>(new Reactor(), 'things', { tag: ({ tags }) => tags });
       const present = new Set<string>();
-      const carryOut = ({ key, tags }: (typeof changes)[number]): void => {
+      const apply = ({ key, tags }: (typeof changes)[number]): void => {
         if (tags === undefined) table.delete(key);
         else table.set(key, { tags });
       };
-      for (const one of changes.slice(0, before)) carryOut(one);
+      for (const one of changes.slice(0, before)) apply(one);
       valuesOf(table, 'tag').watch({
         enter: (value) => {
           assert.ok(!present.has(value));
@@ -31,7 +31,7 @@ test('the values of an index enter with the first object that has them and leave
         leave: (value) => assert.ok(present.delete(value)),
       });
       for (const one of changes.slice(before)) {
-        carryOut(one);
+        apply(one);
         const expected = new Set([...table.entries()].flatMap(([, { tags }]) => tags));
         assert.deepEqual([...present].toSorted(), [...expected].toSorted());
       }

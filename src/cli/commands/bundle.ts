@@ -16,8 +16,8 @@ import { exactJson } from '../../text/exact-text.ts';
 import { visible } from '../../text/visible-text.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
-import { keptColumns, keptEvent, keptLease, keptLog, keptObject, withKeptMessages } from '../bundle-contents.ts';
-import type { KnownNames } from '../kept-shapes.ts';
+import { archivedColumns, archivedEvent, archivedLease, archivedLog, archivedObject, withArchivedMessages } from '../bundle-contents.ts';
+import type { KnownNames } from '../archive-texts.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
@@ -116,7 +116,7 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   const printed = async (run: (io: CommandIo) => Promise<number>): Promise<string> => {
     let text = '';
     await run({ ...io, out: (more) => (text += outputText(more)), say: () => undefined });
-    return `${exactJson(stringifyJson(redacted(withKeptMessages(parseJson(text), names))))}\n`;
+    return `${exactJson(stringifyJson(redacted(withArchivedMessages(parseJson(text), names))))}\n`;
   };
   let names: KnownNames = new Set();
   const json = { output: 'json' } as const;
@@ -135,12 +135,12 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   await collect('Events', async () => [
     textOf(
       'events.json',
-      (await io.client.listAll<EventObject>(EVENTS)).flatMap((event) => keptEvent(event, names) ?? []),
+      (await io.client.listAll<EventObject>(EVENTS)).flatMap((event) => archivedEvent(event, names) ?? []),
     ),
   ]);
   await collect('Lease', async () => {
     const lease = await io.client.find(LEASES, { namespace: flags.leaseNamespace, name: CONTROLLER_LEASE });
-    return [textOf('lease.json', lease === undefined ? null : keptLease({ ...lease }, names))];
+    return [textOf('lease.json', lease === undefined ? null : archivedLease({ ...lease }, names))];
   });
   await collect('logs', () => logsOf(flags, io, missing));
   return { members, missing };
@@ -167,7 +167,7 @@ function objectsIn(world: World, names: KnownNames): readonly TarMember[] {
       table === undefined
         ? []
         : [...table.entries()].map(([, object]) =>
-            keptObject(resource as ResourceName, object as unknown as Readonly<Record<string, unknown>>, names),
+            archivedObject(resource as ResourceName, object as unknown as Readonly<Record<string, unknown>>, names),
           );
     return objects.length === 0 ? [] : [textOf(`objects/${resource}.json`, objects)];
   });
@@ -179,7 +179,7 @@ function rowsIn(world: World): readonly TarMember[] {
     const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({
       ...redacted({ id, ownership }),
       uuid,
-      row: keptColumns(row, columns, ownership.kind !== 'foreign'),
+      row: archivedColumns(row, columns, ownership.kind !== 'foreign'),
     }));
     return rows.length === 0 ? [] : [textOf(`northbound/${table}.json`, rows)];
   });
@@ -201,7 +201,7 @@ async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string
         path,
         subject: { verb: 'get', resource: 'pods/log', name: metadata.name, namespace },
       });
-      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text: keptLog(text) });
+      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text: archivedLog(text) });
     } catch (error) {
       missing.push(visible(redactedText(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`)));
     }

@@ -18,7 +18,7 @@ import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { stepText } from '../cascade-left.ts';
-import { carryOut } from '../cascade-run.ts';
+import { runCascade } from '../cascade-run.ts';
 import { requireDeleteRights } from '../delete-rights.ts';
 import { addSettingsFlags } from '../leader.ts';
 import type { NamedObject } from '../object-argument.ts';
@@ -147,7 +147,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     }
   }
   // `await` is necessary: the observation closes when this function returns.
-  return await carryOut({
+  return await runCascade({
     observation,
     cascade,
     workloads: known,

@@ -93,7 +93,7 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
   return explain(observation.world, named.resource, object, {
     limits,
     rows: observation.northboundRead,
-    notCarriedOut: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
+    unimplemented: (resource) => UNIMPLEMENTED_KINDS.find((one) => one.resource === resource)?.feature(object),
   });
 }
 

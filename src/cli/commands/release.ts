@@ -13,8 +13,8 @@ import { patienceMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { SettingsFlags } from '../leader.ts';
 import { settingsFor } from '../leader.ts';
-import type { KeptAddress } from '../kept-address.ts';
-import { keptAddress } from '../kept-address.ts';
+import type { AddressToRelease } from '../address-to-release.ts';
+import { addressToRelease } from '../address-to-release.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface ReleaseFlags extends ClusterFlags, SettingsFlags {
@@ -48,11 +48,11 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
       return EXIT.findings;
     }
   }
-  const kept = await unused(target, flags, io);
-  const { name, uid, resourceVersion } = kept.object.metadata;
+  const named = await unused(target, flags, io);
+  const { name, uid, resourceVersion } = named.object.metadata;
   let left: KubeObject | undefined;
   try {
-    left = await io.client.delete(traitsOf(kept.resource), { name }, { uid, resourceVersion, dryRun: flags.dryRun === 'server' });
+    left = await io.client.delete(traitsOf(named.resource), { name }, { uid, resourceVersion, dryRun: flags.dryRun === 'server' });
   } catch (error) {
     if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_PRECONDITION')) throw error;
     throw new CommandFailure(
@@ -62,9 +62,9 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
       commandText`kiln release ${target}`,
     );
   }
-  if (left !== undefined && flags.wait && flags.dryRun === 'none') await untilGone(kept, flags, io.client);
-  io.out(kept.output(flags.output));
-  io.say(`released ${address}; to have it back: ${kept.undo}`);
+  if (left !== undefined && flags.wait && flags.dryRun === 'none') await untilGone(named, flags, io.client);
+  io.out(named.output(flags.output));
+  io.say(`released ${address}; to have it back: ${named.undo}`);
   return EXIT.fine;
 }
 
@@ -72,20 +72,20 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
  * The object with the unused address.
  * @throws CommandFailure if the address is in use; it names the users
  */
-async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promise<KeptAddress> {
-  const kept = await keptAddress(target, io.client, () => settingsFor(flags, io));
-  const users = await kept.users();
+async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promise<AddressToRelease> {
+  const named = await addressToRelease(target, io.client, () => settingsFor(flags, io));
+  const users = await named.users();
   if (users.length > 0)
     throw new CommandFailure(
       EXIT.findings,
       `${target} is in use and was not released`,
-      `${kept.address} of Subnet ${kept.subnet} is used by ${users.slice(0, 10).join(', ')}${users.length > 10 ? ` and ${users.length - 10} more` : ''}`,
+      `${named.address} of Subnet ${named.subnet} is used by ${users.slice(0, 10).join(', ')}${users.length > 10 ? ` and ${users.length - 10} more` : ''}`,
       `delete what uses it first; then ${commandText`kiln release ${target}`}`,
     );
-  return kept;
+  return named;
 }
 
-async function untilGone({ resource, object }: KeptAddress, flags: ReleaseFlags, client: KubeClient): Promise<void> {
+async function untilGone({ resource, object }: AddressToRelease, flags: ReleaseFlags, client: KubeClient): Promise<void> {
   const { name, uid } = object.metadata;
   const traits = traitsOf(resource);
   const until = performance.now() + patienceMs(flags);
@@ -97,7 +97,7 @@ async function untilGone({ resource, object }: KeptAddress, flags: ReleaseFlags,
       throw new CommandFailure(
         EXIT.timeout,
         `${traits.kind} ${name} is being deleted and not gone yet`,
-        blocked ?? 'no controller has let it go',
+        blocked ?? 'no controller has removed its finalizer',
         commandText`kubectl get ${traits.plural} ${name} -o yaml`,
       );
     await sleep(LOOK_MS);

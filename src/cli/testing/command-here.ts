@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { program } from '../program.ts';
-import { withoutHelpOfNobody } from '../usage-error.ts';
+import { withoutHelpOfUnknownCommand } from '../usage-error.ts';
 
 /** The result of a command. */
 export interface Ended {
@@ -60,7 +60,7 @@ export async function runHere(args: readonly string[], env: Environment = {}): P
   process.env = { ...environment, LC_ALL: 'C.UTF-8', ...env };
   process.exitCode = undefined;
   try {
-    await running.run(command, () => program.parseAsync(withoutHelpOfNobody(program, args), { from: 'user' }));
+    await running.run(command, () => program.parseAsync(withoutHelpOfUnknownCommand(program, args), { from: 'user' }));
   } catch (error) {
     if (!(error instanceof Exited)) {
       command.said += `${inspect(error)}\n`;

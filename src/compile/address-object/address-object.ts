@@ -53,7 +53,7 @@ export interface AddressKind {
   /** Ineffective fields of the spec. */
   readonly ineffective?: readonly Finding[];
   /** What is not implemented, and its consequence, as one sentence. */
-  readonly notCarriedOut?: string;
+  readonly unimplemented?: string;
   /** Its rows once the object holds the addresses; also while its deletion is blocked. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
 }
@@ -96,7 +96,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const change = changeOf(object);
   const conditions = [
     change ?? outsideOf(world, object, held),
-    notCarriedOut(object, kind),
+    unimplemented(object, kind),
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
@@ -238,7 +238,7 @@ function outsideOf(world: World, object: AddressObject, held: AddressTexts | und
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }
 
-function notCarriedOut({ kind, name }: AddressObject, { notCarriedOut: what }: AddressKind): ConditionOutput | undefined {
+function unimplemented({ kind, name }: AddressObject, { unimplemented: what }: AddressKind): ConditionOutput | undefined {
   if (what === undefined) return undefined;
   const message = `${kind} ${name}: ${what}`;
   return { type: 'Ready', status: 'False', reason: 'NotCarriedOut', message, event: 'Warning' };
@@ -260,10 +260,10 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
 }
 
 function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
-  const untold = notCarriedOut(object, kind);
+  const missing = unimplemented(object, kind);
   const next = withNext(message, commandText`kubectl edit ${editable(object)}`);
   const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };
-  return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
+  return { ...patchOf(object), conditions: [accepted, ...(missing === undefined ? [] : [missing])] };
 }
 
 /** The resource as an unambiguous kubectl argument. */

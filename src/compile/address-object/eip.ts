@@ -49,7 +49,7 @@ export const ovnEip: Rule = {
         ...(type === 'lrp' && notReadyYet(observed.status)),
       }),
       ...(type === 'lrp' && {
-        notCarriedOut:
+        unimplemented:
           'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
       }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
@@ -77,7 +77,7 @@ export const iptablesEip: Rule = {
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
-      notCarriedOut: `${
+      unimplemented: `${
         natGwDp === '' ? 'spec.natGwDp "" names no VpcNatGateway, and NAT gateways are' : `spec.natGwDp "${natGwDp}" is`
       } not implemented by this version of Kiln: the address is kept, and no NAT gateway is given it`,
       rows: () => [],

@@ -8,7 +8,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from '../../api/kubernetes/virtual-machine.ts';
-import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_CARRIED_OUT } from '../../api/well-known.ts';
+import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_IMPLEMENTED } from '../../api/well-known.ts';
 import { API_VERSION } from '../../api/schema/kind.ts';
 import { keptManagedFields } from '../../api/kubernetes/applied-fields.ts';
 import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
@@ -62,7 +62,7 @@ export function trimPod(object: Untrimmed): Pod {
   const pod = object as Pod;
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
-  const own = conditions?.filter(({ type }) => type === POD_CONDITION || type === POD_NOT_CARRIED_OUT) ?? [];
+  const own = conditions?.filter(({ type }) => type === POD_CONDITION || type === POD_NOT_IMPLEMENTED) ?? [];
   return {
     apiVersion: 'v1',
     kind: 'Pod',

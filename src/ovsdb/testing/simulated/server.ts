@@ -101,7 +101,7 @@ export class SimulatedServer {
 
   /** Runs a transaction of no connected client, such as of a person with ovn-nbctl. */
   transact(operations: readonly unknown[]): Execution {
-    return this.#carryOut(operations, undefined, []);
+    return this.#execute(operations, undefined, []);
   }
 
   /** Another member of the cluster leads from now on. */
@@ -133,7 +133,7 @@ export class SimulatedServer {
     this.#down = false;
   }
 
-  #carryOut(operations: readonly unknown[], client: string | undefined, unseen: readonly RowDifference[]): Execution {
+  #execute(operations: readonly unknown[], client: string | undefined, unseen: readonly RowDifference[]): Execution {
     const execution = execute(this.database, operations, this.#options.newUuid);
     if (execution.ok && execution.differences.length > 0) this.#publish(execution.differences, client);
     this.#options.onTransaction?.(execution, operations, client, unseen);
@@ -194,7 +194,7 @@ export class SimulatedServer {
       const failure = { error: 'resources exhausted', details: 'failed by the simulation' };
       return reply(operations.map((_, at) => (at === operations.length - 1 ? failure : {})));
     }
-    const { results } = this.#carryOut(operations, connection.client, this.#unseen(received, connection.client));
+    const { results } = this.#execute(operations, connection.client, this.#unseen(received, connection.client));
     if (fate === 'lose-reply') connection.wire.break();
     else reply(results);
   }

@@ -33,7 +33,7 @@ export function execute(database: SimulatedDatabase, operations: readonly unknow
   const named = operations.some((operation) => (operation as Json)['uuid-name'] !== undefined);
   for (const operation of operations) {
     try {
-      results.push(run.carryOut((named ? run.resolve(operation) : operation) as Json));
+      results.push(run.execute((named ? run.resolve(operation) : operation) as Json));
     } catch (error) {
       return failed(error);
     }
@@ -58,7 +58,7 @@ class Run {
     this.draft = database.draft();
   }
 
-  carryOut(operation: Json): unknown {
+  execute(operation: Json): unknown {
     switch (operation['op']) {
       case 'insert':
         return this.#insert(operation);

@@ -33,23 +33,23 @@ export function withheld(text: string): string {
 }
 
 /** The text if it has a format of the contract, or is a list or JSON document of such texts; otherwise its length. */
-export function keptText(text: string, names: KnownNames): string {
-  return isKept(text, names) ? text : withheld(text);
+export function archivedText(text: string, names: KnownNames): string {
+  return isAllowed(text, names) ? text : withheld(text);
 }
 
-function isKept(text: string, names: KnownNames): boolean {
+function isAllowed(text: string, names: KnownNames): boolean {
   if (text.length > LONGEST) return false;
   if (/^\s*[[{]/.test(text)) {
     try {
-      return isKeptValue(JSON.parse(text), names, 0);
+      return isAllowedValue(JSON.parse(text), names, 0);
     } catch {
       return false;
     }
   }
-  return text.split(/[\s,;]+/).every((part) => part === '' || isKeptPart(part, names));
+  return text.split(/[\s,;]+/).every((part) => part === '' || isAllowedPart(part, names));
 }
 
-function isKeptPart(part: string, names: KnownNames): boolean {
+function isAllowedPart(part: string, names: KnownNames): boolean {
   return (
     WORDS.has(part) ||
     names.has(part) ||
@@ -71,12 +71,12 @@ function isOfNames(part: string, names: KnownNames): boolean {
   return words.some((_, at) => at > 0 && names.has(words.slice(0, at).join('.')) && names.has(words.slice(at).join('.')));
 }
 
-function isKeptValue(value: unknown, names: KnownNames, depth: number): boolean {
-  if (typeof value === 'string') return value === '' || (!/^\s*[[{]/.test(value) && isKept(value, names));
+function isAllowedValue(value: unknown, names: KnownNames, depth: number): boolean {
+  if (typeof value === 'string') return value === '' || (!/^\s*[[{]/.test(value) && isAllowed(value, names));
   if (typeof value !== 'object' || value === null) return String(value).length <= 12;
   if (depth > 4) return false;
-  if (Array.isArray(value)) return value.every((one) => isKeptValue(one, names, depth + 1));
-  return Object.entries(value).every(([key, one]) => FIELD.test(key) && isKeptValue(one, names, depth + 1));
+  if (Array.isArray(value)) return value.every((one) => isAllowedValue(one, names, depth + 1));
+  return Object.entries(value).every(([key, one]) => FIELD.test(key) && isAllowedValue(one, names, depth + 1));
 }
 
 const OPENING = /^[A-Za-z_]+/;
@@ -99,10 +99,10 @@ export function isOwnReason(reason: unknown): boolean {
  * A message of Kiln without the quoted texts of users, except those with a format of the contract. A quoted text may itself contain
  * quotation marks: so everything is removed from the first text without such a format to the last quotation mark of the message.
  */
-export function keptSentence(message: string, names: KnownNames): string {
+export function archivedMessage(message: string, names: KnownNames): string {
   if (message.length > LONGEST) return withheld(message);
   const parts = message.split('"');
-  const first = parts.findIndex((part, at) => at % 2 === 1 && (at === parts.length - 1 || !isKept(part, names)));
+  const first = parts.findIndex((part, at) => at % 2 === 1 && (at === parts.length - 1 || !isAllowed(part, names)));
   if (first === -1) return message;
   // An odd number of quotation marks: the last text was truncated, or contains one.
   const last = parts.length % 2 === 0 ? parts.length : parts.length - 1;

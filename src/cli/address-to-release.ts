@@ -19,7 +19,7 @@ import type { Output } from './output/terminal.ts';
 import { addressOutput, addressText, IPS } from './reserved-address.ts';
 import { commandText } from '../text/command-text.ts';
 
-export interface KeptAddress {
+export interface AddressToRelease {
   readonly resource: ResourceName;
   readonly object: KubeObject;
   /** As text; empty without an address. */
@@ -35,7 +35,7 @@ export interface KeptAddress {
  * @param settings those of the controller
  * @throws CommandFailure if the object does not exist
  */
-export async function keptAddress(target: string, client: KubeClient, settings: () => Promise<Settings>): Promise<KeptAddress> {
+export async function addressToRelease(target: string, client: KubeClient, settings: () => Promise<Settings>): Promise<AddressToRelease> {
   const named = namedObject(target);
   if (named !== undefined) return await ofObject(named.resource, named.name, client, await settings());
   const ip = target.includes('/') ? undefined : await client.find<IP>(IPS, { name: target });
@@ -51,7 +51,7 @@ export async function keptAddress(target: string, client: KubeClient, settings: 
   );
 }
 
-function ofIp(ip: IP, client: KubeClient): KeptAddress {
+function ofIp(ip: IP, client: KubeClient): AddressToRelease {
   const { podName = '', namespace = '', subnet = '', macAddress = '' } = ip.spec;
   const address = addressText(ip);
   const flags = Object.entries({ subnet, ip: address, mac: macAddress, lease: leaseOf(ip) }).filter(([, value]) => value !== '');
@@ -68,7 +68,7 @@ function ofIp(ip: IP, client: KubeClient): KeptAddress {
   };
 }
 
-async function ofObject(resource: AddressResource, name: string, client: KubeClient, settings: Settings): Promise<KeptAddress> {
+async function ofObject(resource: AddressResource, name: string, client: KubeClient, settings: Settings): Promise<AddressToRelease> {
   const traits = traitsOf(resource);
   const found = await client.find(traits, { name });
   if (found === undefined)

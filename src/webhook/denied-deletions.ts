@@ -18,7 +18,7 @@ export interface DeletionRequest {
   readonly user: string;
 }
 
-export class RefusedDeletions {
+export class DeniedDeletions {
   readonly #at = new Map<string, number>();
   readonly #now: () => number;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptEvent, keptObject } from './bundle-contents.ts';
-import { beginsAsOurs, keptSentence, keptText } from './kept-shapes.ts';
+import { archivedEvent, archivedObject } from './bundle-contents.ts';
+import { beginsAsOurs, archivedMessage, archivedText } from './archive-texts.ts';
 
 const SECRET = 'hunter Zq7';
 const names: ReadonlySet<string> = new Set(['red', 'shop', 'web-0', 'net', 'a.b']);
@@ -21,7 +21,7 @@ test('addresses, networks, ranges, MACs, numbers, dates, known names and lists o
     ],
     ...['[{"dst":"10.0.0.0/8","gw":"10.0.0.1"}]', '["10.0.0.1"]', 'veth-pair'],
   ])
-    assert.equal(keptText(text, names), text);
+    assert.equal(archivedText(text, names), text);
   for (const text of [
     ...[
       'password ZqA01secret',
@@ -35,16 +35,16 @@ test('addresses, networks, ranges, MACs, numbers, dates, known names and lists o
     ],
     ...['1'.repeat(11), '10.0.0.1 '.repeat(1_000), '["[\\"hunter2\\"]"]'],
   ])
-    assert.equal(keptText(text, names), `[text of ${text.length} characters]`);
+    assert.equal(archivedText(text, names), `[text of ${text.length} characters]`);
 });
 
 test("of a sentence, what a user wrote within quotes goes; a quote of the user's own opens no way around", () => {
   assert.equal(
-    keptSentence('Subnet red: spec.cidr "10.0.0.0/24" overlaps "red"', names),
+    archivedMessage('Subnet red: spec.cidr "10.0.0.0/24" overlaps "red"', names),
     'Subnet red: spec.cidr "10.0.0.0/24" overlaps "red"',
   );
   assert.equal(
-    keptSentence(`Pod x: annotation "${SECRET}" is no address`, names),
+    archivedMessage(`Pod x: annotation "${SECRET}" is no address`, names),
     'Pod x: annotation "[text of 10 characters]" is no address',
   );
   for (const text of [
@@ -53,7 +53,7 @@ test("of a sentence, what a user wrote within quotes goes; a quote of the user's
     `Pod x: "a"${SECRET}" is none`,
     `Pod x: "red" and "a" ${SECRET} "`,
   ])
-    assert.ok(!keptSentence(text, names).includes(SECRET), keptSentence(text, names));
+    assert.ok(!archivedMessage(text, names).includes(SECRET), archivedMessage(text, names));
   assert.ok(beginsAsOurs('Pod shop/web-0 waits') && beginsAsOurs('Logical_Switch red was deleted') && !beginsAsOurs('Podium x'));
 });
 
@@ -63,11 +63,11 @@ test('an Event that Kiln does not write is left out, and one that does not begin
     reason: 'WaitingForSubnet',
     message: `Pod shop/web-0: "${SECRET}" is no Subnet`,
   };
-  assert.equal(keptEvent(event, names)?.['message'], 'Pod shop/web-0: "[text of 10 characters]" is no Subnet');
-  assert.equal(keptEvent({ ...event, message: SECRET }, names)?.['message'], '[text of 10 characters]');
-  assert.equal(keptEvent({ ...event, reason: 'Any' }, names), undefined);
-  assert.equal(keptEvent({ ...event, source: { component: 'kube-ovn-controller' } }, names), undefined);
-  assert.ok(!JSON.stringify(keptEvent({ ...event, reportingComponent: SECRET }, names)).includes(SECRET));
+  assert.equal(archivedEvent(event, names)?.['message'], 'Pod shop/web-0: "[text of 10 characters]" is no Subnet');
+  assert.equal(archivedEvent({ ...event, message: SECRET }, names)?.['message'], '[text of 10 characters]');
+  assert.equal(archivedEvent({ ...event, reason: 'Any' }, names), undefined);
+  assert.equal(archivedEvent({ ...event, source: { component: 'kube-ovn-controller' } }, names), undefined);
+  assert.ok(!JSON.stringify(archivedEvent({ ...event, reportingComponent: SECRET }, names)).includes(SECRET));
 });
 
 test('annotations of any provider, networks, labels and conditions keep no text of their own', () => {
@@ -83,7 +83,7 @@ test('annotations of any provider, networks, labels and conditions keep no text 
     'k8s.v1.cni.cncf.io/networks': JSON.stringify([{ name: 'net', namespace: SECRET, ips: [SECRET] }]),
   };
   const kept = JSON.stringify(
-    keptObject(
+    archivedObject(
       'pods',
       { metadata: { name: 'web-0', annotations, labels: { 'app.kubernetes.io/name': SECRET } }, status: { conditions } },
       names,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
-import type { RowOwner, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
+import type { RowOwner, MemberOutput, PatchOutput, RowOutput, AddressRequestOutput } from './output.ts';
 
 const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 
@@ -101,4 +101,36 @@ test('an equal output of the next run stays the same object, in whatever order a
     [2, 1, 0],
   );
   assert.deepEqual([...desired.dirtyRows].toSorted(), [rowId('Logical_Router', 'd'), rowId('Logical_Router', 'v')]);
+});
+
+test('the first of many members of one row comes and goes at the same cost for each member, however many there are', () => {
+  let reads = 0;
+  const member = (name: number): MemberOutput => ({
+    kind: 'member',
+    get row() {
+      reads++;
+      return rowId('Port_Group', 'all');
+    },
+    column: 'ports',
+    member: { ref: rowId('Logical_Switch_Port', String(name)) },
+  });
+  const costs = [100, 32_000].map((size) => {
+    const desired = new Desired();
+    const numbers = Array.from({ length: size }, (_, at) => at);
+    const all = desired.replace([], numbers.map(member));
+    const held = desired.row(rowId('Port_Group', 'all'));
+    assert.equal(held?.members.size, size);
+    desired.dirtyMembers.clear();
+    reads = 0;
+    const rest = desired.replace(all, numbers.slice(1).map(member));
+    const [left] = desired.dirtyMembers.values();
+    assert.deepEqual([...(left ?? [])], ['ports\nLogical_Switch_Port/0']);
+    desired.dirtyMembers.clear();
+    desired.replace(rest, numbers.map(member));
+    const [came] = desired.dirtyMembers.values();
+    assert.deepEqual([...(came ?? [])], ['ports\nLogical_Switch_Port/0']);
+    assert.equal(held?.members.size, size);
+    return reads / size;
+  });
+  assert.ok((costs[1] ?? 0) < (costs[0] ?? 0) * 1.2, `reads of each member: ${costs.join(', ')}`);
 });

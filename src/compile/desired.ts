@@ -128,13 +128,17 @@ export class Desired {
     }
     const reused = new Set<Output>();
     let named: ReadonlyMap<string, readonly Output[]> | undefined;
+    let places: ReadonlyMap<Output, number> | undefined;
+    // Most outputs keep their position, but for what was removed or added before them.
+    let shift = 0;
     const held = after.map((output, place) => {
-      const there = before[place];
-      // Most outputs keep their position.
-      const same =
-        there !== undefined && !reused.has(there) && equal(there, output)
-          ? there
-          : (named ??= Map.groupBy(before, nameOf)).get(nameOf(output))?.find((one) => !reused.has(one) && equal(one, output));
+      const there = before[place + shift];
+      let same = there !== undefined && !reused.has(there) && equal(there, output) ? there : undefined;
+      if (same === undefined) {
+        places ??= new Map(before.map((one, at) => [one, at]));
+        same = (named ??= Map.groupBy(before, nameOf)).get(nameOf(output))?.find((one) => !reused.has(one) && equal(one, output));
+        shift = (same === undefined ? place + shift - 1 : (places.get(same) as number)) - place;
+      }
       if (same === undefined) {
         this.#add(output);
         this.#mark(output);
@@ -318,13 +322,13 @@ export class Desired {
   }
 }
 
-/** A key for finding equal outputs: equal outputs have the same key, and few others do. */
+/** A name for finding equal outputs: equal outputs have the same name, and few others do, however many there are of one row. */
 function nameOf(output: Output): string {
   switch (output.kind) {
     case 'row':
       return output.id;
     case 'member':
-      return output.row;
+      return `${output.row}\n${memberKey(output.column, output.member)}`;
     case 'address-request':
       return output.request.claimant;
     case 'pool':

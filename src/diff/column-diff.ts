@@ -54,8 +54,24 @@ function isForeignKey(key: string): boolean {
   return key.includes(':');
 }
 
-/** @returns undefined if the map has the desired keys */
-export function diffKeys(observed: Value | undefined, desired: Readonly<Record<string, string>>, mode: ColumnMode): KeyDiff | undefined {
+/** Whether Kiln removes a key of a map column that neither the row output nor a member has. */
+export function isRemovable(key: string, mode: ColumnMode | undefined): boolean {
+  if (mode === 'entries') return true;
+  if (Array.isArray(mode)) return (mode as readonly string[]).includes(key);
+  // No rule emits a seal: it is written together with another column.
+  return mode === 'map' && !isForeignKey(key) && key !== SEAL_KEY;
+}
+
+/**
+ * @param isMember whether another rule emits a key as a member
+ * @returns undefined if the map has the desired keys. With `entries` it removes none: `diffMembers` does
+ */
+export function diffKeys(
+  observed: Value | undefined,
+  desired: Readonly<Record<string, string>>,
+  mode: ColumnMode,
+  isMember: (key: string) => boolean,
+): KeyDiff | undefined {
   const held = observed instanceof Map ? (observed as ReadonlyMap<string, string>) : new Map<string, string>();
   const set: Record<string, string> = {};
   let differs = false;
@@ -66,11 +82,7 @@ export function diffKeys(observed: Value | undefined, desired: Readonly<Record<s
     differs = true;
   }
   const remove: string[] = [];
-  for (const key of held.keys()) {
-    // No rule emits a seal: it is written together with another column.
-    if (Object.hasOwn(desired, key) || isForeignKey(key) || key === SEAL_KEY) continue;
-    if (Array.isArray(mode) && !(mode as readonly string[]).includes(key)) continue;
-    remove.push(key);
-  }
+  if (mode !== 'entries')
+    for (const key of held.keys()) if (!Object.hasOwn(desired, key) && isRemovable(key, mode) && !isMember(key)) remove.push(key);
   return differs || remove.length > 0 ? { set, remove } : undefined;
 }

@@ -15,6 +15,7 @@ import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
 import { CONVERGED } from './edits.ts';
 import type { DiffContext } from './diff-context.ts';
+import { isRemovable } from './column-diff.ts';
 import { resolve } from './row-contents.ts';
 import { guard } from './row-diff.ts';
 
@@ -124,8 +125,10 @@ function removalOf(
   const now = held?.row[column];
   const mode = tableSpec(table).columns[column];
   if (now instanceof Map) {
-    if (!now.has(name) || (Array.isArray(mode) && !mode.includes(name))) return NONE;
-    if (slot?.rows[0]?.columns[column] !== undefined) return NONE;
+    if (!now.has(name) || !isRemovable(name, mode)) return NONE;
+    // A key of the row output is compared with the row.
+    const base = slot?.rows[0]?.columns[column];
+    if (typeof base === 'object' && base !== null && Object.hasOwn(base, name)) return NONE;
     return [{ kind: 'keys', table, uuid, column, set: {}, remove: [name] }];
   }
   if (!(now instanceof Set)) return NONE;
@@ -163,6 +166,8 @@ function otherKeys(
   const children = new Set(childColumns(table).map((one) => one.column));
   for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
     const now = held.row[column];
+    if (mode === 'entries' && now instanceof Map && held.ownership.kind === 'ours' && slot?.rows[0]?.columns[column] !== undefined)
+      for (const key of now.keys()) add(memberKey(column, String(key)));
     if (children.has(column) || !(now instanceof Set)) continue;
     if (mode === 'elements' && held.ownership.kind === 'ours') for (const atom of now) add(memberKey(column, String(atom)));
     if (mode !== 'refs') continue;

@@ -51,7 +51,7 @@ export function isSealed(spec: TableSpec, context: DiffContext): boolean {
 }
 
 export function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: TableSpec, parent: Parent | undefined): string {
-  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements'));
+  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements' && columns[column] !== 'entries'));
   return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
 }
 

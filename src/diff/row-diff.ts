@@ -1,4 +1,5 @@
 /** One Northbound identity: the desired row against the observed rows. */
+import { memberKey } from '../compile/desired.ts';
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
 import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -179,14 +180,16 @@ function updateRow(
 ): Verdict {
   const row: Record<string, InputValue> = {};
   const before = [...extra, ...strays];
+  const slot = context.desired.row(id);
   const edits: Edit[] = [];
   const columns: string[] = strays.length > 0 ? ['parent'] : [];
   for (const [column, value] of [...columnsToEmpty(desired, spec, mine), ...holdable(desired, spec, context)]) {
     const mode = spec.columns[column];
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
     if (mode === 'refs') continue;
-    if (mode === 'map' || Array.isArray(mode)) {
-      const keys = diffKeys(mine.row[column], value as Readonly<Record<string, string>>, mode);
+    if (mode === 'map' || mode === 'entries' || Array.isArray(mode)) {
+      const isMember = (key: string): boolean => slot?.members.has(memberKey(column, key)) === true;
+      const keys = diffKeys(mine.row[column], value as Readonly<Record<string, string>>, mode, isMember);
       if (keys === undefined) continue;
       edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column, ...keys });
       columns.push(column);
@@ -211,7 +214,7 @@ function updateRow(
   if (edits.length > 0) edits.push(...vendorKeysInside(mine, context));
   const whole = edits.length === 0 && before.length === 0;
   // For a frozen row the seal alone tells the contents, so an edited seal is restored.
-  const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
+  const isToSay = !whole || slot?.rows[0]?.sealed !== undefined;
   // A frozen row keeps its seal: that of the last written contents.
   const seal = isFrozen(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);
   if (whole && (seal === undefined || seal === sealIn(mine))) return CONVERGED;

@@ -12,9 +12,12 @@ import { rowId } from './row-id.ts';
  * - `elements`: an exact set, changed member by member;
  * - `refs`: a set of references; Kiln keeps those to its own rows, others stay;
  * - `map`: an exact map, except for keys of other vendors (they contain a colon);
+ * - `entries`: an exact map, changed key by key, whatever is in a key. Only where the row output names the column; else its keys stay;
  * - an array: a map of which Kiln keeps these keys only; others stay.
+ *
+ * Rules may emit members for `elements`, `refs` and the maps, beside what the row output has in the column.
  */
-export type ColumnMode = 'value' | 'elements' | 'refs' | 'map' | readonly string[];
+export type ColumnMode = 'value' | 'elements' | 'refs' | 'map' | 'entries' | readonly string[];
 
 /** Empty, or the column's default. */
 export type EmptyValue = null | false | 0 | Readonly<Record<string, never>>;
@@ -112,9 +115,9 @@ const SPECS: readonly TableSpec[] = [
     {
       name: 'value',
       protocol: 'value',
-      vips: 'map',
+      vips: 'entries',
       selection_fields: 'elements',
-      ip_port_mappings: 'map',
+      ip_port_mappings: 'entries',
       options: 'map',
       external_ids: 'map',
       health_check: 'refs',

@@ -1,7 +1,7 @@
 /**
  * A failed command: three lines on standard error (what failed, why, the next command) and an exit code for scripts.
  */
-import type { KubeErrorCode } from '../kube/errors.ts';
+import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { redactedText } from '../runtime/redaction.ts';
 import { visible } from '../text/visible-text.ts';
@@ -31,8 +31,15 @@ export function failureOf(error: unknown, command: string): CommandFailure {
   const what = `kiln ${command} failed`;
   if (!isKubeError(error))
     return new CommandFailure(EXIT.findings, what, error instanceof Error ? error.message : String(error), `kiln ${command} --help`);
-  const why = `${error.code}: ${error.message}`;
+  const why = error.code === 'KUBE_INVALID' ? invalidText(error) : `${error.code}: ${error.message}`;
   return new CommandFailure(ANSWERS.has(error.code) ? EXIT.findings : EXIT.unreachable, what, why, KUBE_ADVICE[error.code]);
+}
+
+/** The broken rules in a sentence, each with its field; the server's own message repeats the object in front of each. */
+function invalidText({ code, subject, causes, detail }: KubeError): string {
+  const named = [subject.namespace, subject.name].filter((part) => part !== undefined && part !== '').join('/');
+  const rules = causes.map(({ field = '', message = '' }) => [field, message].filter((part) => part !== '').join(': '));
+  return `the API server finds ${subject.resource}${named === '' ? '' : ` ${named}`} invalid: ${rules.join('; ') || detail} (${code})`;
 }
 
 /** Failures that are an answer of the cluster rather than a problem with it. */

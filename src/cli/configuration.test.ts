@@ -76,13 +76,25 @@ test('a flag counts before the environment, that before the file, and that befor
 
 test('an unknown name is refused, and the one that was meant is named', () => {
   assert.match(refusal(['--config', file('defaultCdir: 10.0.0.0/16\n')]), /"defaultCdir" is not a setting; did you mean defaultCidr\?/);
-  assert.match(refusal(['--config', file('bogus: 1\n')]), /"bogus" is not a setting; kiln config prints/);
+  assert.match(refusal(['--config', file('bogus: 1\n')]), /"bogus" is not a setting$/);
   assert.match(refusal(['--config', file('default-cidr: 10.0.0.0/16\n')]), /did you mean defaultCidr\?/);
   assert.match(
     refusal([], { KILN_DEFAULT_CIRD: 'x' }),
     /environment variable KILN_DEFAULT_CIRD is not a setting; did you mean KILN_DEFAULT_CIDR\?/,
   );
-  assert.match(refusal([], { KILN_WHATEVER_ELSE: 'x' }), /is not a setting; kiln config/);
+  assert.match(refusal([], { KILN_WHATEVER_ELSE: 'x' }), /is not a setting$/);
+});
+
+test('nothing is suggested that is not near', () => {
+  for (const far of ['KILN_FOO', 'KILN_PROD', 'KILN_X', 'KILN_NOTE', 'KILN_CHECK_ALL'])
+    assert.match(refusal([], { [far]: 'x' }), new RegExp(`${far} is not a setting$`));
+  for (const [near, meant] of [
+    ['KILN_PROT', 'KILN_PORT'],
+    ['KILN_KEPP', 'KILN_KEEP'],
+    ['KILN_ONV_NB', 'KILN_OVN_NB'],
+    ['KILN_NODE', 'KILN_NODES'],
+  ] as const)
+    assert.match(refusal([], { [near]: 'x' }), new RegExp(`did you mean ${meant}\\?$`));
 });
 
 test('what a cluster sets beside a Service named kiln is no setting', () => {
@@ -201,6 +213,12 @@ test('kiln config prints every setting with its source, as a file that says the 
     json.settings.find(({ name }) => name === 'enableLb'),
     { name: 'enableLb', value: true, source: 'default', flag: '--enable-lb', variable: 'KILN_ENABLE_LB' },
   );
+  // Whatever is true or false is so for programs too, set or not.
+  const written = parse(print('yaml')) as Record<string, unknown>;
+  for (const { key, option } of result.settings.filter((one) => acceptedBy(one.option) === 'true or false')) {
+    assert.equal(typeof written[key], 'boolean', `${key} ${option.flags}`);
+    assert.equal(typeof json.settings.find(({ name }) => name === key)?.value, 'boolean', key);
+  }
   const { ovnKey: _, ...yaml } = parse(print('yaml')) as Record<string, unknown>;
   const again = given(['--config', file(JSON.stringify(yaml))]);
   const texts = ({ settings }: Result): Record<string, string | undefined> =>
@@ -219,35 +237,44 @@ test('every setting says what it is and what it takes, and its variable is its o
   }
 });
 
-test('a wrong setting ends the command with one sentence and exit code 2, before anything starts', async () => {
+test('a wrong setting ends the command with the three lines of every failure and exit code 2, before anything starts', async () => {
   const wrong = [
     [['start', '--metrics-bind-address', 'http://admin:hunter22@a:1'], {}, /"http:\/\/admin:\[redacted\]@a:1" is neither HOST:PORT/],
     [['start', '--nodes', 'many'], {}, /argument 'many' is invalid.*whole number/],
     [
       ['start'],
       { KILN_OVN_CA: '/ca.pem' },
-      /^kiln start: ssl endpoints need all of --ovn-ca.* \(--ovn-ca is set by the environment variable KILN_OVN_CA\)\n$/,
+      /^ {2}why: ssl endpoints need all of --ovn-ca.* \(--ovn-ca is set by the environment variable KILN_OVN_CA\)$/m,
     ],
-    [['start'], { KILN_NODES: 'many' }, /^kiln start: environment variable KILN_NODES: "many" is not a whole number from 1 to 500\.\n$/],
+    [['start'], { KILN_NODES: 'many' }, /^ {2}why: environment variable KILN_NODES: "many" is not a whole number from 1 to 500\.$/m],
     [
       ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:admin:hunter22@10.0.0.1:6641'],
       {},
-      /^kiln start: --ovn-nb ssl:admin:\[redacted\]@10\.0\.0\.1:6641: endpoint "ssl:admin:\[redacted\]@10\.0\.0\.1:6641" is not unix:PATH.*\n$/,
+      /^ {2}why: --ovn-nb ssl:admin:\[redacted\]@10\.0\.0\.1:6641: endpoint "ssl:admin:\[redacted\]@10\.0\.0\.1:6641" is not unix:PATH.*$/m,
     ],
-    [['config', '--config', '/none.yaml'], {}, /^kiln config: --config \/none\.yaml cannot be read.*\n$/],
-    [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],
+    [['config', '--config', '/none.yaml'], {}, /^ {2}why: --config \/none\.yaml cannot be read.*$/m],
+    [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^error: --directory \/proc\/kiln cannot be made\n/],
   ] as const;
   for (const [args, variables, expected] of wrong) {
     const { exit, said } = await runHere(args, variables);
     assert.match(said, expected);
+    assert.match(said, /^error: .+\n {2}why: .+\n {2}next: .+\n$/);
     assert.doesNotMatch(said, /hunter22/);
     assert.equal(exit, 2);
   }
+  const unknown = file('nods: 1\n');
+  for (const [args, variables, next] of [
+    [['start'], { KILN_DEFAULT_CIRD: 'x' }, 'unset KILN_DEFAULT_CIRD'],
+    [['start', '--config', unknown], {}, 'kiln config'],
+    [['start'], { KILN_CONFIG: unknown }, 'KILN_CONFIG= kiln config'],
+  ] as const)
+    assert.ok((await runHere(args, variables)).said.endsWith(`\n  next: ${next}\n`), next);
+  assert.equal((await runHere(['config'], { KILN_CONFIG: '' })).exit, 0);
 });
 
 test('settings that do not go together are printed all the same, then complained of', async () => {
   const { exit, out, said } = await runHere(['config'], { KILN_OVN_CA: '/ca.pem' });
   assert.match(out, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
-  assert.match(said, /^kiln config: ssl endpoints need all/);
+  assert.match(said, /^error: kiln start would not run with these settings\n {2}why: ssl endpoints need all/);
   assert.equal(exit, 2);
 });

@@ -7,6 +7,7 @@ import type { Command, Option } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { parseDocument } from 'yaml';
 import { redactedText } from '../runtime/redaction.ts';
+import { commandText } from '../text/command-text.ts';
 
 export const CONFIG_VARIABLE = 'KILN_CONFIG';
 /** Options that choose what the command does: flags only. */
@@ -35,6 +36,13 @@ export interface Configured extends Setting {
 /** One sentence that names the setting, the value and the rule. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
+  /** The next command; undefined if the help of the command is the next step. */
+  readonly next: string | undefined;
+
+  constructor(message: string, { next, ...options }: ErrorOptions & { readonly next?: string } = {}) {
+    super(message, options);
+    this.next = next;
+  }
 }
 
 /** Attaches the description of accepted values to an option's parser. */
@@ -85,8 +93,11 @@ export function rememberTexts(command: Command): Command {
 export function configure(command: Command, env: NodeJS.ProcessEnv = process.env): readonly Configured[] {
   const settings = settingsOf(command);
   refuseUnknownVariables(settings, env);
-  const path = (command.opts<{ readonly config?: string }>().config ?? env[CONFIG_VARIABLE] ?? '') || undefined;
-  const file = path === undefined ? new Map<string, string>() : readFile(path, settings);
+  const named = command.opts<{ readonly config?: string }>().config;
+  const path = (named ?? env[CONFIG_VARIABLE] ?? '') || undefined;
+  // `kiln config` without the file prints every key.
+  const allKeys = (env[CONFIG_VARIABLE] ?? '') === '' ? 'kiln config' : `${CONFIG_VARIABLE}= kiln config`;
+  const file = path === undefined ? new Map<string, string>() : readFile(path, settings, allKeys);
   return settings.map((setting): Configured => {
     const { key, flag, variable, option } = setting;
     if (command.getOptionValueSource(key) === 'cli')
@@ -135,7 +146,8 @@ function parse(option: Option, text: string, where: string): unknown {
   }
 }
 
-function readFile(path: string, settings: readonly Setting[]): ReadonlyMap<string, string> {
+/** @param allKeys the command that prints every key */
+function readFile(path: string, settings: readonly Setting[], allKeys: string): ReadonlyMap<string, string> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -155,12 +167,12 @@ function readFile(path: string, settings: readonly Setting[]): ReadonlyMap<strin
   const content: unknown = document.toJS();
   if (content === null || content === undefined) return new Map();
   if (typeof content !== 'object' || Array.isArray(content))
-    throw new ConfigurationError(`${path} is not a list of settings, one "name: value" a line; kiln config prints them all`);
+    throw new ConfigurationError(`${path} is not a list of settings, one "name: value" a line`, { next: allKeys });
   const keys = settings.map(({ key }) => key);
   return new Map(
     Object.entries(content).map(([key, value]: [string, unknown]) => {
       if (!keys.includes(key))
-        throw new ConfigurationError(`${path}: "${key}" is not a setting${suggestion(key, keys)}; kiln config prints them all`);
+        throw new ConfigurationError(`${path}: "${key}" is not a setting${suggestion(key, keys)}`, { next: allKeys });
       return [key, scalarText(value, `${path}: ${key}`)];
     }),
   );
@@ -179,27 +191,37 @@ function refuseUnknownVariables(settings: readonly Setting[], env: NodeJS.Proces
   for (const name of Object.keys(env)) {
     if (!name.startsWith('KILN_') || name === CONFIG_VARIABLE || known.includes(name)) continue;
     if (OTHER_VARIABLES.test(name) || SERVICE_LINKS.test(name)) continue;
-    throw new ConfigurationError(`environment variable ${name} is not a setting${suggestion(name, known)}; kiln config prints them all`);
+    throw new ConfigurationError(`environment variable ${name} is not a setting${suggestion(name, known)}`, {
+      next: commandText`unset ${name}`,
+    });
   }
 }
 
+/** The name that was probably meant: of four letters one may differ, of twelve or more three. */
 function suggestion(word: string, known: readonly string[]): string {
-  const bare = (text: string): string => text.toLowerCase().replace(/[-_]/g, '');
+  const bare = (text: string): string =>
+    text
+      .replace(/^KILN_/, '')
+      .toLowerCase()
+      .replace(/[-_]/g, '');
   const [best] = known
     .map((name) => ({ name, distance: distance(bare(word), bare(name)) }))
-    .filter((one) => one.distance <= Math.min(3, bare(one.name).length / 2))
+    .filter((one) => one.distance <= Math.min(3, Math.max(bare(word).length, bare(one.name).length) / 4))
     .toSorted((a, b) => a.distance - b.distance);
   return best === undefined ? '' : `; did you mean ${best.name}?`;
 }
 
-/** Levenshtein distance. */
+/** Levenshtein distance, in which two neighbours exchanged are one edit. */
 function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let [before, row] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    row = next;
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : changed;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, changed, exchanged));
+    }
+    [before, row] = [row, next];
   }
   return row[b.length] ?? 0;
 }

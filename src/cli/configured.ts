@@ -1,11 +1,10 @@
-/** Runs a command with its settings, or prints in one sentence what is wrong with them. */
+/** Runs a command with its settings, or prints what is wrong with them, and the next step. */
 import type { Command } from 'commander';
-import { redactedText } from '../runtime/redaction.ts';
-import { EXIT } from './command-failure.ts';
+import { CommandFailure, EXIT, failureText } from './command-failure.ts';
 import type { StartFlags } from './start-flags.ts';
 import type { Configured } from './configuration.ts';
 import { ConfigurationError, configure } from './configuration.ts';
-import { tell } from './output/terminal.ts';
+import { tellAll } from './output/terminal.ts';
 import { startProblem } from './start-problem.ts';
 
 export const PRECEDENCE =
@@ -20,22 +19,23 @@ export async function configured(
   run: (flags: StartFlags, settings: readonly Configured[]) => number | Promise<number>,
   { runsAnyway = false }: { readonly runsAnyway?: boolean } = {},
 ): Promise<number> {
-  const wrong = (problem: string): number => {
-    tell(redactedText(`kiln ${command.name()}: ${problem}`));
+  const name = `kiln ${command.name()}`;
+  const wrong = (problem: string, what = `${name} was not run`, next = `${name} --help`): number => {
+    tellAll(failureText(new CommandFailure(EXIT.usage, what, problem, next)));
     return EXIT.usage;
   };
   let settings: readonly Configured[];
   try {
     settings = configure(command);
   } catch (error) {
-    if (error instanceof ConfigurationError) return wrong(error.message);
+    if (error instanceof ConfigurationError) return wrong(error.message, undefined, error.next);
     throw error;
   }
   const flags = command.opts<StartFlags>();
   const problem = startProblem(flags, settings);
   if (problem === undefined) return await run(flags, settings);
   if (runsAnyway) await run(flags, settings);
-  return wrong(`${problem}${originText(problem, settings)}`);
+  return wrong(`${problem}${originText(problem, settings)}`, runsAnyway ? 'kiln start would not run with these settings' : undefined);
 }
 
 /** Names the source of each setting in a message that was not set on the command line. */

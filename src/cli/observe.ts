@@ -26,9 +26,14 @@ export function addNorthboundFlags(command: Command): Command {
     .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
 }
 
+/** The endpoints of the database; undefined if none is named. An empty variable names none. */
+export function northboundOf({ ovnNb = '' }: Pick<LookFlags, 'ovnNb'>): string | undefined {
+  return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
+}
+
 /** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint says so. */
 export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
-  const ovnNb = flags.ovnNb ?? '';
+  const ovnNb = northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);
   const observation = await Observation.open({
     client: io.client,

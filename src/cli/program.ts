@@ -19,6 +19,7 @@ import { addUninstall } from './commands/uninstall.ts';
 import { addVersion } from './commands/version.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
+import { namespaceName, objectName } from './name-arguments.ts';
 import { print } from './output/terminal.ts';
 import { addStartOptions } from './start-options.ts';
 import { explainUsageErrors } from './usage-error.ts';
@@ -65,14 +66,14 @@ addClusterFlags(
   program
     .command('reserve')
     .description('reserve an address of a Subnet for a pod of the given name')
-    .argument('<name>', 'name of the pod, or of another user of the address')
+    .argument('<name>', 'name of the pod, or of another user of the address', objectName)
     .addHelpText(
       'after',
       '\nExamples:\n  kiln reserve db-vip -n shop --subnet shop-net                  the next free address\n  kiln reserve db-vip -n shop --subnet shop-net --ip 10.0.0.9 --lease 24h\n',
     )
     .addHelpText('after', EXIT_CODES)
-    .requiredOption('--subnet <name>', 'Subnet of the address')
-    .option('-n, --namespace <name>', "namespace of the pod (default: the context's)")
+    .requiredOption('--subnet <name>', 'Subnet of the address', objectName)
+    .option('-n, --namespace <name>', "namespace of the pod (default: the context's)", namespaceName)
     .option('--ip <address>', 'the address, or one of each family separated by a comma (default: the next free one)')
     .option('--mac <mac>', 'the MAC (default: derived from the name)')
     .option('--lease <duration>', 'release the address when it was unused for this long, such as 24h'),

@@ -84,6 +84,29 @@ test('a pod shows what it holds: its address, the Subnet of that, and the Vpc', 
   );
 });
 
+test('whatever has its address through an IP object shows it: pods, nodes, virtual machines', () => {
+  const scene = tenant(1);
+  const { bench } = scene;
+  const addressesIn = (resource: ResourceName, key: string): readonly string[] =>
+    (explanationJson(explained(scene, resource, key)) as { readonly object: { readonly addresses: readonly string[] } }).object.addresses;
+  assert.deepEqual(addressesIn('pods', 'shop/web-00'), ['10.1.0.2']);
+  for (const resource of ['virtualmachines', 'virtualmachineinstances'] as const) {
+    bench.put(resource, { metadata: { name: 'vm', namespace: 'shop' } });
+    assert.deepEqual(addressesIn(resource, 'shop/vm'), []);
+  }
+  bench.put('ips', {
+    metadata: { name: 'vm.shop' },
+    spec: { podName: 'vm', namespace: 'shop', podType: 'VirtualMachine', subnet: 'red', v4IpAddress: '10.1.0.9', ipAddress: '10.1.0.9' },
+  });
+  for (const resource of ['virtualmachines', 'virtualmachineinstances'] as const) {
+    assert.deepEqual(addressesIn(resource, 'shop/vm'), ['10.1.0.9']);
+    assert.ok(drawn(explained(scene, resource, 'shop/vm')).some((line) => /IP\/vm\.shop +10\.1\.0\.9/.test(line)));
+  }
+  bench.put('nodes', { metadata: { name: 'node-1' }, status: { addresses: [{ type: 'InternalIP', address: '192.168.0.1' }] } });
+  bench.converge();
+  assert.match(addressesIn('nodes', 'node-1')[0] ?? '', /^100\.64\.0\.\d+$/);
+});
+
 test('what waits says for whom, since when, and what to do; ten are named and drawn, the others counted', () => {
   const scene = tenant(13);
   scene.bench.delete('subnets', 'red');

@@ -11,6 +11,7 @@ import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
+import { ipsOfBearer, isMachine } from './bearer-addresses.ts';
 import type { Branches } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
@@ -38,7 +39,7 @@ export interface Explanation {
   readonly blockers: Blockers;
   /** Its owners, which would create it again. */
   readonly madeBy: readonly OwnerReference[];
-  /** The ReplicaSets, pods and addresses of a workload. */
+  /** The ReplicaSets, pods and addresses of a workload; the IP objects of a virtual machine. */
   readonly makes: { readonly objects: readonly DrawnObject[]; readonly more: number };
   /** Undefined if the Northbound database was not read. */
   readonly rows: OwnedRows | undefined;
@@ -58,6 +59,8 @@ export interface ExplainOptions {
   readonly unimplemented: (resource: ResourceName) => string | undefined;
 }
 
+const NOTHING = { objects: [], more: 0 };
+
 /** @param object as the API server serves it now */
 export function explain(world: World, resource: ResourceName, object: AnyObservedObject, options: ExplainOptions): Explanation {
   const key = keyOf(object);
@@ -74,7 +77,9 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
     blockers,
     madeBy: object.metadata.ownerReferences ?? [],
-    makes: { objects: [], more: 0 },
+    makes: isMachine(resource)
+      ? { objects: ipsOfBearer(world, resource, key).map((ip) => treeObject(world, 'ips', ip)), more: 0 }
+      : NOTHING,
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
     next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, holds: holds.objects }),

@@ -26,6 +26,9 @@ export interface PaintedLine {
   readonly painted: string;
 }
 
+/** Kinds that have their addresses through IP objects. */
+const BY_IP: ReadonlySet<string> = new Set(['pod', 'node', 'virtualmachine', 'virtualmachineinstance']);
+
 const HEADER = ['NAME', 'READY', 'REASON', 'AGE'] as const;
 
 /** @param now milliseconds since the epoch */
@@ -53,8 +56,10 @@ export function explanationLine(explanation: Explanation, now: number): TreeLine
 
 /** @param all the command that shows the omitted children */
 export function objectLine(object: DrawnObject, now: number, all = '--all'): TreeLine {
-  const { kind, namespace, name, addresses, state, created } = object;
+  const { kind, namespace, name, state, created } = object;
   const named = `${kind}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+  // The line of the IP object, above or below it, has the same addresses.
+  const addresses = BY_IP.has(object.type) ? [] : object.addresses;
   return {
     text: addresses.length === 0 ? named : `${named}  ${addresses.join(',')}`,
     ready: state.ready,

@@ -64,6 +64,18 @@ test('one archive that tar reads: versions, status, plan, objects, rows, Events;
   for (const secret of ['hunter22', TOKEN, 'never-to-be']) assert.ok(!texts.includes(secret), secret);
 });
 
+test('in a laboratory, whose controller runs in no pod, the log beside the kubeconfig makes it complete', { skip }, async () => {
+  const beside = await mkdtemp(join(folder, 'lab-'));
+  await writeFile(join(beside, 'kubeconfig'), await readFile(scene.kubeconfig));
+  await writeFile(join(beside, 'kiln.log'), `{"msg":"turn","password":"hunter22"}\n`);
+  const file = join(beside, 'kiln.tar.gz');
+  const { exit, said } = await runHere(['bundle', '--file', file], { KUBECONFIG: join(beside, 'kubeconfig'), KILN_OVN_NB: scene.ovnNb });
+  assert.equal(exit, 0, said);
+  const { stdout } = await promisify(execFile)('tar', ['-xzOf', file, '--wildcards', '*/logs/laboratory.log']);
+  assert.match(stdout, /"msg":"turn"/);
+  assert.doesNotMatch(stdout, /hunter22/);
+});
+
 /** By itself, to find fields that must be dropped; after a name, in many forms, for fields that are kept. */
 const CANARY = 'c4narY.hunter-Zq7';
 const NAMED = [

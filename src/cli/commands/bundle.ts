@@ -4,6 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
@@ -21,9 +22,10 @@ import type { KnownNames } from '../archive-texts.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
+import { LABORATORY_LOG } from '../defaults.ts';
 import { addSettingsFlags } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
-import { addNorthboundFlags, observe } from '../observe.ts';
+import { addNorthboundFlags, northboundOf, observe } from '../observe.ts';
 import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
 import { tarOf } from '../output/tar.ts';
@@ -124,13 +126,14 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
   // First, since the other parts may quote the names of the archived objects.
   await collect('objects and rows', async () => {
     await using observation = await observe(flags, { ...io, say: () => undefined });
-    if (flags.ovnNb !== undefined && !observation.northboundRead)
+    if (northboundOf(flags) !== undefined && !observation.northboundRead)
       missing.push(visible(redactedText(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`)));
     names = namesIn(observation.world);
     return [...objectsIn(observation.world, names), ...rowsIn(observation.world)];
   });
   await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
-  if (flags.ovnNb === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
+  if (northboundOf(flags) === undefined)
+    missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
   else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
   await collect('Events', async () => [
     textOf(
@@ -190,9 +193,10 @@ type EventObject = KubeObject & Readonly<Record<string, unknown>>;
 async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string[]): Promise<readonly TarMember[]> {
   const namespace = flags.leaseNamespace;
   const pods = await client.listAll(PODS, { namespace, labelSelector: 'app.kubernetes.io/name=kiln' });
-  if (pods.length === 0)
+  const ofLaboratory = pods.length === 0 ? await laboratoryLog(flags) : undefined;
+  if (pods.length === 0 && ofLaboratory === undefined)
     missing.push(`logs: no pod in namespace ${namespace} has the label app.kubernetes.io/name=kiln; add the controller's log by hand`);
-  const found: TarMember[] = [];
+  const found: TarMember[] = ofLaboratory === undefined ? [] : [{ path: 'logs/laboratory.log', text: archivedLog(ofLaboratory) }];
   for (const { metadata } of pods) {
     const path = `${objectPath(PODS, { namespace, name: metadata.name }, 'log')}?limitBytes=${LOG_BYTES}&tailLines=20000`;
     try {
@@ -207,6 +211,21 @@ async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string
     }
   }
   return found;
+}
+
+/** A laboratory has no pod of the controller; its log is beside its kubeconfig. */
+async function laboratoryLog({ kubeconfig = process.env['KUBECONFIG'] ?? '' }: BundleFlags): Promise<string | undefined> {
+  const [first = ''] = kubeconfig.split(delimiter);
+  if (first === '') return undefined;
+  try {
+    await using file = await open(join(dirname(first), LABORATORY_LOG), 'r');
+    const { size } = await file.stat();
+    const start = Math.max(size - LOG_BYTES, 0);
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch {
+    return undefined;
+  }
 }
 
 function readmeOf(time: string, members: readonly TarMember[], missing: readonly string[]): string {

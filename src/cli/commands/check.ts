@@ -14,6 +14,7 @@ import type { Laboratory } from '../laboratory.ts';
 import type { Progress } from '../output/progress.ts';
 import { seconds } from '../output/progress.ts';
 import { print } from '../output/terminal.ts';
+import { wrapped } from '../output/wrapped.ts';
 
 export interface CheckParts {
   readonly lab: Laboratory;
@@ -81,7 +82,17 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
   return proofs.conclude();
 }
 
-/** Prints one line for each proof, with its duration. */
+/** One line if it fits the terminal; else the detail follows, its quotations each on a line of its own. */
+export function proofLines(mark: string, what: string, detail: string, tookMs: number, columns = process.stdout.columns || 100): string[] {
+  const line = `${mark} ${what}: ${detail}  ${seconds(tookMs)}`;
+  if (line.length <= columns) return [line];
+  return [
+    ...wrapped(`${mark} ${what}  ${seconds(tookMs)}`, columns),
+    ...detail.split(/(?<="), (?=")/).flatMap((part) => wrapped(part, columns, '    ')),
+  ];
+}
+
+/** Prints the result of each proof, with its duration. */
 class Proofs {
   readonly #progress: Progress;
   #failed = 0;
@@ -95,11 +106,10 @@ class Proofs {
     const start = performance.now();
     this.#made++;
     try {
-      const detail = await proof();
-      print([`✔ ${what}: ${detail}  ${seconds(performance.now() - start)}`]);
+      print(proofLines('✔', what, await proof(), performance.now() - start));
     } catch (error) {
       this.#failed++;
-      print([`✖ ${what}: ${error instanceof Error ? error.message : String(error)}  ${seconds(performance.now() - start)}`]);
+      print(proofLines('✖', what, error instanceof Error ? error.message : String(error), performance.now() - start));
     }
   }
 

@@ -21,9 +21,9 @@ export function config(
   settings: readonly Configured[],
   out: (text: string) => void,
 ): number {
-  const printed = settings.map(({ key, text, source, flag, variable }): Printed => ({
+  const printed = settings.map(({ key, text, source, flag, variable, option }): Printed => ({
     name: key,
-    value: valueOf(text, flags[key as keyof StartFlags]),
+    value: valueOf(text, flags[key as keyof StartFlags] ?? (option.isBoolean() ? text === 'true' : undefined)),
     source,
     flag,
     variable,

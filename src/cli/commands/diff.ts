@@ -10,7 +10,7 @@ import { CommandFailure, EXIT } from '../command-failure.ts';
 import { KUBE_ADVICE } from '../error-advice.ts';
 import { addSettingsFlags, settingsFor } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
-import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import { addNorthboundFlags, northboundOf, sessionOf } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -43,8 +43,8 @@ export function addDiff(program: Command): void {
 
 /** @returns the exit code */
 export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> {
-  const ovnNb = flags.ovnNb ?? '';
-  if (ovnNb === '')
+  const ovnNb = northboundOf(flags);
+  if (ovnNb === undefined)
     throw new CommandFailure(
       EXIT.usage,
       'kiln diff needs the Northbound database',

@@ -5,10 +5,11 @@ import type { IP } from '../../api/kinds/ip.ts';
 import { PLAIN } from '../../explain/tree-text.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { KubeError } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resource.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { CommandIo } from '../cluster-command.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure, failureOf } from '../command-failure.ts';
 import { IPS, SUBNETS } from '../reserved-address.ts';
 import { release } from './release.ts';
 import type { ReleaseFlags } from './release.ts';
@@ -217,6 +218,33 @@ test('the commands with their flags: results on standard output, three lines on 
   assert.equal((await scene.kiln('reserve', 'cli', '--subnet', 'kept', '--lease', 'long')).exit, 2);
   assert.equal((await runHere(['reserve', 'cli', '--subnet', 'kept', '--kubeconfig', '/nowhere/kubeconfig'])).exit, 3);
 });
+
+test(
+  'a name that no object can have is refused before anything is asked; what the API server finds invalid is a sentence',
+  { skip },
+  async () => {
+    for (const [flag, ...args] of [
+      ['name', 'Bad_Name', '--subnet=red'],
+      ['-n', 'web', '-n', 'No.Name', '--subnet=red'],
+      ['--subnet', 'web', '--subnet=RED'],
+    ] as const) {
+      const { exit, said } = await scene.kiln('reserve', ...args);
+      assert.equal(exit, 2, said);
+      assert.match(said, new RegExp(`why: .*${flag}.* is no name of `));
+    }
+    const long = await scene.kiln('reserve', 'a'.repeat(250), '-n', 'default', '--subnet', 'kept');
+    assert.equal(long.exit, 2, long.said);
+    assert.match(long.said, /why: IP a{40}… would have a name of 258 characters, and the most is 253\n/);
+    const subject = { verb: 'create', resource: 'ips.kubeovn.io', name: 'web.default' };
+    const invalid = new KubeError('KUBE_INVALID', subject, 'IP.kubeovn.io "web.default" is invalid: spec.subnet: Required value', {
+      causes: [{ field: 'spec.subnet', message: 'Required value' }],
+    });
+    assert.equal(
+      failureOf(invalid, 'reserve').why,
+      'the API server finds ips.kubeovn.io web.default invalid: spec.subnet: Required value (KUBE_INVALID)',
+    );
+  },
+);
 
 test('a refusal by an admission webhook is no lack of rights: its words, exit 1, and where to look', { skip }, async () => {
   await client.transport.request({

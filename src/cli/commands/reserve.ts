@@ -14,6 +14,7 @@ import { formatAddress } from '../../net/address.ts';
 import { parseDualAddress } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDuration } from '../../api/values/duration.ts';
+import { isObjectName } from '../../api/values/object-name.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
 import { patienceMs } from '../cluster-command.ts';
@@ -48,6 +49,13 @@ export async function reserve(name: string, flags: ReserveFlags, io: CommandIo):
     );
   const { provider = '' } = subnet.spec;
   const wanted = ipObject(name, namespace, provider === '' ? DEFAULT_PROVIDER : provider, flags);
+  if (!isObjectName(wanted.metadata.name))
+    throw new CommandFailure(
+      EXIT.usage,
+      `cannot reserve an address for ${namespace}/${name}`,
+      `IP ${wanted.metadata.name.slice(0, 40)}… would have a name of ${wanted.metadata.name.length} characters, and the most is 253`,
+      'use a shorter name: kiln reserve --help',
+    );
   if (flags.dryRun === 'client') {
     io.out(addressOutput(flags.output, wanted as unknown as IP));
     return EXIT.fine;

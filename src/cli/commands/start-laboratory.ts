@@ -11,15 +11,15 @@ import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import { openPrivate } from '../../runtime/private-file.ts';
-import { redactedText } from '../../runtime/redaction.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import { makeController, northboundSession } from '../connect.ts';
 import { demoObjects, demoPods } from '../demo.ts';
+import { CommandFailure, EXIT, failureOf, failureText } from '../command-failure.ts';
 import type { Laboratory } from '../laboratory.ts';
 import { laboratoryPackage } from '../laboratory.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
-import { tell } from '../output/terminal.ts';
+import { tellAll } from '../output/terminal.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import { CLIENT_NAME } from '../../webhook/client-identity.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
@@ -35,7 +35,7 @@ import type { WebhookFlags } from '../webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../webhook-flags.ts';
 import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
-import { DEFAULT_DIRECTORY } from '../defaults.ts';
+import { DEFAULT_DIRECTORY, LABORATORY_LOG } from '../defaults.ts';
 import { check } from './check.ts';
 import { commandText } from '../../text/command-text.ts';
 import { interrupted } from '../interruption.ts';
@@ -48,8 +48,14 @@ const BIN = resolve(import.meta.dirname, '../../../bin');
 export async function runLaboratory(flags: StartFlags, settings: Settings): Promise<number> {
   const laboratory = await laboratoryPackage();
   if (laboratory === undefined) {
-    tell('kiln start: this installation has no laboratory: name a cluster, with --kubeconfig and --ovn-nb, or with --in-cluster in a pod');
-    return 2;
+    return failed(
+      new CommandFailure(
+        EXIT.usage,
+        'kiln start has nothing to start',
+        'this installation has no laboratory',
+        'name a cluster: kiln start --kubeconfig FILE --ovn-nb ENDPOINTS, or in a pod kiln start --in-cluster --ovn-nb ENDPOINTS',
+      ),
+    );
   }
   const progress = progressTo(process.stderr);
   const began = performance.now();
@@ -61,16 +67,16 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   try {
     await laboratory.makeDirectory(directory);
   } catch (error) {
-    tell(`kiln start: --directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}`);
-    return 2;
+    const why = error instanceof Error ? error.message : String(error);
+    return failed(new CommandFailure(EXIT.usage, `--directory ${directory} cannot be made`, why, OTHER_DIRECTORY));
   }
   try {
     release = await laboratory.claimDirectory(directory);
   } catch (error) {
-    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
-    return 1;
+    const why = error instanceof Error ? error.message : String(error);
+    return failed(new CommandFailure(EXIT.findings, `--directory ${directory} cannot be used`, why, OTHER_DIRECTORY));
   }
-  const logFile = join(directory, 'kiln.log');
+  const logFile = join(directory, LABORATORY_LOG);
   // The log contains names of all tenants, so other users cannot read it.
   const logStream = createWriteStream(logFile, { fd: openPrivate(logFile, 'w') });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
@@ -128,8 +134,9 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
   try {
     return await Promise.race([parts(), stopped.then(() => 130)]);
   } catch (error) {
-    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
-    return error instanceof AddressError ? 2 : 1;
+    const why = error instanceof Error ? error.message : String(error);
+    const [exit, next] = error instanceof AddressError ? [EXIT.usage, 'kiln start --help'] : [EXIT.findings, commandText`tail ${logFile}`];
+    return failed(isKubeError(error) ? failureOf(error, 'start') : new CommandFailure(exit, 'the laboratory did not start', why, next));
   } finally {
     await webhook?.close();
     await controller?.stop();
@@ -140,6 +147,14 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     await release();
     if (own !== undefined) await rm(own, { recursive: true, force: true });
   }
+}
+
+const OTHER_DIRECTORY = 'kiln start --directory ANOTHER';
+
+/** Prints the failure. @returns its exit code */
+function failed(failure: CommandFailure): number {
+  tellAll(failureText(failure));
+  return failure.exit;
 }
 
 const LABORATORY_WEBHOOK: WebhookFlags = {

@@ -12,10 +12,10 @@ import { KubeTransport } from '../../kube/transport.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log } from '../../runtime/log.ts';
-import { redactedText } from '../../runtime/redaction.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import { makeController, northboundSession } from '../connect.ts';
-import { tell } from '../output/terminal.ts';
+import { CommandFailure, EXIT, failureOf, failureText } from '../command-failure.ts';
+import { tellAll } from '../output/terminal.ts';
 import { networkSettings } from '../network-flags.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
 import type { WebhookSettings } from '../webhook-flags.ts';
@@ -81,8 +81,12 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log, flags.metricsTokenFile);
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
   } catch (error) {
-    tell(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}`));
-    return isKubeError(error) ? 3 : 2;
+    const why = error instanceof Error ? error.message : String(error);
+    const failure = isKubeError(error)
+      ? failureOf(error, 'start')
+      : new CommandFailure(EXIT.usage, 'kiln start cannot begin', why, 'kiln start --help');
+    tellAll(failureText(failure));
+    return isKubeError(error) ? EXIT.unreachable : failure.exit;
   }
   sayWhatIsNotDone(log);
   sayWhatOthersRead(flags, log);

@@ -96,6 +96,19 @@ test('status of a namespace, and of what has a label', { skip }, async () => {
   assert.equal(await named('-A'), 'subnet.kubeovn.io/other\nsubnet.kubeovn.io/own\n');
   assert.equal(await named('-l', 'team=web', '-n', 'kube-public'), 'subnet.kubeovn.io/own\n');
   assert.equal(await named('-l', '!team'), 'subnet.kubeovn.io/other\n');
+  // A label that nothing has is no clean bill of health, nor is a namespace whose objects lack it.
+  for (const flags of [
+    ['-l', 'team=nobody'],
+    ['-l', 'team=web', '-n', 'default'],
+  ] as const) {
+    const nothing = await scene.kiln('status', ...flags);
+    assert.equal(nothing.exit, 1, nothing.said);
+    assert.match(
+      nothing.said,
+      /^error: kiln status has nothing to show\n {2}why: no object.* has the labels "team=\w+"\n {2}next: kubectl get /,
+    );
+    assert.doesNotMatch(nothing.out, /none/);
+  }
   const both = await scene.kiln('status', '-A', '-n', 'default');
   assert.deepEqual([both.exit, /cannot be used with option/.test(both.said)], [2, true]);
   const nonsense = await scene.kiln('status', '-l', 'a b');
@@ -110,4 +123,7 @@ test('status with a database that cannot be reached: what was read, and exit 3',
   const { exit, out } = await scene.kiln('status', '--ovn-nb=tcp:127.0.0.1:1');
   assert.equal(exit, 3, out);
   assert.match(out, /\nnorthbound +✖ OVSDB_CONNECT_FAILED: .*\nobjects +Vpc 1 /);
+  // An empty variable names no database.
+  const unnamed = await runHere(['status', `--kubeconfig=${scene.kubeconfig}`], { KILN_OVN_NB: '' });
+  assert.deepEqual([unnamed.exit, /\nnorthbound +- not read \(--ovn-nb\)\n/.test(unnamed.out)], [0, true], unnamed.out);
 });

@@ -21,7 +21,7 @@ import type { Leader } from '../leader.ts';
 import { addSettingsFlags, leaderOf } from '../leader.ts';
 import { typeText } from '../object-argument.ts';
 import type { LookFlags } from '../observe.ts';
-import { addNorthboundFlags, observe } from '../observe.ts';
+import { addNorthboundFlags, northboundOf, observe } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import type { Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -116,10 +116,17 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
   const leader = await leaderOf(io, flags.leaseNamespace);
   const { world, northboundRead, schemaVersion, northboundProblem } = observation;
   const status = statusOf(world, northboundRead, chosenBy(flags, world, labelled));
+  if (labelled !== undefined && Object.keys(status.counts).length === 0)
+    throw new CommandFailure(
+      EXIT.findings,
+      'kiln status has nothing to show',
+      `no object${flags.namespace === undefined ? '' : ` of namespace ${flags.namespace}`} has the labels "${flags.selector ?? ''}"`,
+      'kubectl get vpcs,subnets --show-labels',
+    );
   const externalIds = world.rows.column(rowId('NB_Global', ''), 'external_ids');
   const term = externalIds instanceof Map ? String(externalIds.get(TERM_KEY) ?? '') : '';
   const northbound: Northbound = {
-    endpoint: flags.ovnNb ?? null,
+    endpoint: northboundOf(flags) ?? null,
     read: northboundRead,
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
@@ -127,7 +134,7 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
     ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
   };
   const output = outputOf(flags, status, leader, term, northbound, now);
-  const unreachable = flags.ovnNb !== undefined && !northboundRead;
+  const unreachable = northbound.endpoint !== null && !northboundRead;
   const fine = leader?.live === true && northbound.refusal === undefined && northbound.loss === undefined && status.findings.length === 0;
   return {
     output,

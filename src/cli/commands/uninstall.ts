@@ -21,7 +21,7 @@ import type { ListedKind } from '../custom-resource-drain.ts';
 import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../custom-resource-drain.ts';
 import type { LeaseFlags } from '../leader.ts';
 import { addLeaseFlag } from '../leader.ts';
-import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import { addNorthboundFlags, northboundOf, sessionOf } from '../observe.ts';
 import { SoleLeader } from '../sole-leader.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -70,8 +70,8 @@ export function addUninstall(program: Command): void {
 /** @returns the exit code */
 export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promise<number> {
   const { client } = io;
-  const ovnNb = flags.ovnNb ?? '';
-  if (ovnNb === '')
+  const ovnNb = northboundOf(flags);
+  if (ovnNb === undefined)
     throw new CommandFailure(
       EXIT.usage,
       'kiln uninstall needs the Northbound database',

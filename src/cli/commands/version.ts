@@ -11,7 +11,7 @@ import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
 import type { OvnFlags } from '../connect.ts';
-import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import { addNorthboundFlags, northboundOf, sessionOf } from '../observe.ts';
 import { print } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
@@ -77,7 +77,7 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
   const leader = await leaderOf(io, flags.leaseNamespace);
   const served = await servedKinds(io);
   const lacking = allKinds.map(({ plural }) => plural).filter((plural) => !served.includes(plural));
-  const northbound = await northboundOf(flags);
+  const northbound = await databaseOf(flags);
   const skewed = leader?.version !== undefined && release(leader.version) !== release(VERSION);
   const fits = lacking.length === 0 && northbound?.problem === undefined && !skewed;
   if (flags.output !== 'table')
@@ -114,9 +114,10 @@ async function servedKinds({ client }: CommandIo): Promise<string[]> {
   }
 }
 
-async function northboundOf(flags: VersionFlags): Promise<Northbound | undefined> {
-  if (flags.ovnNb === undefined) return undefined;
-  const session = sessionOf(flags, flags.ovnNb);
+async function databaseOf(flags: VersionFlags): Promise<Northbound | undefined> {
+  const endpoints = northboundOf(flags);
+  if (endpoints === undefined) return undefined;
+  const session = sessionOf(flags, endpoints);
   let problem = '';
   try {
     await firstRead(session, requestTimeoutMs(flags)).catch((error: unknown) => {

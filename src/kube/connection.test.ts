@@ -185,6 +185,24 @@ describe('connections from a kubeconfig', () => {
     assert.equal(seen.authorization, 'Bearer from-plugin');
   });
 
+  it('loads none of the generated clients of the library', () => {
+    const program = `
+      import { registerHooks } from 'node:module';
+      const loaded = [];
+      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+      const { connectionFromKubeconfig } = await import(${JSON.stringify(import.meta.resolve('./connection.ts'))});
+      await connectionFromKubeconfig({ path: ${JSON.stringify(kubeconfig({ token: 't' }))} });
+      console.log(JSON.stringify(loaded));`;
+    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
+    assert.equal(run.status, 0, run.stderr);
+    const loaded = (JSON.parse(run.stdout) as readonly string[]).filter((url) => url.includes('/@kubernetes/client-node/'));
+    assert.ok(loaded.some((url) => url.endsWith('/dist/config.js')));
+    assert.deepEqual(
+      loaded.filter((url) => /\/gen\/(?:apis|models)\//.test(url)),
+      [],
+    );
+  });
+
   it('reports errors in a kubeconfig', async () => {
     await assert.rejects(connectionFromKubeconfig({ path: file('missing') }), { code: 'KUBE_CONFIG', message: /missing.*ENOENT/s });
     await assert.rejects(connectionFromKubeconfig({ path: kubeconfig({}), context: 'three' }), {

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import type { RequestOptions } from 'node:https';
 import { parse as parseYaml } from 'yaml';
@@ -113,11 +114,33 @@ interface LibraryConfig {
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
-/** Imported when first needed, from its own module: loading the library takes half a second. */
+/** What KubeConfig imports of the generated clients, to make one of them; nothing here does. */
+const NO_CLIENTS = 'data:text/javascript,export const createConfiguration = undefined, ServerConfiguration = undefined;';
+const GENERATED_CLIENTS = './gen/index.js';
+let loading: Promise<{ readonly KubeConfig: new () => LibraryConfig }> | undefined;
+
+/**
+ * Imported when first needed, from its own module and without the library's thousand generated files: with them it takes most of the time
+ * of a short command.
+ */
 async function kubeConfigClass(): Promise<new () => LibraryConfig> {
-  const module: string = '@kubernetes/client-node/dist/config.js';
-  const loaded = (await import(module)) as { KubeConfig: new () => LibraryConfig };
-  return loaded.KubeConfig;
+  loading ??= importKubeConfig();
+  return (await loading).KubeConfig;
+}
+
+async function importKubeConfig(): Promise<{ readonly KubeConfig: new () => LibraryConfig }> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) => {
+      const ofLibrary = specifier === GENERATED_CLIENTS && context.parentURL?.includes('/@kubernetes/client-node/') === true;
+      return ofLibrary ? { url: NO_CLIENTS, shortCircuit: true } : next(specifier, context);
+    },
+  });
+  try {
+    const module: string = '@kubernetes/client-node/dist/config.js';
+    return (await import(module)) as { readonly KubeConfig: new () => LibraryConfig };
+  } finally {
+    hooks.deregister();
+  }
 }
 
 /** The library supports rotating token files only for service accounts: a user's `tokenFile` is declared as one. */

@@ -10,6 +10,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { idleCores } from './testing/idle-cores.ts';
 import { Progress, reportText } from './testing/print.ts';
 import { runJobs } from './testing/schedule.ts';
 import { selectJobs } from './testing/steps.ts';
@@ -31,9 +32,11 @@ try {
   const jobs = selectJobs(names, long);
   const progress = new Progress(jobs);
   const begun = performance.now();
+  const cores = availableParallelism();
   await runJobs(jobs, {
-    cores: availableParallelism(),
+    cores,
     stop: stop.signal,
+    idle: idleCores(cores),
     onEnd: (job, tally, seconds) => progress.ended(job, tally, seconds),
   });
   const found = progress.total();

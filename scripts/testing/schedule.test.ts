@@ -53,6 +53,49 @@ test('they begin in their order; one that does not fit lets smaller ones by', as
   assert.deepEqual(begun, ['long', 'small', 'second small', 'large']);
 });
 
+/** Which of the jobs of these sizes have begun, in their order, after ten looks at a machine with so many idle cores; none ends before. */
+async function begunBeside(idle: number, sizes: readonly number[], cores: number): Promise<readonly string[]> {
+  const begun: string[] = [];
+  const stop = new AbortController();
+  const jobs = sizes.map((own, at): Job => ({
+    step: 'all',
+    name: `${at}`,
+    cores: own,
+    run: async (signal) => {
+      begun.push(`${at}`);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return NOTHING;
+    },
+  }));
+  let looks = 0;
+  const look = (): number => {
+    looks += 1;
+    if (looks === 10) stop.abort();
+    return idle;
+  };
+  await runJobs(jobs, { cores, stop: stop.signal, onEnd: () => undefined, idle: look, lookMs: 1 });
+  return begun;
+}
+
+test('beside as many as fit, one more begins at each look that finds enough of the machine idle, up to a limit', async () => {
+  const sizes = [1, 0.9, 0.6, 0.4, 0.4, 0.4, 0.4, 0.4];
+  assert.deepEqual(await begunBeside(0.3, sizes, 2), ['0', '1'], 'too little is idle for any');
+  assert.deepEqual(await begunBeside(0.5, sizes, 2), ['0', '1', '3', '4', '5'], 'the first does not fit into what is idle');
+  assert.deepEqual(await begunBeside(2, sizes, 2), ['0', '1', '2', '3'], '2.9 of 2: a fourth of 0.4 would be too many');
+  assert.deepEqual(await begunBeside(2, [1, 5, 1, 1, 1], 2), ['0', '2', '3'], 'what is larger than the machine waits until nothing runs');
+});
+
+test('while jobs end one after another it is asked all the same', async () => {
+  let asked = 0;
+  const idle = (): number => {
+    asked += 1;
+    return 0;
+  };
+  const jobs = Array.from({ length: 20 }, (_, at): Job => ({ step: 'all', name: `${at}`, cores: 1, run: () => sleep(5, NOTHING) }));
+  await runJobs(jobs, { cores: 1, stop: never, onEnd: () => undefined, idle, lookMs: 20 });
+  assert.ok(asked > 0);
+});
+
 test('once stopped nothing begins, and what runs is told and waited for', async () => {
   const stop = new AbortController();
   const ended: string[] = [];

@@ -5,11 +5,12 @@ import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
 export function explanationJson(explanation: Explanation): object {
-  const { subject, implemented, holds, heldBy, blockers, madeBy, makes, rows, waiting, unattended, next } = explanation;
+  const { subject, implemented, holds, heldBy, blockers, madeBy, makes, rows, waiting, notes, unattended, next } = explanation;
   return {
     object: objectJson(subject),
     carriedOut: implemented,
     waiting: waiting ?? null,
+    notes,
     unattended: unattended ?? null,
     blockers: { count: blockers.count, names: blockers.names },
     holds: branchesJson('holds', holds),

@@ -232,6 +232,7 @@ test('the JSON form keeps its fields', () => {
     'object',
     'carriedOut',
     'waiting',
+    'notes',
     'unattended',
     'blockers',
     'holds',
@@ -316,6 +317,24 @@ test('what is asked in vain is the reason to look, though the object is ready; s
     findings.map(({ what, key }) => `${what} ${key}`),
     ['without effect blue'],
   );
+});
+
+test('what is not implemented of an object that is ready is a note, and of one that waits stands beside the reason', () => {
+  const scene = tenant(0);
+  const annotations = { 'ovn.kubernetes.io/eip': '10.9.0.1' };
+  scene.pod('web', { annotations });
+  scene.pod('lost', { annotations: { ...annotations, 'ovn.kubernetes.io/logical_switch': 'nowhere' } });
+  scene.bench.edit('subnets', 'red', { enableMulticastSnoop: true });
+  scene.bench.converge();
+  const web = explained(scene, 'pods', 'shop/web');
+  assert.deepEqual(
+    web.notes.map(({ what, reason, message }) => [what, reason, message.replace(/ is not implemented.*/, '')]),
+    [['not implemented', 'NotCarriedOut', 'Pod shop/web: annotation ovn.kubernetes.io/eip']],
+  );
+  const { waiting, notes } = explained(scene, 'pods', 'shop/lost');
+  assert.deepEqual([waiting?.reason, notes.map(({ reason }) => reason)], ['WaitingForSubnet', ['NotCarriedOut']]);
+  const red = explained(scene, 'subnets', 'red');
+  assert.deepEqual([red.waiting, red.notes.map(({ reason }) => reason)], [undefined, ['UnsupportedField']]);
 });
 
 test('a namespace that is being deleted waits for what is in it', () => {

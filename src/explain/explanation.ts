@@ -6,7 +6,6 @@ import type { Blockers } from '../blockers/blockers.ts';
 import { blockedSentence } from '../blockers/sentences.ts';
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';
-import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
@@ -15,6 +14,8 @@ import { ipsOfBearer, isMachine } from './bearer-addresses.ts';
 import type { Branches } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
+import type { IneffectiveCondition } from './ineffective-conditions.ts';
+import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { nextCommands } from './next-commands.ts';
 import { poolUsers } from './pool-users.ts';
 import type { ObjectState } from './object-state.ts';
@@ -45,6 +46,8 @@ export interface Explanation {
   readonly rows: OwnedRows | undefined;
   /** Undefined if the object does not wait. */
   readonly waiting: Waiting | undefined;
+  /** What was asked of the object and has no effect, beside the reason in `waiting`. */
+  readonly notes: readonly IneffectiveCondition[];
   /** The sentence that no controller leads, so nothing will change. Undefined if one leads, or if that is unknown. */
   readonly unattended?: string | undefined;
   /** The next commands. */
@@ -82,6 +85,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
       : NOTHING,
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
+    notes: ineffectiveConditions(resource, object).filter(({ message }) => message !== waiting?.message),
     next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, holds: holds.objects }),
   };
 }
@@ -124,7 +128,6 @@ function whyItWaits(
   // The pod has its network; the condition names ineffective settings.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
-  const idle = conditionOf(resource, object, WITHOUT_EFFECT);
-  if (idle?.status !== 'True') return undefined;
-  return { reason: idle.reason ?? WITHOUT_EFFECT, message: idle.message ?? '', since: idle.lastTransitionTime ?? state.since };
+  const idle = ineffectiveConditions(resource, object).find(({ what }) => what === 'without effect');
+  return idle === undefined ? undefined : { reason: idle.reason, message: idle.message, since: idle.since };
 }

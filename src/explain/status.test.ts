@@ -74,3 +74,77 @@ test("a switch that only another program's port keeps after its Subnet was torn 
   bench.converge();
   assert.deepEqual([findings(scene), bench.row('Logical_Switch', 'own')], [[], undefined]);
 });
+
+test('what is not implemented is a note: fields and annotations by object, whole kinds in one line, and nothing of it is a finding', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('red', { cidrBlock: '10.4.0.0/24', enableMulticastSnoop: true });
+  bench.converge();
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/snat': '10.9.0.1' } });
+  bench.converge();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    bench.world.unimplemented.set(`networkpolicies/shop/${name}`, {
+      resource: 'networkpolicies',
+      key: `shop/${name}`,
+      uid: name,
+      feature: 'NetworkPolicy: traffic that it should deny is still allowed',
+    });
+  bench.world.unimplemented.set('vlans/v10', { resource: 'vlans', key: 'v10', uid: 'v', feature: 'underlay networks (Vlan)' });
+  const { findings: found, notes } = statusOf(bench.world, true);
+  assert.deepEqual(found, []);
+  assert.deepEqual(
+    notes.map(({ what, kind, key, message, next }) => [what, kind, key, message.replace(/ is set, but .*/, ''), next]),
+    [
+      ['not implemented', 'Subnet', 'red', 'Subnet red: spec.enableMulticastSnoop', 'kiln explain subnet red'],
+      [
+        'not implemented',
+        'Pod',
+        'shop/web',
+        'Pod shop/web: annotation ovn.kubernetes.io/snat is not implemented by this version of Kiln: no address is translated, its traffic goes as without the annotation',
+        'kiln explain pod web -n shop',
+      ],
+      [
+        'not implemented',
+        'NetworkPolicy',
+        'shop/a',
+        'NetworkPolicy shop/a, shop/b, shop/c, shop/d and 2 more: this version of Kiln does not do NetworkPolicy: traffic that it should deny is still allowed',
+        'kiln explain networkpolicy a -n shop',
+      ],
+      ['not implemented', 'Vlan', 'v10', 'Vlan v10: this version of Kiln does not do underlay networks (Vlan)', 'kiln explain vlan v10'],
+    ],
+  );
+  assert.deepEqual(
+    statusOf(bench.world, true, ofNamespace('shop', bench.world)).notes.map(({ kind }) => kind),
+    ['Pod', 'NetworkPolicy'],
+  );
+});
+
+test('a node that waits for its address in the join Subnet is found; one that the kubelet reports as not ready is not', () => {
+  const scene = new PodScene({ joinCidr: '100.64.0.0/30' });
+  scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  scene.bench.converge();
+  const found = statusOf(scene.bench.world, true).findings.filter(({ kind }) => kind === 'Node');
+  assert.deepEqual(
+    found.map(({ what, key, next }) => [what, key, next]),
+    [['not ready', 'n2', 'kiln explain node n2']],
+  );
+  assert.match(found[0]?.message ?? '', /^Node n2 has no address in Subnet join: no free IPv4 address/);
+  const roomy = new PodScene();
+  roomy.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  roomy.bench.converge();
+  assert.deepEqual(findings(roomy), []);
+});
+
+test('rows of other programs are counted by table, for the whole cluster only', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const uuid = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
+  assert.deepEqual(statusOf(bench.world, true).foreignRows, {});
+  bench.foreignRow('Logical_Switch', uuid(1), { name: 'neutron-a' });
+  bench.foreignRow('Logical_Switch', uuid(2), { name: 'neutron-b' });
+  bench.foreignRow('Logical_Switch_Port', uuid(3), { name: 'p' }, { table: 'Logical_Switch', uuid: uuid(1), column: 'ports' });
+  const { foreignRows, findings: found } = statusOf(bench.world, true);
+  assert.deepEqual([foreignRows, found], [{ Logical_Switch: 2, Logical_Switch_Port: 1 }, []]);
+  assert.deepEqual(statusOf(bench.world, true, ofNamespace('shop', bench.world)).foreignRows, {});
+  assert.deepEqual(statusOf(bench.world, false).foreignRows, {});
+});

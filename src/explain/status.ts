@@ -1,21 +1,25 @@
 /**
- * The state of a cluster on one screen: the number of objects of each kind, and findings.
+ * The state of a cluster on one screen: the number of objects of each kind, findings, and notes.
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
-import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
-import { conditionOf } from '../world/conditions.ts';
+import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
+import { foreignRows } from './foreign-rows.ts';
+import { ineffectiveConditions } from './ineffective-conditions.ts';
 import { typedName } from './kind-names.ts';
+import { unimplementedGroups } from './not-implemented.ts';
+import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 import { leftoverGroups, leftoverText } from './leftovers.ts';
 import { strandedRows } from './stranded-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
-export interface Finding {
-  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full' | 'left over';
+/** A finding is a problem that someone can solve; a note is what this version does not do, and no edit changes it. */
+export interface Finding<What extends string = ProblemKind> {
+  readonly what: What;
   readonly kind: string;
   readonly resource: ResourceName;
   /** `namespace/name` or `name`. */
@@ -26,15 +30,23 @@ export interface Finding {
   readonly next: string;
 }
 
+export type ProblemKind =
+  'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full' | 'left over';
+
+export type Note = Finding<'not implemented'>;
+
 export interface ClusterStatus {
   readonly counts: Readonly<Record<string, number>>;
   /** Number of owned rows in the Northbound database; undefined if it was not read. */
   readonly rows: number | undefined;
+  /** Rows of other programs by table; empty if the database was not read, or for chosen objects. */
+  readonly foreignRows: Readonly<Record<string, number>>;
   readonly findings: readonly Finding[];
+  readonly notes: readonly Note[];
 }
 
 /** Whether an object is included. */
-export type Chosen = (resource: ResourceName, key: string, object: AnyObservedObject) => boolean;
+export type Chosen = (resource: ResourceName, key: string, object: Pick<AnyObservedObject, 'metadata' | 'spec'>) => boolean;
 
 const ALL: Chosen = () => true;
 
@@ -54,7 +66,7 @@ export function ofNamespace(namespace: string, world: World): Chosen {
 }
 
 /** The finding for each reason of a running pod's condition. */
-const RUNNING_WITH: Readonly<Partial<Record<string, Finding['what']>>> = {
+const RUNNING_WITH: Readonly<Partial<Record<string, ProblemKind>>> = {
   Misbound: 'misbound',
   NamespaceNotAdmitted: 'not admitted',
   PortNotAllowed: 'not admitted',
@@ -73,11 +85,13 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
   return {
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
+    foreignRows: northbound && chosen === ALL ? foreignRows(world) : {},
     findings: [
       ...objectFindings(world, chosen),
       ...fullSubnets(world, chosen),
       ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world)] : []),
     ],
+    notes: notesOf(world, chosen),
   };
 }
 
@@ -86,35 +100,58 @@ function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (reado
   return entries.filter(([key, object]) => chosen(resource, key, object));
 }
 
+/** Kinds whose objects have conditions of Kiln. */
+const LOOKED: readonly ResourceName[] = [
+  ...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'nodes', 'network-attachment-definitions', 'pods']),
+];
+
 function objectFindings(world: World, chosen: Chosen): Finding[] {
-  const looked = [...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'pods'])];
-  return looked.flatMap((resource) =>
+  return LOOKED.flatMap((resource) =>
     objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
-      const { ready, reason, message, since } = stateOf(resource, object);
+      const state = stateOf(resource, object);
+      const { reason, message, since } = state;
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
-      if (elsewhere?.status === 'True' && elsewhere.reason !== 'Bound') {
-        return [
-          finding(
-            RUNNING_WITH[elsewhere.reason ?? ''] ?? 'without effect',
-            resource,
-            key,
-            elsewhere.message ?? '',
-            elsewhere.lastTransitionTime ?? since,
-          ),
-        ];
+      const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
+      const idle = ineffectiveConditions(resource, object)
+        .filter(({ what }) => what === 'without effect')
+        .map((one) => finding('without effect', resource, key, one.message, one.since));
+      if (running !== undefined) {
+        const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
+        return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...idle];
       }
-      // A pod that the kubelet has not started yet is no finding.
-      const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';
-      const wrong = ready === 'False' && network && !(object.metadata.deletionTimestamp !== undefined && reason === 'Terminating');
-      const idle = conditionOf(resource, object, WITHOUT_EFFECT);
-      if (!wrong)
-        return idle?.status === 'True'
-          ? [finding('without effect', resource, key, idle.message ?? '', idle.lastTransitionTime ?? since)]
-          : [];
+      if (!isWrong(resource, object, state)) return idle;
       const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),
   );
+}
+
+/** Whether Kiln has something to say of it: a pod or node that the kubelet has not started yet is no finding. */
+function isWrong(resource: ResourceName, object: AnyObservedObject, { ready, reason }: ObjectState): boolean {
+  if (ready !== 'False') return false;
+  if (object.metadata.deletionTimestamp !== undefined && reason === 'Terminating') return false;
+  if (resource === 'pods') return conditionOf(resource, object, POD_CONDITION)?.status === 'False';
+  return resource !== 'nodes' || conditionsOf(resource, object).some(({ reason: of }) => of === reason);
+}
+
+function notesOf(world: World, chosen: Chosen): readonly Note[] {
+  const fields = LOOKED.flatMap((resource) =>
+    objectsOf(world, resource, chosen).flatMap(([key, object]) =>
+      ineffectiveConditions(resource, object)
+        .filter(({ what }) => what === 'not implemented')
+        .map(({ message, since }) => finding('not implemented', resource, key, message, since)),
+    ),
+  );
+  const objects = unimplementedGroups(world, chosen).map(({ resource, key, message, next }): Note => ({
+    what: 'not implemented',
+    kind: traitsOf(resource).kind,
+    resource,
+    key,
+    message,
+    since: '',
+    next,
+  }));
+  return [...fields, ...objects];
 }
 
 function fullSubnets(world: World, chosen: Chosen): Finding[] {
@@ -142,7 +179,7 @@ function leftovers(world: World): readonly Finding[] {
   });
 }
 
-function finding(what: Finding['what'], resource: ResourceName, key: string, message: string, since: string): Finding {
+function finding<What extends string>(what: What, resource: ResourceName, key: string, message: string, since: string): Finding<What> {
   const [first = '', second] = key.split('/');
   const next =
     second === undefined

@@ -32,6 +32,7 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
     makes: { objects: children, more },
     rows: undefined,
     waiting,
+    notes: [],
     next: waiting === undefined ? [] : [waiting.next ?? commandText`kubectl describe ${workload.type} ${name} -n ${namespace}`],
   };
 }

@@ -246,6 +246,11 @@ export class ObservedRows implements ReadRows {
     return this.#byOwner.keys();
   }
 
+  /** All rows, of any owner; untracked. */
+  get all(): IterableIterator<Entry> {
+    return this.#entries.values();
+  }
+
   /** All rows of a table, of any owner; untracked. */
   inTable(table: string): readonly Entry[] {
     return [...this.#entries.values()].filter((entry) => entry.table === table);

@@ -98,16 +98,22 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
 }
 
 function explanationLines(explanation: Explanation, now: number, paint: Paint): readonly Line[] {
-  const { waiting, unattended, next } = explanation;
+  const { waiting, notes, unattended, next } = explanation;
   const tree = treeLines(explanationLine(explanation, now), paint);
-  if (waiting === undefined) return tree;
-  const { reason, message, since } = waiting;
-  const lines = [
+  const waits =
+    waiting === undefined
+      ? []
+      : [
+          '',
+          `waits: ${waiting.message === '' ? waiting.reason : waiting.message}`,
+          `since: ${waiting.since} (${ageText(now - Date.parse(waiting.since))})`,
+          ...(unattended === undefined ? [] : [`but:   ${unattended}`]),
+          ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
+        ];
+  const noted = notes.flatMap(({ what, message, since }) => [
     '',
-    `waits: ${message === '' ? reason : message}`,
+    `note:  ${what}: ${message}`,
     `since: ${since} (${ageText(now - Date.parse(since))})`,
-    ...(unattended === undefined ? [] : [`but:   ${unattended}`]),
-    ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
-  ];
-  return [...tree, ...lines];
+  ]);
+  return [...tree, ...waits, ...noted];
 }

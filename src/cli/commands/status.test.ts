@@ -73,6 +73,29 @@ test('status of much that is wrong: the gravest 20 of a screen, and how many the
   await scene.controller.untilQuiet();
 });
 
+test('what is not implemented is listed as notes, and the exit code stays 0', { skip }, async () => {
+  await scene.make('networkpolicies', { metadata: { name: 'deny', namespace: 'default' }, spec: { podSelector: {} } });
+  const { exit, out } = await scene.kiln('status');
+  assert.equal(exit, 0, out);
+  assert.match(
+    out,
+    /\nfindings +✔ none\nnotes +1\n {2}not implemented {2}NetworkPolicy default\/deny: this version of Kiln does not do NetworkPolicy: .*\n {4}kiln explain networkpolicy deny -n default\n$/,
+  );
+  const json = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as {
+    readonly findings: readonly unknown[];
+    readonly notes: readonly { readonly what: string; readonly key: string }[];
+  };
+  assert.deepEqual([json.findings, json.notes.map(({ what, key }) => [what, key])], [[], [['not implemented', 'default/deny']]]);
+  const explained = await scene.kiln('explain', 'networkpolicy', 'deny', '-n', 'default');
+  assert.deepEqual(
+    [explained.exit, /waits: Kiln does not implement this yet: NetworkPolicy/.test(explained.out)],
+    [1, true],
+    explained.out,
+  );
+  await scene.client.delete(traitsOf('networkpolicies'), { name: 'deny', namespace: 'default' });
+  await scene.controller.untilQuiet();
+});
+
 test('in a locale that is not of UTF-8 there is nothing but ASCII, and what programs read is as ever', { skip }, async () => {
   const to = [`--kubeconfig=${scene.kubeconfig}`];
   const env = { KILN_OVN_NB: scene.ovnNb, LC_ALL: 'C' };

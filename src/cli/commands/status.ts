@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
+import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
 import { ageText } from '../../explain/age.ts';
-import type { Chosen, ClusterStatus, Finding } from '../../explain/status.ts';
+import type { Chosen, ClusterStatus, Finding, ProblemKind } from '../../explain/status.ts';
 import { ofNamespace, statusOf } from '../../explain/status.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/resource.ts';
@@ -35,7 +36,7 @@ export interface StatusFlags extends LookFlags {
 
 const EXAMPLES = `
 Examples:
-  kiln status                                   one screen; exit code 1 if there are findings
+  kiln status                                   one screen; exit code 1 if there are findings, whatever notes there are
   kiln status -n shop                           objects of one namespace
   kiln status -l team=web -o wide               all findings of objects with this label
   kiln status -o json | jq .findings            for programs
@@ -43,14 +44,14 @@ Examples:
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 no findings, 1 findings or no leader, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
+Exit codes: 0 no findings (notes do not count), 1 findings or no leader, 2 wrong usage, 3 cluster or database unreachable, or forbidden, 4 timed out.
 `;
 
 /** Displayed findings, the most serious first; the others are counted. */
 const SHOWN = 20;
 
 /** A pod without a network comes before a running pod. */
-const GRAVITY: Readonly<Record<Finding['what'], number>> = {
+const GRAVITY: Readonly<Record<ProblemKind, number>> = {
   conflict: 0,
   'not ready': 1,
   blocked: 2,
@@ -175,7 +176,9 @@ type Labelled = ReadonlyMap<ResourceName, ReadonlySet<string>>;
 
 /** Selects by the API server: the cache drops labels that no rule reads, and only the API server knows the whole selector syntax. */
 async function withLabels(labelSelector: string, { client }: CommandIo): Promise<Labelled> {
-  const resources: readonly ResourceName[] = [...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'pods', 'namespaces', 'nodes'])];
+  const unimplemented = UNIMPLEMENTED_KINDS.map(({ resource }) => resource);
+  const others = ['ippools', 'pods', 'namespaces', 'nodes', 'network-attachment-definitions'] as const;
+  const resources: readonly ResourceName[] = [...new Set<ResourceName>([...BLOCKED_RESOURCES, ...others, ...unimplemented])];
   const found = await Promise.all(
     resources.map(async (resource) => {
       try {
@@ -217,7 +220,7 @@ interface Northbound {
 }
 
 function statusLines(
-  { counts, rows, findings }: ClusterStatus,
+  { counts, rows, foreignRows, findings, notes }: ClusterStatus,
   leader: Leader | undefined,
   term: string,
   northbound: Northbound,
@@ -230,27 +233,38 @@ function statusLines(
       ? '- not read (--ovn-nb)'
       : `✖ ${northbound.problem ?? `${northbound.endpoint} was not read: it did not answer in time`}`;
   const gravest = findings.toSorted((a, b) => GRAVITY[a.what] - GRAVITY[b.what]);
-  const shown = format === 'wide' ? findings.length : SHOWN;
+  const shown = format === 'wide' ? Number.POSITIVE_INFINITY : SHOWN;
   return [
     `leader      ${leaderText(leader, term, now)}`,
     ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
     ...(northbound.loss === undefined ? [] : [`            ✖ the controller cannot follow it: ${northbound.loss}`]),
     ...(northbound.refusal === undefined ? [] : [`            ✖ fails every transaction of the controller: ${northbound.refusal}`]),
-    `objects     ${Object.entries(counts)
-      .map(([kind, count]) => `${kind} ${count}`)
-      .join(' · ')}`,
+    ...(Object.keys(foreignRows).length === 0
+      ? []
+      : [`            rows of other programs, which Kiln leaves alone: ${listText(foreignRows)}`]),
+    `objects     ${listText(counts)}`,
     `findings    ${findings.length === 0 ? '✔ none' : `✖ ${findings.length}`}`,
-    ...gravest
-      .slice(0, shown)
-      .flatMap((one) => [
-        `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message}${one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`}`,
-        `    ${one.next}`,
-      ]),
+    ...gravest.slice(0, shown).flatMap((one) => findingLines(one, now, format)),
     ...(findings.length > shown
       ? [`  … and ${findings.length - shown} more (${countsText(gravest.slice(shown))}): kiln status -o wide`]
       : []),
+    ...(notes.length === 0 ? [] : [`notes       ${notes.length}`]),
+    ...notes.slice(0, shown).flatMap((one) => findingLines(one, now, format)),
+    ...(notes.length > shown ? [`  … and ${notes.length - shown} more: kiln status -o wide`] : []),
   ];
+}
+
+function findingLines(one: Finding<string>, now: number, format: 'table' | 'wide'): readonly string[] {
+  const named = format === 'wide' ? `${nameText(one)}  ` : '';
+  const age = one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`;
+  return [`  ${one.what}  ${named}${one.message}${age}`, `    ${one.next}`];
+}
+
+function listText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(' · ');
 }
 
 function countsText(findings: readonly Finding[]): string {
@@ -271,6 +285,6 @@ function settingsText(leader: Leader | undefined): string {
 }
 
 /** The name as `kubectl get -o name` prints it, with the namespace if there is one. */
-function nameText({ resource, key }: Finding): string {
+function nameText({ resource, key }: Finding<string>): string {
   return `${typeText(resource)}/${key}`;
 }

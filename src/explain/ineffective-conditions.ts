@@ -1,0 +1,33 @@
+/** The conditions that name what was asked of an object and has no effect: it is not implemented, or does nothing as things are. */
+import { POD_NOT_IMPLEMENTED } from '../api/well-known.ts';
+import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
+import { conditionsOf } from '../world/conditions.ts';
+import type { ResourceName } from '../world/resources.ts';
+import type { AnyObservedObject } from '../world/world.ts';
+
+export interface IneffectiveCondition {
+  /** `not implemented` lasts as long as this version; a user can mend what is `without effect`. */
+  readonly what: 'not implemented' | 'without effect';
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+const TYPES: readonly (readonly [type: string, what: IneffectiveCondition['what']])[] = [
+  [WITHOUT_EFFECT, 'without effect'],
+  ['NotCarriedOut', 'not implemented'],
+  [POD_NOT_IMPLEMENTED, 'not implemented'],
+];
+
+/** At most one of each type. */
+export function ineffectiveConditions(resource: ResourceName, object: AnyObservedObject): readonly IneffectiveCondition[] {
+  const conditions = conditionsOf(resource, object);
+  if (conditions.length === 0) return [];
+  return TYPES.flatMap(([type, what]) => {
+    const found = conditions.find((one) => one.type === type && one.status === 'True');
+    if (found === undefined) return [];
+    const { reason = type, message = '', lastTransitionTime = object.metadata.creationTimestamp } = found;
+    return [{ what, reason, message, since: lastTransitionTime }];
+  });
+}

@@ -93,8 +93,9 @@ export const REASONS = {
   AddressConflict: { means: 'the address or MAC is held by another', next: 'delete the object or pod that should not have it' },
   HeldTwice: { means: 'two hold one address', next: 'delete the object or pod that should not have it; the other is served at once' },
   NamespaceNotAdmitted: {
-    means: "the Subnet, its Vpc, the IPPool or the attached network that a pod asks for is another namespace's (`--tenancy=namespaced`)",
-    next: 'name one of the namespace, or have an administrator admit it: spec.namespaces or annotation kiln.io/admit-namespaces of the Subnet',
+    means:
+      "the IPPool, or an address of one, that a pod or an object for it asks for is another namespace's; with `--tenancy=namespaced` also the Subnet, its Vpc or the attached network",
+    next: 'name one of the namespace, or have an administrator admit it: spec.namespaces of the IPPool or the Subnet, or annotation kiln.io/admit-namespaces of the Subnet',
   },
   PortNotAllowed: {
     means:

@@ -5,7 +5,9 @@ import type { IptablesEIP } from '../api/kinds/iptables-eip.ts';
 import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import { addressRequestOf, changeProblem, objectAddressMessage, objectSubnetMessage } from '../compile/address-object/address-object.ts';
+import { vipExclusion } from '../compile/address-object/vip.ts';
 import { leaseProblem } from '../compile/lease.ts';
+import type { Exclusion } from '../compile/pod/tenancy.ts';
 import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
@@ -16,11 +18,19 @@ import { takenByName } from './taken-addresses.ts';
 interface Judged {
   readonly object: AddressObject;
   readonly findings: readonly Finding[];
+  readonly exclusion?: Exclusion | undefined;
 }
 
 type Judge<T> = (object: T, observed: Observed) => Judged;
 
-const ofVip: Judge<Vip> = (vip) => ({ object: vipAddresses(vip), findings: vipFindings(vip.metadata.name, vip.spec) });
+const ofVip: Judge<Vip> = (vip, { world, complete }) => {
+  const object = vipAddresses(vip);
+  return {
+    object,
+    findings: vipFindings(vip.metadata.name, vip.spec),
+    exclusion: complete ? vipExclusion(world, object, vip.spec.namespace ?? '') : undefined,
+  };
+};
 const ofOvnEip: Judge<OvnEip> = (eip, { world }) => ({
   object: ovnEipAddresses(eip, world.settings),
   findings: ovnEipFindings(eip.metadata.name, eip.spec),
@@ -32,17 +42,19 @@ const ofIptablesEip: Judge<IptablesEIP> = (eip) => ({
 
 function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion {
   return (given, observed) => {
-    const { object, findings } = judge(given, observed);
+    const judged = judge(given, observed);
+    const { object, findings } = judged;
     const { world, complete } = observed;
     const subnet = complete ? world.subnets.get(object.subnet) : undefined;
     const waits = complete && subnet === undefined && object.subnet !== '';
     const going = complete && world.ask(isClosed, object.subnet) ? terminating(object) : undefined;
-    const sound = findings.length === 0 && subnet !== undefined && going === undefined;
+    const sound = findings.length === 0 && subnet !== undefined && going === undefined && judged.exclusion === undefined;
     return {
       objections: [
         ...findings.map(invalid),
         ...leaseObjection(object),
         ...(going === undefined ? [] : [going]),
+        ...excluded(judged),
         ...(sound ? takenByName(observed, addressRequestOf(object), 'spec', (sentence) => objectAddressMessage(object, sentence)) : []),
       ],
       warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
@@ -61,11 +73,17 @@ function changed<T>(judge: Judge<T>): (before: T, after: T, observed: Observed) 
       objections: [
         ...newOnes(now.findings, old.findings).map(invalid),
         ...newOnes(moves(now), moves(old)),
+        ...newOnes(excluded(now), excluded(old)),
         ...newOnes(leaseObjection(now.object), leaseObjection(old.object)),
       ],
       warnings: [],
     };
   };
+}
+
+function excluded({ object, findings, exclusion }: Judged): Opinion['objections'] {
+  if (exclusion === undefined || findings.length > 0) return [];
+  return [forbidden({ ...exclusion, message: objectAddressMessage(object, exclusion.message) }, 'spec')];
 }
 
 function terminating(object: AddressObject): Opinion['objections'][number] {

@@ -68,8 +68,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
 
 export function podChanged(before: Pod, after: Pod, { world, complete }: Observed): Opinion {
   const unreadableAttachment = newOnes(findingsOf(after), findingsOf(before)).map(invalid);
-  if (unreadableAttachment.length > 0 || !complete || world.settings.tenancy === 'open')
-    return { objections: unreadableAttachment, warnings: [] };
+  if (unreadableAttachment.length > 0 || !complete) return { objections: unreadableAttachment, warnings: [] };
   return { objections: newOnes(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
 }
 

@@ -83,6 +83,36 @@ test('what a pod is refused for at admission is the sentence that its condition 
   }
 });
 
+test('an address of an IPPool for other namespaces is refused at admission with either tenancy: of a pod, an IP object and a Vip', () => {
+  for (const tenancy of ['open', 'namespaced'] as const) {
+    const scene = tenants(tenancy);
+    scene.bench.put('ippools', { metadata: { name: 'red' }, spec: { subnet: 'ovn-default', ips: ['10.16.0.50'], namespaces: ['red'] } });
+    scene.bench.put('vips', { metadata: { name: 'held' }, spec: { subnet: 'ovn-default', v4ip: '10.16.0.50' } });
+    scene.bench.converge();
+    const annotations = [
+      { [`${KEY}/logical_switch`]: 'ovn-default', [`${KEY}/ip_pool`]: 'red' },
+      { [`${KEY}/logical_switch`]: 'ovn-default', [`${KEY}/ip_address`]: '10.16.0.50' },
+      { [`${KEY}/logical_switch`]: 'ovn-default', [`${KEY}/ip_pool`]: '10.16.0.9,10.16.0.50' },
+      { [`${KEY}/vip`]: 'held' },
+    ];
+    const spec = { podName: 'web', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.0.50' };
+    const vip = (namespace: string): object => ({
+      metadata: { name: 'v' },
+      spec: { subnet: 'ovn-default', v4ip: '10.16.0.50', namespace },
+    });
+    const opinions = [
+      ...annotations.flatMap((one) => [asked(scene, 'pods', pod(one)), asked(scene, 'pods', pod(one), pod({}))]),
+      asked(scene, 'ips', { metadata: { name: 'web.shop' }, spec }),
+      asked(scene, 'vips', vip('shop')),
+      asked(scene, 'vips', vip('shop'), vip('red')),
+    ];
+    for (const { objections } of opinions) {
+      assert.deepEqual([...new Set(objections.map(({ code }) => code))], ['NamespaceNotAdmitted']);
+      assert.match(objections[0]?.message ?? '', /kubectl edit ippool red/);
+    }
+  }
+});
+
 test('an edit of annotations is refused for what it newly asks and may not have, of a pod that waits and of one that runs', () => {
   const scene = tenants('namespaced');
   scene.pod('web');

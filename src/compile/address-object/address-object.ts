@@ -44,6 +44,8 @@ const FIELDS = {
 export interface AddressKind {
   /** Findings in the spec. */
   readonly findings: readonly Finding[];
+  /** Why it may not have the addresses that it requests. */
+  readonly exclusion?: Problem | undefined;
   /** Whether the address is in use, so that no lease runs. */
   readonly used: boolean;
   readonly labels: (addresses: AddressTexts) => Readonly<Record<string, string | null>>;
@@ -142,10 +144,11 @@ interface Problem {
 }
 
 /** Why it cannot request an address yet. */
-function requestProblem(world: World, object: AddressObject, { findings }: AddressKind): Problem | undefined {
+function requestProblem(world: World, object: AddressObject, { findings, exclusion }: AddressKind): Problem | undefined {
   const { resource, kind, name, uid, subnet } = object;
   const [finding] = findings;
   if (finding !== undefined) return { reason: finding.code, message: findingsText(findings) };
+  if (exclusion !== undefined) return { ...exclusion, message: objectAddressMessage(object, exclusion.message) };
   if (world.ask(subnetView, subnet) === undefined)
     return { reason: 'WaitingForSubnet', message: objectSubnetMessage(object, `Subnet "${subnet}" does not exist; kubectl get subnet`) };
   const readiness = world.ask(subnetReady, subnet);

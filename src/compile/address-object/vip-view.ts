@@ -13,6 +13,8 @@ import { defineQuery } from '../../world/world.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
 import { portOf } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
+import type { Exclusion } from '../pod/tenancy.ts';
+import { excludedFromAddress } from '../pod/tenancy.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 
 export interface VipView {
@@ -46,6 +48,16 @@ export function isGivenToPodsOf({ namespace }: VipView, pod: { readonly namespac
   return namespace === '' || namespace === pod.namespace;
 }
 
+/** Why the pods of a namespace may not have its address: an IPPool for other namespaces has it. */
+export function excludedFromVip(world: World, namespace: string, { subnet, addresses }: VipView): Exclusion | undefined {
+  return excludedFromAddress(world, namespace, subnet, [addresses?.v4 ?? '', addresses?.v6 ?? '']);
+}
+
+/** A pod that may not use it keeps it from no other one. */
+function mayBeOf(world: World, vip: VipView, pod: { readonly namespace: string }): boolean {
+  return isGivenToPodsOf(vip, pod) && excludedFromVip(world, pod.namespace, vip) === undefined;
+}
+
 function matches(item: string, labels: Labels): boolean {
   const at = item.indexOf(':');
   return labels[item.slice(0, at).trim()] === item.slice(at + 1).trim();
@@ -71,7 +83,7 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   const provider = vipProvider(world, vip);
   const [first] = [...world.pods.bucket('vip', name)]
     .flatMap((key) => world.ask(podView, key) ?? [])
-    .filter((pod) => pod.alive && isGivenToPodsOf(vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
+    .filter((pod) => pod.alive && mayBeOf(world, vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });

@@ -8,9 +8,12 @@ import { labelKey } from '../../api/well-known.ts';
 import { routerToSwitchPort } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { hasRouterMac, vipAddresses } from '../../world/address-objects.ts';
+import type { AddressObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import type { Exclusion } from '../pod/tenancy.ts';
+import { excludedFromAddress } from '../pod/tenancy.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
 import { vipIneffective } from './vip-ineffective.ts';
@@ -31,6 +34,7 @@ export const vip: Rule = {
     const user = world.ask(vipUser, name);
     return addressOutputs(world, object, {
       findings: vipFindings(name, observed.spec),
+      exclusion: vipExclusion(world, object, observed.spec.namespace ?? ''),
       ineffective: vipIneffective(world, view, observed.spec),
       used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
       labels: () => ({ [labelKey.ipReserved]: cutToLabel(user ?? '') }),
@@ -46,6 +50,12 @@ export const vip: Rule = {
     });
   },
 };
+
+/** A Vip for the pods of a namespace requests an address that an IPPool has for others. @param namespace empty for none */
+export function vipExclusion(world: World, { subnet, requested, held }: AddressObject, namespace: string): Exclusion | undefined {
+  if (namespace === '' || held !== undefined) return undefined;
+  return excludedFromAddress(world, namespace, subnet, [requested.v4, requested.v6]);
+}
 
 /** The MAC of the Subnet's router port; empty if there is none. */
 function routerMac(world: World, subnet: string): string {

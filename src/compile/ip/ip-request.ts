@@ -14,7 +14,7 @@ import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
-import { excludedFromSubnet } from '../pod/tenancy.ts';
+import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
@@ -61,6 +61,10 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   const holds = !onlyRequests(ip) && !world.ask(isTooLateForSubnet, name);
   const exclusion = holds ? undefined : excludedFromSubnet(world, namespace, subnet);
   if (exclusion !== undefined) return problem(exclusion.reason, 'spec.subnet', `spec.subnet "${subnet}": ${exclusion.message}`, edit);
+  const { v4 = '', v6 = '' } = ipAddressRequest(world, ip);
+  const reserved = holds ? undefined : excludedFromAddress(world, namespace, subnet, [v4, v6]);
+  if (reserved !== undefined)
+    return { reason: reserved.reason, field: 'spec.ipAddress', message: ipAddressMessage(ip, reserved.message), next: edit };
   if (isReserved(ip) && holds) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   // An IP object with an address from before the Subnet's deletion keeps it and blocks the deletion.

@@ -93,9 +93,9 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
   };
 }
 
-/** The obstacle if tenancy forbids the Subnet, an address or a property of the port: then nothing is allocated. */
+/** The obstacle if an IPPool for other namespaces has a requested address, or tenancy forbids a property of the port: then nothing is allocated. */
 function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest): RequestState | undefined {
-  if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
+  if (nic.pod.terminating) return undefined;
   const { namespace } = nic.pod;
   const requested = vipNamed(world, nic) === undefined ? requestedAddresses(nic) : {};
   const named =

@@ -13,6 +13,7 @@ import type { World } from '../../world/world.ts';
 import { lacksRequestedFamily, requestsOthers, ofRequestedFamily, poolName } from './requested-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { addressesOfIp } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
 import { isInUse } from './machine.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
@@ -24,7 +25,8 @@ import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/judging/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/judging/subnet-view.ts';
-import { excludedFromNetwork, excludedFromPool, excludedFromSubnet } from './tenancy.ts';
+import type { Exclusion } from './tenancy.ts';
+import { excludedFromAddress, excludedFromNetwork, excludedFromPool, excludedFromSubnet } from './tenancy.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export type SubnetChoice =
@@ -72,13 +74,18 @@ function isUsableIp(world: World, nic: PodInterface, ip: IP, subnets: readonly s
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksRequestedFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && requestsOthers(world, nic, ip)) return false;
   // A machine that runs in the network is no new member.
-  if (excludedFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
+  if (isExcluded(world, nic, subnet, addressesOfIp(ip)) && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not block a new CIDR or gateway that waits for addresses in use. (The pods of a migrating machine share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isOutsideNetwork(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
     return false;
   // The next pod of a running machine is no new member: the port of the present pod stays.
   return world.ask(subnetView, subnet)?.terminating === false || isInUse(world, nic, subnet);
+}
+
+function isExcluded(world: World, { pod: { namespace } }: PodInterface, subnet: string, has: Addresses | undefined): boolean {
+  if (excludedFromSubnet(world, namespace, subnet) !== undefined) return true;
+  return excludedFromAddress(world, namespace, subnet, [has?.v4 ?? '', has?.v6 ?? '']) !== undefined;
 }
 
 function isOutsideNetwork({ outside, onGateway }: SubnetNetworks, ip: string): boolean {
@@ -102,7 +109,11 @@ type RequestedSubnets = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting
 
 function requestedSubnets(world: World, nic: PodInterface): RequestedSubnets {
   const requested = declaredSubnets(world, nic);
-  return world.settings.tenancy === 'open' || requested.kind === 'waiting' ? requested : admittedSubnets(world, nic, requested);
+  if (requested.kind === 'waiting') return requested;
+  const excludedPools = requested.pools.flatMap((pool) => excludedFromPool(world, nic.pod.namespace, pool) ?? []);
+  const [why] = world.settings.tenancy === 'open' ? excludedPools : [];
+  if (why !== undefined) return { kind: 'waiting', ...why };
+  return world.settings.tenancy === 'open' ? requested : admittedSubnets(world, nic, requested, excludedPools);
 }
 
 /** The declared Subnets that admit the pod's namespace. */
@@ -110,13 +121,13 @@ function admittedSubnets(
   world: World,
   nic: PodInterface,
   requested: Extract<RequestedSubnets, { readonly kind: 'open' }>,
+  excludedPools: readonly Exclusion[],
 ): RequestedSubnets {
   const { namespace } = nic.pod;
   if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
   const outside = excludedFromNetwork(world, nic);
-  const excludedPools = requested.pools.map((pool) => excludedFromPool(world, namespace, pool));
   const exclusions = requested.subnets.map((subnet) => excludedFromSubnet(world, namespace, subnet));
-  const why = outside ?? excludedPools.find((one) => one !== undefined) ?? (exclusions.includes(undefined) ? undefined : exclusions[0]);
+  const why = outside ?? excludedPools[0] ?? (exclusions.includes(undefined) ? undefined : exclusions[0]);
   if (why !== undefined) return { kind: 'waiting', ...why };
   const subnets = requested.subnets.filter((_, i) => exclusions[i] === undefined);
   return { ...requested, subnets, pools: requested.pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) };

@@ -7,7 +7,7 @@ import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { admitsPod, allowedPairsOf, isGivenToPodsOf, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
+import { admitsPod, allowedPairsOf, excludedFromVip, isGivenToPodsOf, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
 import type { VipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
@@ -44,6 +44,8 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
     };
   if (!isGivenToPodsOf(vip, nic.pod))
     return { reason: 'InvalidAnnotation', message: `${subject} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
+  const exclusion = excludedFromVip(world, nic.pod.namespace, vip);
+  if (exclusion !== undefined) return { ...exclusion, message: `${subject}: ${exclusion.message}` };
   const user = world.ask(vipUser, name);
   if (user !== undefined && user !== nic.port)
     return { reason: 'AddressConflict', message: `${subject} names a Vip whose address port ${user} has; only one pod can use it` };
@@ -74,6 +76,8 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
         reason: 'InvalidAnnotation',
         message: `${subject}, which is for pods of ${vip.namespace === '' ? 'no namespace' : `Namespace ${vip.namespace}`}: its spec.namespace must be ${pod.namespace}; ${look}`,
       };
+    const exclusion = excludedFromVip(world, pod.namespace, vip);
+    if (exclusion !== undefined) return { ...exclusion, message: `${subject}: ${exclusion.message}` };
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The Subnets, IPPools and attached networks that a namespace may use if the setting `tenancy` is `namespaced`. What a tenant can write (pods,
- * labels, definitions of networks) never extends them: only Subnets and Vpcs list the namespaces that they admit.
+ * The IPPools that a namespace may use, and with the setting `tenancy: namespaced` also the Subnets and attached networks. What a tenant can write
+ * (pods, labels, definitions of networks) never extends them: only IPPools, Subnets and Vpcs list the namespaces that they admit.
  */
 import { selectorMatches } from '../../api/kubernetes/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/kubernetes/meta.ts';
@@ -129,17 +129,16 @@ export function excludedFromNetwork(world: World, { pod, provider, selection }: 
   );
 }
 
-/** Why a pod may not use addresses of an IPPool. */
+/** Why a pod may not use addresses of an IPPool, with either tenancy: its list of namespaces would have no effect otherwise. */
 export function excludedFromPool(world: World, namespace: string, pool: string): Exclusion | undefined {
-  if (world.settings.tenancy === 'open' || !isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
+  if (!isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
   return exclusion(
     `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
   );
 }
 
-/** Why a pod may not request an address: an IPPool reserves it for other namespaces. */
+/** Why a pod may not have an address, with either tenancy: an IPPool reserves it for other namespaces. Empty texts are no addresses. */
 export function excludedFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Exclusion | undefined {
-  if (world.settings.tenancy === 'open' || texts.length === 0) return undefined;
   for (const text of texts) {
     const address = parseAddress(text);
     const pool = address === undefined ? undefined : closedPoolOf(world, namespace, subnet, address);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { withWebhook } from './admission.ts';
+import { poolYaml } from './namespaces.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
 import { addressOf, condition, namespaceYaml, podYaml, removed, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -79,6 +80,62 @@ export const tenancy: readonly Scenario[] = [
       await cluster.removeAll(all);
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'landlord', 'lodger'), []);
+    },
+  },
+  {
+    name: 'tenancy open: an IPPool for one namespace gives its addresses to no pod of another, by name, address, list, Vip or IP object; the pool admits them when it lists the namespace',
+    run: async (cluster) => {
+      const key = 'ovn.kubernetes.io';
+      const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+        'by-name': { [`${key}/ip_pool`]: 'poolowner' },
+        'by-address': { [`${key}/ip_address`]: '10.245.0.41' },
+        'by-list': { [`${key}/ip_pool`]: '10.245.0.42,10.245.0.9' },
+        'by-vip': { [`${key}/vip`]: 'poolowner-vip' },
+      };
+      const pool = (...namespaces: readonly string[]): string =>
+        poolYaml('poolowner', { subnet: 'poolowner-net', ips: ['10.245.0.40..10.245.0.44'], namespaces });
+      const vip = `---\napiVersion: kubeovn.io/v1\nkind: Vip\nmetadata: {name: poolowner-vip}\nspec: {subnet: poolowner-net, v4ip: 10.245.0.43}\n`;
+      const ip = `---\napiVersion: kubeovn.io/v1\nkind: IP\nmetadata: {name: by-object.poolguest}\nspec: {podName: by-object, namespace: poolguest, subnet: poolowner-net, ipAddress: 10.245.0.44}\n`;
+      const all = tenantYaml('poolowner', '10.245.0.0/24', { namespaces: ['poolowner', 'poolguest'] }) + namespaceYaml('poolguest');
+      const pods = Object.entries(ways).map(([name, annotations]) => podYaml('poolguest', name, { annotations }));
+      await cluster.apply(all + pool('poolowner') + vip);
+      await cluster.eventually(
+        'the Vip has its address',
+        async () => (await cluster.get('vip', 'poolowner-vip')).status?.['v4ip'] !== undefined,
+      );
+      await cluster.apply(ip + pods.join('') + podYaml('poolowner', 'own') + podYaml('poolguest', 'free'));
+      for (const name of Object.keys(ways)) {
+        const { reason, message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'poolguest');
+        assert.equal(reason, 'NamespaceNotAdmitted', message);
+        assert.match(message, /IPPool poolowner\b.*kubectl edit ippool poolowner/);
+        assert.ok((await cluster.events('Pod', name, 'poolguest')).some((event) => event.reason === 'NamespaceNotAdmitted'));
+      }
+      await cluster.eventually(
+        'the IP object is refused',
+        async () =>
+          (await cluster.get('ip', 'by-object.poolguest')).metadata.annotations?.['kiln.io/conditions']?.includes(
+            'NamespaceNotAdmitted',
+          ) === true,
+      );
+      assert.match(await addressOf(cluster, 'poolowner', 'own'), /^10\.245\.0\.4[0-4]$/);
+      assert.doesNotMatch(await addressOf(cluster, 'poolguest', 'free'), /^10\.245\.0\.4[0-4]$/);
+      await withWebhook(cluster, async () => {
+        const refused = await cluster.kubectlFails(
+          ['apply', '--validate=false', '-f', '-'],
+          podYaml('poolguest', 'asks', { annotations: ways['by-address'] ?? {} }),
+        );
+        assert.match(refused, /address 10\.245\.0\.41 is of IPPool poolowner/);
+      });
+      await cluster.apply(pool('poolowner', 'poolguest'));
+      for (const name of ['by-name', 'by-address', 'by-vip'])
+        assert.match(await addressOf(cluster, 'poolguest', name), /^10\.245\.0\.4[0-4]$/);
+      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'poolguest', '--wait=false']);
+      await cluster.kubectl(['delete', 'ip', 'by-object.poolguest', '--wait=false']);
+      await cluster.kubectl(['delete', 'vip', 'poolowner-vip', '--timeout=120s']);
+      await cluster.kubectl(['delete', 'ippool', 'poolowner', '--timeout=120s']);
+      await cluster.removeAll(all);
+      await cluster.converged();
+      assert.deepEqual(traces(await cluster.dump(), 'poolowner', 'poolguest'), []);
     },
   },
 ];

@@ -84,6 +84,7 @@ export const tenancy: readonly Scenario[] = [
   },
   {
     name: 'tenancy open: an IPPool for one namespace gives its addresses to no pod of another, by name, address, list, Vip or IP object; the pool admits them when it lists the namespace',
+    alone: true,
     run: async (cluster) => {
       const key = 'ovn.kubernetes.io';
       const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = {

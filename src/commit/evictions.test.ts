@@ -7,6 +7,7 @@ import type { AnyObject } from '../diff/object-diff.ts';
 import type { WriteIntent, WriteResult } from '../kube/write-intent.ts';
 import { intentError } from '../kube/write-intent.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { PrunedFields } from '../world/pruned-fields.ts';
 
 const evict = (name: string): EvictOutput => ({ kind: 'evict', resource: 'pods', key: `shop/${name}`, uid: `uid-${name}` });
 
@@ -32,6 +33,7 @@ class Bench {
       waits: () => false,
       cancel: () => false,
     },
+    pruned: new PrunedFields(),
     mayWrite: () => this.leads,
     wallTime: () => this.now,
     date: () => this.now,

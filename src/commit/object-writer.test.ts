@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { RejectedWrites } from './rejected-writes.ts';
+import { PrunedFields } from '../world/pruned-fields.ts';
 
 const id = objectId('namespaces', 'shop');
 
@@ -53,6 +54,7 @@ class Bench {
         return true;
       },
     },
+    pruned: new PrunedFields(),
     mayWrite: () => true,
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => this.now,
@@ -463,6 +465,7 @@ test('of very many objects that are all examined again, each is compared once', 
       isAhead: () => undefined,
     },
     writer: { submit: () => assert.fail('nothing is to be written'), waits: () => false, cancel: () => false },
+    pruned: new PrunedFields(),
     mayWrite: () => true,
     wallTime: () => 0,
     date: () => 0,

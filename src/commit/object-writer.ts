@@ -11,16 +11,19 @@
  *
  * Costs: one diff for each object that changed or whose outputs changed; at most 2,000 a turn, the rest in the next turns.
  */
+import { GROUP } from '../api/schema/kind.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, PlannedEvent, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
+import { prunedPaths } from '../diff/pruned-paths.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { isGone } from '../kube/resource.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
 import type { RejectedWrites } from './rejected-writes.ts';
+import type { PrunedFields } from '../world/pruned-fields.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { WriteDelay } from './write-delays.ts';
@@ -45,6 +48,8 @@ export interface ObjectWriterOptions {
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
   readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
+  /** Filled from the answers. */
+  readonly pruned: PrunedFields;
   readonly mayWrite: () => boolean;
   /** Whether everything that an earlier leader wrote was observed; called when there is something to send. `wake` is called when it becomes true. */
   readonly upToDate?: () => boolean;
@@ -210,9 +215,9 @@ export class ObjectWriter {
 
   #diff(id: ObjectId): readonly ObjectWrite[] {
     const [resource, key] = apart(id);
-    const { desired, source, wallTime, date } = this.#options;
-    const now = this.#timestamp(wallTime());
-    return diffObject(resource, key, desired.object(id), source.get(resource, key), now, this.#timestamp(date()));
+    const { desired, source, pruned, wallTime, date } = this.#options;
+    const [now, monotonic] = [this.#timestamp(wallTime()), this.#timestamp(date())];
+    return diffObject(resource, key, desired.object(id), source.get(resource, key), now, monotonic, pruned.of(resource));
   }
 
   /** RFC 3339, to the second. */
@@ -251,7 +256,10 @@ export class ObjectWriter {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && (result.object === undefined || isGone(result.object)))
         source.applyOwnDelete(resource, key, write.uid);
-      else if (result.object !== undefined) source.applyOwn(resource, result.object);
+      else if (result.object !== undefined) {
+        this.#learnPruned(write, result.object);
+        source.applyOwn(resource, result.object);
+      }
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
     } else {
@@ -263,9 +271,18 @@ export class ObjectWriter {
     onWritten(write, result);
   }
 
+  /** A kind whose CRD is older than Kiln: what the answer lacks is not written again. */
+  #learnPruned(write: ObjectWrite, answer: KubeObject): void {
+    if (write.verb !== 'patch' || traitsOf(write.resource).group !== GROUP) return;
+    const { spec, status } = write.patch;
+    const held = answer as AnyObject & KubeObject;
+    const paths = [...prunedPaths(spec, held.spec, 'spec'), ...prunedPaths(status, held.status, 'status')];
+    if (paths.length > 0) this.#options.pruned.add(write.resource, paths);
+  }
+
   /**
-   * If the same write is due again and the object did not change in between, the server accepted it and dropped its contents (a field that an
-   * older CRD lacks). Such a write is repeated less and less often.
+   * If the same write is due again and the object did not change in between, the server accepted it and dropped its contents. Such a write is
+   * repeated less and less often.
    */
   #acknowledge(id: ObjectId, write: ObjectWrite): void {
     const before = this.#acknowledged.get(id);

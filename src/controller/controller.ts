@@ -23,6 +23,7 @@ import { World } from '../world/world.ts';
 import { ApiOutage } from './outages/api-outage.ts';
 import { cacheLog, definitionsLog } from './reports/cache-log.ts';
 import { Caches } from './reading/caches.ts';
+import { definitionChanges } from './reading/definition-changes.ts';
 import { CatchUp } from './leadership/catch-up.ts';
 import { Collection } from './collection.ts';
 import { exposeController } from './reports/controller-metrics.ts';
@@ -129,7 +130,22 @@ export class Controller {
       ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
       ...(options.followDefinitions === false
         ? {}
-        : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
+        : {
+            definitions: new DefinitionWatch({
+              client,
+              clock: this.#clock,
+              ...random,
+              onNotice: definitionsLog(log, outage),
+              onChange: definitionChanges({
+                pruned: this.world.pruned,
+                later,
+                changed: () => {
+                  this.#objects.examineAll();
+                  this.wake();
+                },
+              }),
+            }),
+          }),
     });
     const shared = new SharedLog(log, this.#clock);
     const failed = (rule: string, key: string, error: unknown): void => {
@@ -255,6 +271,7 @@ export class Controller {
       desired,
       source: this.#caches,
       writer: this.#writer,
+      pruned: this.world.pruned,
       rejected: new RejectedWrites({
         table: this.world.rejectedWrites,
         date: this.#date.now,

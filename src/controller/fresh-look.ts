@@ -2,12 +2,15 @@
  * A new controller that neither leads nor writes: its plan is what the running controller has not done.
  */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { GROUP } from '../api/schema/kind.ts';
 import { RULES } from '../compile/rules.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import { SILENT } from '../runtime/log.ts';
+import { readOlderDefinitions } from './reading/older-definitions.ts';
 import type { Settings } from '../world/settings.ts';
+import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Plan } from './controller.ts';
 import { Controller } from './controller.ts';
@@ -36,9 +39,11 @@ export class NotDerived extends Error {
 }
 
 export class FreshLook implements AsyncDisposable {
+  readonly #client: KubeClient;
   readonly #controller: Controller;
 
-  private constructor(controller: Controller) {
+  private constructor(client: KubeClient, controller: Controller) {
+    this.#client = client;
     this.#controller = controller;
   }
 
@@ -55,7 +60,7 @@ export class FreshLook implements AsyncDisposable {
       collectionLimit: false,
       followDefinitions: false,
     });
-    const look = new FreshLook(controller);
+    const look = new FreshLook(client, controller);
     controller.start();
     try {
       await look.derived(timeoutMs);
@@ -83,6 +88,13 @@ export class FreshLook implements AsyncDisposable {
       if (stable === 0) await sleep(5);
       else await turn();
     }
+    // A controller would learn from the answers that a definition is older, and not write again what is pruned.
+    const patched = this.#controller.plan().objects.filter(({ verb, resource }) => verb === 'patch' && traitsOf(resource).group === GROUP);
+    await readOlderDefinitions(
+      this.#client,
+      this.world,
+      patched.map(({ resource }) => resource),
+    );
   }
 
   plan(): Plan {

@@ -8,6 +8,7 @@ import { splitKey, traitsOf } from '../world/resources.ts';
 import type { ConditionDiff, ConditionStamp } from './condition-diff.ts';
 import { diffConditions } from './condition-diff.ts';
 import { sameJson } from './json-equal.ts';
+import { withoutPruned } from './pruned-paths.ts';
 
 /** An observed object, as trimmed by the cache. */
 export interface AnyObject {
@@ -68,6 +69,7 @@ export type ObjectWrite = {
  *
  * @param now RFC 3339, the time of conditions that change
  * @param monotonic likewise, by the monotonic clock: later than `now` after the machine's clock was set back
+ * @param pruned fields that the server drops: they are not written again
  */
 export function diffObject(
   resource: ResourceName,
@@ -76,6 +78,7 @@ export function diffObject(
   observed: AnyObject | undefined,
   now: string,
   monotonic = now,
+  pruned = NOTHING_PRUNED,
 ): readonly ObjectWrite[] {
   const { namespace, name } = splitKey(key);
   const target = { resource, namespace, name };
@@ -85,7 +88,8 @@ export function diffObject(
   }
   const { uid, deletionTimestamp } = observed.metadata;
   const writes: ObjectWrite[] = [];
-  const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
+  const own = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
+  const patches = pruned.size === 0 ? own : own.map((patch) => withoutPrunedFields(patch, pruned));
   writes.push(...patchWrites(target, patches, observed, { now, monotonic }));
   const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
   if (doomed.length > 0 && deletionTimestamp === undefined)
@@ -95,6 +99,18 @@ export function diffObject(
       writes.push({ ...target, verb: 'evict', uid, events: output.event === undefined ? [] : [output.event] });
   }
   return writes;
+}
+
+const NOTHING_PRUNED: ReadonlySet<string> = new Set();
+
+function withoutPrunedFields(patch: PatchOutput, pruned: ReadonlySet<string>): PatchOutput {
+  const { spec, status, conditions = [], ...rest } = patch;
+  return {
+    ...rest,
+    ...(spec !== undefined && { spec: withoutPruned(spec, pruned, 'spec') as typeof spec }),
+    ...(status !== undefined && { status: withoutPruned(status, pruned, 'status') as typeof status }),
+    conditions: pruned.has('status') || pruned.has('status.conditions') ? [] : conditions,
+  };
 }
 
 type Target = Pick<ObjectWrite, 'resource' | 'namespace' | 'name'>;

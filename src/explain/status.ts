@@ -21,7 +21,7 @@ import { commandText } from '../text/command-text.ts';
 export interface Finding<What extends string = ProblemKind> {
   readonly what: What;
   readonly kind: string;
-  readonly resource: ResourceName;
+  readonly resource: ResourceName | typeof DEFINITIONS;
   /** `namespace/name` or `name`. */
   readonly key: string;
   readonly message: string;
@@ -31,7 +31,7 @@ export interface Finding<What extends string = ProblemKind> {
 }
 
 export type ProblemKind =
-  'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full' | 'left over';
+  'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full' | 'left over' | 'outdated';
 
 export type Note = Finding<'not implemented'>;
 
@@ -44,6 +44,8 @@ export interface ClusterStatus {
   readonly findings: readonly Finding[];
   readonly notes: readonly Note[];
 }
+
+const DEFINITIONS = 'customresourcedefinitions';
 
 /** Whether an object is included. */
 export type Chosen = (resource: ResourceName, key: string, object: Pick<AnyObservedObject, 'metadata' | 'spec'>) => boolean;
@@ -89,7 +91,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     findings: [
       ...objectFindings(world, chosen),
       ...fullSubnets(world, chosen),
-      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world)] : []),
+      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world), ...outdated(world)] : []),
     ],
     notes: notesOf(world, chosen),
   };
@@ -176,6 +178,21 @@ function leftovers(world: World): readonly Finding[] {
   return leftoverGroups(world).map((group) => {
     const { resource, key } = group.object ?? { resource: 'vpcs', key: world.settings.defaultVpc };
     return { what: 'left over', kind: traitsOf(resource).kind, resource, key, ...leftoverText(group), since: '' };
+  });
+}
+
+const MOST_FIELDS = 6;
+
+/** Definitions of an older Kube-OVN. */
+function outdated(world: World): readonly Finding[] {
+  return world.pruned.entries.map(([resource, paths]) => {
+    const { kind, group, plural } = traitsOf(resource);
+    const key = `${plural}.${group}`;
+    const shown = [...paths].slice(0, MOST_FIELDS).join(', ');
+    const more = paths.size > MOST_FIELDS ? ` and ${paths.size - MOST_FIELDS} more` : '';
+    const message = `CustomResourceDefinition ${key} is of an older Kube-OVN: the API server drops ${shown}${more} of every ${kind}, so what Kiln reports there is not to be seen`;
+    const next = 'kubectl apply --server-side=false --validate=false -f deploy/crds.yaml';
+    return { what: 'outdated', kind: 'CustomResourceDefinition', resource: DEFINITIONS, key, message, since: '', next };
   });
 }
 

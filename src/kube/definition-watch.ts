@@ -21,6 +21,8 @@ interface Definition extends KubeObject {
 export interface DefinitionWatchOptions {
   readonly client: KubeClient;
   readonly onNotice?: (notice: CacheNotice) => void;
+  /** A definition was created, changed or deleted. @param name `<plural>.<group>` */
+  readonly onChange?: (name: string) => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -41,7 +43,7 @@ export class DefinitionWatch implements ServedDefinitions {
   /** How often a kind was not served although its definition, in that version, declares it. */
   readonly #vain = new Map<string, { readonly version: string; readonly times: number }>();
 
-  constructor({ client, onNotice, clock = systemClock, random }: DefinitionWatchOptions) {
+  constructor({ client, onNotice, onChange, clock = systemClock, random }: DefinitionWatchOptions) {
     this.#clock = clock;
     this.#cache = new ListWatchCache<Definition>({
       client,
@@ -55,7 +57,10 @@ export class DefinitionWatch implements ServedDefinitions {
       // A definition may have a megabyte.
       pageSize: 50,
     });
-    this.#cache.onDelta(() => this.#wake());
+    this.#cache.onDelta((deltas) => {
+      this.#wake();
+      for (const { object } of deltas) onChange?.(object.metadata.name);
+    });
     this.#cache.onState(() => this.#wake());
   }
 

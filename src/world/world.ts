@@ -26,6 +26,7 @@ import { Deadlines } from './deadlines.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
+import { PrunedFields } from './pruned-fields.ts';
 import { Computation, Computed, Reactor } from './reactor.ts';
 import type { RejectedWrite } from './rejected-writes.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
@@ -246,6 +247,8 @@ export class World {
   readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
   /** By row identity. The diff writes it. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => conflict.owners });
+
+  readonly pruned = new PrunedFields();
 
   /** Which Vpc each Subnet is in. */
   readonly subnetVpcs: SubnetVpcs;

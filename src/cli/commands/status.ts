@@ -5,6 +5,7 @@ import { Option } from 'commander';
 import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
+import { readOlderDefinitions } from '../../controller/reading/older-definitions.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding, ProblemKind } from '../../explain/status.ts';
 import { ofNamespace, statusOf } from '../../explain/status.ts';
@@ -13,7 +14,7 @@ import { keyOf } from '../../kube/resource.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { ResourceName } from '../../world/resources.ts';
-import { traitsOf } from '../../world/resources.ts';
+import { RESOURCES, traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
@@ -59,7 +60,8 @@ const GRAVITY: Readonly<Record<ProblemKind, number>> = {
   'not admitted': 4,
   misbound: 5,
   'without effect': 6,
-  'left over': 7,
+  outdated: 7,
+  'left over': 8,
 };
 
 export function addStatus(program: Command): void {
@@ -91,6 +93,7 @@ const GATHER_MS = 300;
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   await using observation = await observe(flags, io);
+  await readOlderDefinitions(io.client, observation.world, kindsInUse(observation.world));
   let look = await lookAt(observation, flags, io, labelled);
   for (let printed = ''; flags.watch === true;) {
     if (look.changing !== printed) io.out(printed === '' ? look.output : look.following);
@@ -101,6 +104,15 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
   }
   io.out(look.output);
   return look.exit;
+}
+
+/** Resources that have objects. */
+function kindsInUse({ tables, unimplemented }: World): ReadonlySet<ResourceName> {
+  const resources = Object.keys(RESOURCES) as ResourceName[];
+  return new Set([
+    ...resources.filter((resource) => (tables[resource]?.size ?? 0) > 0),
+    ...[...unimplemented.entries()].map(([, { resource }]) => resource),
+  ]);
 }
 
 interface Look {
@@ -286,5 +298,5 @@ function settingsText(leader: Leader | undefined): string {
 
 /** The name as `kubectl get -o name` prints it, with the namespace if there is one. */
 function nameText({ resource, key }: Finding<string>): string {
-  return `${typeText(resource)}/${key}`;
+  return `${resource === 'customresourcedefinitions' ? `${resource}.apiextensions.k8s.io` : typeText(resource)}/${key}`;
 }

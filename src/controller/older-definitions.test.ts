@@ -1,0 +1,92 @@
+/** Definitions of an older Kube-OVN lack status fields: the API server prunes them, and Kiln neither writes them again nor keeps it to itself. */
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { statusOf } from '../explain/status.ts';
+import { allCrds } from '../api/kinds/crds.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { DEFINITIONS } from '../kube/definition-watch.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { freshLook } from '../testing/fresh-look.ts';
+import { InProcessCluster } from '../testing/in-process-cluster.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import { readOlderDefinitions } from './reading/older-definitions.ts';
+
+/** A status that was pruned was written again after 0.2, 0.4, 0.8 s and so on. */
+const WATCHED_MS = 3_000;
+
+interface Reported extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string }[]; readonly selector?: readonly string[] };
+}
+
+/** As up to 1.15, and as in 1.12 of the Vip. */
+const MISSING: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
+  vlans: ['conditions'],
+  'switch-lb-rules': ['conditions'],
+  vips: ['conditions', 'selector', 'type'],
+};
+
+/** Takes the fields out of the status of each definition, or puts them back. */
+async function setDefinitions(client: KubeClient, missing: typeof MISSING): Promise<void> {
+  for (const resource of Object.keys(MISSING)) {
+    const crd = structuredClone(allCrds().find(({ spec }) => spec.names.plural === resource));
+    assert.ok(crd);
+    const status = crd.spec.versions[0]?.schema.openAPIV3Schema.properties?.['status'];
+    for (const field of missing[resource as ResourceName] ?? []) delete (status?.properties as Record<string, unknown>)[field];
+    const name = crd.metadata.name;
+    const { metadata } = await client.get(DEFINITIONS, { name });
+    await client.update(DEFINITIONS, { ...crd, metadata: { ...metadata, name } } as unknown as KubeObject);
+  }
+}
+
+test('what the API server prunes is not written again, is in kiln status, and is written once the definition has it', async () => {
+  const patches: string[] = [];
+  const onRequest = ({ method, url = '' }: IncomingMessage): void => {
+    if (method === 'PATCH' && /\/(vlans|switch-lb-rules|vips)\//.test(url)) patches.push(url);
+  };
+  await using cluster = await InProcessCluster.start({ onRequest });
+  const { client, ovn } = cluster;
+  await setDefinitions(client, MISSING);
+  await client.create(traitsOf('vlans'), { metadata: { name: 'v10' }, spec: { id: 10, provider: 'net1' } } as unknown as KubeObject);
+  await client.create(traitsOf('switch-lb-rules'), {
+    metadata: { name: 'lb1' },
+    spec: {
+      vip: '10.96.9.9',
+      namespace: 'default',
+      selector: ['app:x'],
+      ports: [{ name: 'a', port: 80, targetPort: 80, protocol: 'TCP' }],
+    },
+  } as unknown as KubeObject);
+  await client.create(traitsOf('vips'), {
+    metadata: { name: 'vip1' },
+    spec: { subnet: 'ovn-default', namespace: 'default', selector: ['app:x'] },
+  } as unknown as KubeObject);
+  await cluster.withController({}, async (controller) => {
+    await until('each was written', () => new Set(patches.map((url) => url.split('/')[5])).size === 3);
+    await until('it has converged', () => controller.quiet);
+    const before = patches.length;
+    await sleep(WATCHED_MS);
+    assert.deepEqual(patches.slice(before), []);
+
+    await using look = await freshLook(client, ovn.unix);
+    assert.deepEqual(look.plan(), { rows: [], objects: [] });
+    await readOlderDefinitions(client, look.world, ['vlans', 'switch-lb-rules', 'vips', 'subnets', 'vpcs']);
+    const findings = statusOf(look.world, true).findings.filter(({ what }) => what === 'outdated');
+    assert.deepEqual(findings.map(({ key }) => key).toSorted(), ['switch-lb-rules.kubeovn.io', 'vips.kubeovn.io', 'vlans.kubeovn.io']);
+    assert.match(
+      findings.find(({ key }) => key.startsWith('vips'))?.message ?? '',
+      /drops status\.conditions, status\.selector, status\.type of every Vip/,
+    );
+
+    await setDefinitions(client, {});
+    const conditions = async (resource: ResourceName, name: string): Promise<number> =>
+      (await client.get<Reported>(traitsOf(resource), { name })).status?.conditions?.length ?? 0;
+    await until(
+      'the statuses are there',
+      async () => (await conditions('vlans', 'v10')) > 0 && (await conditions('switch-lb-rules', 'lb1')) > 0,
+    );
+  });
+});

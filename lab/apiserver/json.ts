@@ -119,6 +119,10 @@ function copy(value: Json): Json {
   return result;
 }
 
+/**
+ * Deep equality of JSON as this server stores it: a field with the value undefined differs from an absent one, and numbers of any size are
+ * compared by their text. So it is not the product's `equal`.
+ */
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

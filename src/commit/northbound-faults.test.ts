@@ -6,6 +6,7 @@ import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
+import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: RowOwner = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
@@ -35,13 +36,18 @@ function policy(priority: number): RowOutput {
   };
 }
 
+/** A switch that no rule emits any longer, with a foreign port in it. */
+async function collectWithGuest(kiln: WriterProcess, guest: string): Promise<void> {
+  await kiln.want([switchRow]);
+  await nbctl('lsp-add', 's1', guest);
+  await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', guest)) !== undefined);
+  await kiln.want([]);
+}
+
 test('a switch that waits for a foreign port in it is collected when that port is gone, without comparing everything again', async () => {
   const kiln = await writer().start();
   try {
-    await kiln.want([switchRow]);
-    await nbctl('lsp-add', 's1', 'guest');
-    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest')) !== undefined);
-    await kiln.want([]);
+    await collectWithGuest(kiln, 'guest');
     assert.match(await nbctl('ls-list'), /s1/);
     await nbctl('lsp-del', 'guest');
     await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
@@ -55,10 +61,7 @@ test('a switch that waits for a foreign port in it is collected when that port i
 test('of several foreign rows in a switch to collect, the first by name is reported, in any order of arrival', async () => {
   const kiln = await writer().start();
   try {
-    await kiln.want([switchRow]);
-    await nbctl('lsp-add', 's1', 'guest-b');
-    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest-b')) !== undefined);
-    await kiln.want([]);
+    await collectWithGuest(kiln, 'guest-b');
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest-b in it/);
     await nbctl('lsp-add', 's1', 'guest-a');
     await until('the other one is told', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
@@ -101,10 +104,7 @@ test('of several switches of one name, each is collected when it has no foreign 
 test('a switch that waits for a foreign port in it is no conflict any more when another program takes it over', async () => {
   const kiln = await writer().start();
   try {
-    await kiln.want([switchRow]);
-    await nbctl('lsp-add', 's1', 'guest');
-    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest')) !== undefined);
-    await kiln.want([]);
+    await collectWithGuest(kiln, 'guest');
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest in it/);
     await nbctl('clear', 'Logical_Switch', 's1', 'external_ids');
     await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined);

@@ -7,24 +7,16 @@ import type { KubeObject } from '../kube/resource.ts';
 import { EVENTS, PODS } from '../kube/resource.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { createFloodTenants, podOnNode, untilGoodPodIsBound } from '../testing/flood-tenant.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
-import { traitsOf } from '../world/resources.ts';
 
 const SWITCH = 'ovn.kubernetes.io/logical_switch';
 const FLOOD_PODS = 300;
 /** Edits a second; the original attack had 258. */
 const PACE = 300;
 
-interface Annotated extends KubeObject {
-  readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
-}
 interface Told extends KubeObject {
   readonly involvedObject: { readonly name: string };
-}
-
-function pod(namespace: string, name: string, annotations: Readonly<Record<string, string>> = {}): KubeObject {
-  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] };
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, annotations }, spec } as unknown as KubeObject;
 }
 
 test("258 edits a second on pods that cannot be bound: another tenant's broken pods have their Events, and its good pod its address, within seconds", async () => {
@@ -32,12 +24,7 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
   const { client } = cluster;
   // Its own connections, as a tenant has.
   const tenant = new KubeClient(new KubeTransport(cluster.connection));
-  await client.create(traitsOf('nodes'), {
-    metadata: { name: 'n1' },
-    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] },
-  } as unknown as KubeObject);
-  for (const name of ['flood', 'quiet']) await client.create(traitsOf('namespaces'), { metadata: { name } });
-  for (let n = 0; n < FLOOD_PODS; n++) await client.create(PODS, pod('flood', `f-${n}`, { [SWITCH]: 'nosuch' }));
+  await createFloodTenants(client, FLOOD_PODS, { [SWITCH]: 'nosuch' });
   await cluster.withController({}, async (controller) => {
     await until('it leads', () => controller.status.phase === 'leading' && controller.status.transactions > 0);
     let edits = 0;
@@ -57,15 +44,9 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
     try {
       await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300);
       const at = edits;
-      for (let n = 0; n < 10; n++) await client.create(PODS, pod('quiet', `broken-${n}`, { [SWITCH]: 'nosuch' }));
-      await client.create(PODS, pod('quiet', 'good'));
-      await until(
-        'the good pod is bound',
-        async () =>
-          (await client.get<Annotated>(PODS, { namespace: 'quiet', name: 'good' })).metadata.annotations?.[
-            'ovn.kubernetes.io/allocated'
-          ] === 'true',
-      );
+      for (let n = 0; n < 10; n++) await client.create(PODS, podOnNode('quiet', `broken-${n}`, { [SWITCH]: 'nosuch' }));
+      await client.create(PODS, podOnNode('quiet', 'good'));
+      await untilGoodPodIsBound(client);
       const bound = edits - at;
       const told = async (): Promise<number> =>
         new Set(

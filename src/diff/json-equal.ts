@@ -2,20 +2,17 @@
  * Equality of JSON as an API server stores it: it stores integers above 2^63-1 as float64, so they are compared after the same rounding. An
  * absent field equals undefined.
  */
+import { equal } from '../world/equal.ts';
+
 const MAX_INT64 = 2n ** 63n - 1n;
 
+/** The deep equality of {@link equal}, but for numbers. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (isNumeric(a) && isNumeric(b)) return stored(a) === stored(b);
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((member, i) => sameJson(member, b[i]));
-  if (Array.isArray(b)) return false;
-  const left = a as Readonly<Record<string, unknown>>;
-  const right = b as Readonly<Record<string, unknown>>;
-  for (const key of Object.keys(left)) if (!sameJson(left[key], right[key])) return false;
-  for (const key of Object.keys(right))
-    if (right[key] !== undefined && (!Object.hasOwn(left, key) || left[key] === undefined)) return false;
-  return true;
+  return equal(a, b, sameNumber);
+}
+
+function sameNumber(a: unknown, b: unknown): boolean {
+  return isNumeric(a) && isNumeric(b) && stored(a) === stored(b);
 }
 
 function isNumeric(value: unknown): value is number | bigint {

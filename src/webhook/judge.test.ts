@@ -4,13 +4,13 @@ import type { ConditionType } from '../api/condition-types.ts';
 import { derivedMac } from '../compile/row-mac.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { traitsOf } from '../world/resources.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
 import type { AskedFor } from './deletion-admission.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
+import { admissionRequest } from './testing/admission-request.ts';
 import { DeniedDeletions } from './denied-deletions.ts';
 
 function observed({ bench }: PodScene, complete = true): Observed {
@@ -28,27 +28,9 @@ interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'precond
 
 /** The judgement of a write of this object. */
 function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
-  const { group, version, plural, kind } = traitsOf(resource);
   const { before, complete, askedFor, ...rest } = more;
-  const reviewed = object as ReviewedObject;
-  const request: AdmissionRequest = {
-    uid: 'u',
-    operation,
-    group,
-    version,
-    resource: plural,
-    kind,
-    subresource: '',
-    namespace: reviewed.metadata.namespace ?? '',
-    name: reviewed.metadata.name ?? '',
-    object: operation === 'DELETE' ? undefined : reviewed,
-    oldObject: operation === 'DELETE' ? reviewed : (before as ReviewedObject | undefined),
-    dryRun: false,
-    fieldManager: '',
-    preconditionUid: '',
-    user: 'somebody',
-    ...rest,
-  };
+  const plain = admissionRequest(operation, resource, object);
+  const request = { ...plain, ...(operation !== 'DELETE' && { oldObject: before as ReviewedObject | undefined }), ...rest };
   return judge(request, observed(scene, complete), () => undefined, askedFor, OWN);
 }
 

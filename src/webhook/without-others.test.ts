@@ -1,36 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
-import type { ResourceName } from '../world/resources.ts';
-import { traitsOf } from '../world/resources.ts';
 import { World } from '../world/world.ts';
-import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
+import type { AdmissionRequest } from './admission-review.ts';
 import { answerText } from './admission-review.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
+import { admissionRequest } from './testing/admission-request.ts';
 import { withoutOthers } from './without-others.ts';
-
-function request(operation: Operation, resource: ResourceName, object: object): AdmissionRequest {
-  const { group, version, plural, kind } = traitsOf(resource);
-  const reviewed = object as ReviewedObject;
-  return {
-    uid: 'u',
-    operation,
-    group,
-    version,
-    resource: plural,
-    kind,
-    subresource: '',
-    namespace: reviewed.metadata.namespace ?? '',
-    name: reviewed.metadata.name ?? '',
-    object: operation === 'DELETE' ? undefined : reviewed,
-    oldObject: operation === 'DELETE' ? reviewed : undefined,
-    dryRun: false,
-    fieldManager: '',
-    preconditionUid: '',
-    user: 'anybody',
-  };
-}
 
 /** The answer to the API server, and the answer to a client without a proven identity. */
 function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
@@ -59,28 +36,28 @@ const pod = (annotations: object): object => ({ metadata: { name: 'mine', namesp
 test('a client that proves nothing is refused as the API server is, and hears no name and no address of others', () => {
   const { scene, held } = tenant();
   const asked: Readonly<Record<string, AdmissionRequest>> = {
-    'a Vpc in use': request('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
-    'a Subnet in use': request('DELETE', 'subnets', { metadata: { name: 'web' } }),
-    'a network that overlaps': request('CREATE', 'subnets', {
+    'a Vpc in use': admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
+    'a Subnet in use': admissionRequest('DELETE', 'subnets', { metadata: { name: 'web' } }),
+    'a network that overlaps': admissionRequest('CREATE', 'subnets', {
       metadata: { name: 'wide' },
       spec: { vpc: 'shop', cidrBlock: '10.0.0.0/8' },
     }),
-    'an address that is held': request(
+    'an address that is held': admissionRequest(
       'CREATE',
       'pods',
       pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': held }),
     ),
-    'an address of an IP object': request('CREATE', 'ips', {
+    'an address of an IP object': admissionRequest('CREATE', 'ips', {
       metadata: { name: 'mine.mine' },
       spec: { subnet: 'web', podName: 'mine', namespace: 'mine', ipAddress: held },
     }),
-    'an address outside': request(
+    'an address outside': admissionRequest(
       'CREATE',
       'pods',
       pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': '10.9.9.9' }),
     ),
-    'a Vip': request('CREATE', 'vips', { metadata: { name: 'mine' }, spec: { subnet: 'web', v4ip: held } }),
-    'a pool': request('CREATE', 'ippools', { metadata: { name: 'mine' }, spec: { subnet: 'web', ips: ['10.9.9.9'] } }),
+    'a Vip': admissionRequest('CREATE', 'vips', { metadata: { name: 'mine' }, spec: { subnet: 'web', v4ip: held } }),
+    'a pool': admissionRequest('CREATE', 'ippools', { metadata: { name: 'mine' }, spec: { subnet: 'web', ips: ['10.9.9.9'] } }),
   };
   let told = 0;
   for (const [what, one] of Object.entries(asked)) {
@@ -103,9 +80,9 @@ test('a client that proves nothing is refused as the API server is, and hears no
 test('what is wrong with a request by itself is said to everybody, in the same words', () => {
   const { scene } = tenant();
   for (const one of [
-    request('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/33' } }),
-    request('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/24', gateway: '10.3.0.1' } }),
-    request('CREATE', 'pods', pod({ 'ovn.kubernetes.io/ip_address': 'ten' })),
+    admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/33' } }),
+    admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/24', gateway: '10.3.0.1' } }),
+    admissionRequest('CREATE', 'pods', pod({ 'ovn.kubernetes.io/ip_address': 'ten' })),
   ]) {
     const { known, unknown } = opinions(scene, one);
     assert.ok(known.objections.length > 0);
@@ -115,9 +92,9 @@ test('what is wrong with a request by itself is said to everybody, in the same w
 
 test('a refused deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
   const { scene } = tenant();
-  const [blocked] = opinions(scene, request('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
+  const [blocked] = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
   assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);
-  const asked = { ...request('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
+  const asked = { ...admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
   const shown = withoutOthers(
     asked,
     { objections: [{ code: 'DeletionBlocked', field: '', message: 'm', kind: 'forbidden' }], warnings: ['Vpc secret is not there'] },

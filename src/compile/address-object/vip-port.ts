@@ -32,44 +32,42 @@ export function vipPorts(world: World, object: AddressObject, vip: VipView, addr
 
 function ownPort(object: AddressObject, vip: VipView, provider: string, addresses: AddressTexts): RowOutput {
   const name = portName(vip.name, vip.namespace, provider);
-  return {
-    kind: 'row',
-    id: portId(name),
-    owner: ownerOf(object),
-    rule: RULE,
-    parent: { id: switchId(vip.subnet), column: 'ports' },
-    columns: {
-      name,
-      type: '',
-      addresses: [stationText({ subnet: vip.subnet, ...addresses })],
-      options: vip.type === 'switch_lb_vip' ? { arp_proxy: 'true' } : {},
-      dhcpv4_options: null,
-      dhcpv6_options: null,
-    },
-    externalIds: { ls: vip.subnet, pod: `${vip.namespace}/${vip.name}` },
+  const columns = {
+    type: '',
+    addresses: [stationText({ subnet: vip.subnet, ...addresses })],
+    options: vip.type === 'switch_lb_vip' ? { arp_proxy: 'true' } : {},
   };
+  return portRow(object, vip, name, columns, { pod: `${vip.namespace}/${vip.name}` });
 }
 
 /** One port for each address: `virtual-ip` of a Logical_Switch_Port has one address, and a port with two never binds. */
 function virtualPorts(world: World, object: AddressObject, vip: VipView, { v4, v6 }: AddressTexts): readonly RowOutput[] {
   const parents = vip.type === '' ? world.ask(vipParents, vip.name) : [];
-  const virtual = (name: string, address: string): RowOutput => ({
+  const virtual = (name: string, address: string): RowOutput => {
+    const options = { 'virtual-ip': address, ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) };
+    return portRow(object, vip, name, { type: 'virtual', options });
+  };
+  if (v4 === '' || v6 === '') return [virtual(vip.name, v4 === '' ? v6 : v4)];
+  return [virtual(vip.name, v4), virtual(vipPortV6(vip.name), v6)];
+}
+
+/** A port in the switch of the Vip's Subnet, without DHCP. */
+function portRow(
+  object: AddressObject,
+  { subnet }: VipView,
+  name: string,
+  columns: RowOutput['columns'],
+  externalIds: Readonly<Record<string, string>> = {},
+): RowOutput {
+  return {
     kind: 'row',
     id: portId(name),
     owner: ownerOf(object),
     rule: RULE,
-    parent: { id: switchId(vip.subnet), column: 'ports' },
-    columns: {
-      name,
-      type: 'virtual',
-      options: { 'virtual-ip': address, ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) },
-      dhcpv4_options: null,
-      dhcpv6_options: null,
-    },
-    externalIds: { ls: vip.subnet },
-  });
-  if (v4 === '' || v6 === '') return [virtual(vip.name, v4 === '' ? v6 : v4)];
-  return [virtual(vip.name, v4), virtual(vipPortV6(vip.name), v6)];
+    parent: { id: switchId(subnet), column: 'ports' },
+    columns: { name, ...columns, dhcpv4_options: null, dhcpv6_options: null },
+    externalIds: { ls: subnet, ...externalIds },
+  };
 }
 
 /** The existing ports, by name, of pods in its Subnet that declare the Vip and that it selects. */

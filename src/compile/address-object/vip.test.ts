@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FINALIZER } from '../../api/well-known.ts';
+import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const MINE = { 'ovn.kubernetes.io/vip': 'v1' };
@@ -333,11 +334,6 @@ test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, 
     ['10.51.0.3 | 10.51.0.2 | 10.51.0.4 | 3 10.51.0.2-10.51.0.4 | {"virtual-ip":"10.51.0.3","virtual-parents":"pair.shop"} | "10.51.0.3"'],
   );
 });
-
-function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
-  if (items.length < 2) return [items];
-  return items.flatMap((first, i) => permutations(items.filter((_, j) => j !== i)).map((rest) => [first, ...rest]));
-}
 
 test('a Vip that a policy does not let be completed says so in its status, holds nothing, and has its address when that is lifted', () => {
   const made = scene();

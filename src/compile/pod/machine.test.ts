@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkInvariants } from '../../invariants/check-invariants.ts';
+import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
@@ -223,11 +224,6 @@ test('source and target that go in either order, machine first or last, leave no
     assert.deepEqual([facts(made), using(made)], [[undefined, undefined, undefined], 0n], order.join(', '));
   }
 });
-
-function permutations<T>(items: readonly T[]): T[][] {
-  if (items.length === 0) return [[]];
-  return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
-}
 
 test('attached networks of a machine are kept while it is stopped, and go when it is attached to them no more', () => {
   const made = new PodScene();

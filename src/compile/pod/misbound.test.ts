@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import type { PodInput } from '../../testing/pod-scene.ts';
 
@@ -164,16 +165,8 @@ test("the cluster's policy is in effect if the namespace has none, and an invali
 });
 
 test('one manifest in every order ends the same: with a namespace that awaits its Subnet, and with eviction', () => {
-  const orders = [
-    [0, 1, 2],
-    [0, 2, 1],
-    [1, 0, 2],
-    [1, 2, 0],
-    [2, 0, 1],
-    [2, 1, 0],
-  ];
   for (const annotations of [{ 'kiln.io/await-subnet': 'true' }, { 'kiln.io/await-subnet': 'red' }, { 'kiln.io/misbound': 'evict' }])
-    for (const order of orders) {
+    for (const order of permutations([0, 1, 2])) {
       const scene = new PodScene();
       const steps = [
         () => scene.namespace('shop', { annotations }),

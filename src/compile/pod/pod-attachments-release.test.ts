@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
@@ -28,11 +29,6 @@ function left(made: PodScene): string[] {
     ...made.bench.rowIds('Logical_Switch').filter((name) => name === 'fast'),
     ...made.bench.rowIds('Logical_Router').filter((name) => name === 'blue'),
   ];
-}
-
-function permutations<T>(items: readonly T[]): T[][] {
-  if (items.length === 0) return [[]];
-  return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
 }
 
 const DELETIONS: Readonly<Record<string, (made: PodScene) => void>> = {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -67,15 +68,7 @@ test('without a request a pod is in the default Subnet', () => {
 });
 
 test('a namespace that a custom Vpc claims waits for a Subnet of that Vpc, whatever comes first', () => {
-  const permutations = [
-    [0, 1, 2],
-    [0, 2, 1],
-    [1, 0, 2],
-    [1, 2, 0],
-    [2, 0, 1],
-    [2, 1, 0],
-  ];
-  for (const order of permutations) {
+  for (const order of permutations([0, 1, 2])) {
     const scene = new PodScene();
     scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
     const steps = [

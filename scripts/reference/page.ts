@@ -26,8 +26,8 @@ export function referencePage(): string {
       ['type', 'on', 'when it is true'],
       Object.entries(CONDITION_TYPES).map(([type, { on, means }]) => [`\`${type}\``, on, means]),
     ),
-    '## Reasons of conditions, Events and refusals',
-    'A closed list: no other reason is ever written.',
+    '## Reasons of conditions, Events and denials',
+    'A closed list: Kiln writes no other reason.',
     table(
       ['reason', 'it means', 'what to do'],
       Object.entries(REASONS).map(([reason, { means, next }]) => [`\`${reason}\``, means, next]),
@@ -74,7 +74,7 @@ export function referencePage(): string {
       Object.entries(METRICS).map(([name, { kind, labels, help }]) => [`\`${name}\``, kind, labels.join(', '), help]),
     ),
     '## Northbound tables and columns that Kiln writes',
-    'How a column of an owned row is kept: `value` as a whole; `elements` an exact set, member by member; `refs` only references to own rows; `map` exactly, but for keys with a colon; named keys only those.',
+    'How Kiln maintains a column of its rows: `value` as a whole; `elements` an exact set, member by member; `refs` only references to own rows; `map` exactly, but for keys with a colon; named keys only those.',
     table(
       ['table', 'columns'],
       TABLES.map(({ table: name, columns }) => [
@@ -85,7 +85,7 @@ export function referencePage(): string {
       ]),
     ),
     '## Kinds that are not implemented yet',
-    "Each object of these kinds has condition `Ready` `False` with reason `NotCarriedOut`, and an Event when it gets it: in its status, or as JSON in annotation `kiln.io/conditions` where the schema of its kind has no conditions of the object (`kubectl get security-group NAME -o jsonpath='{.metadata.annotations.kiln\\.io/conditions}'`). A Service gets the Event alone. Where the definition of a kind has CEL rules, `Validated` says whether the object keeps them.",
+    "Each object of these kinds has condition `Ready` `False` with reason `NotCarriedOut`, and an Event when Kiln sets it: in its status, or as JSON in annotation `kiln.io/conditions` where the schema of its kind has no conditions of the object (`kubectl get security-group NAME -o jsonpath='{.metadata.annotations.kiln\\.io/conditions}'`). A Service gets the Event alone. Where the definition of a kind has CEL rules, `Validated` reports whether the object complies with them.",
     table(
       ['kind', 'resource'],
       UNIMPLEMENTED_KINDS.map(({ resource }) => [

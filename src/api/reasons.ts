@@ -8,79 +8,82 @@ export interface ReasonText {
   readonly next: string;
 }
 
-const mend = (field: string): string => `mend ${field}; the message names the value and the rule`;
+const correct = (field: string): string => `correct ${field}; the message names the value and the rule`;
 const breach = (where: string): ReasonText => ({
   means: `a rule is broken by ${where}`,
-  next: 'mend it; the message names the value and the rule',
+  next: 'correct it; the message names the value and the rule',
 });
 
 export const REASONS = {
   // Good states.
-  Accepted: { means: 'the spec is sound and nothing conflicts with it', next: '' },
+  Accepted: { means: 'the spec is valid and nothing conflicts with it', next: '' },
   Bound: { means: 'all interfaces of the pod have their addresses', next: '' },
   PodNetworkAllocated: { means: "the pod's annotations have its addresses", next: '' },
   RouterReady: { means: 'the logical router of the Vpc is in place', next: '' },
-  ValidateLogicalSwitchSuccess: { means: 'the Subnet was judged and is sound', next: '' },
-  SetNonOvnSubnetSuccess: { means: 'the Subnet gives addresses to networks of others; it has no switch', next: '' },
+  ValidateLogicalSwitchSuccess: { means: 'the spec of the Subnet is valid', next: '' },
+  SetNonOvnSubnetSuccess: { means: 'the Subnet allocates addresses for networks of other plugins; it has no switch', next: '' },
   SetPrivateLogicalSwitchSuccess: { means: 'the private Subnet is in place with its ACLs', next: '' },
-  ResetLogicalSwitchAclSuccess: { means: 'the Subnet is in place, open to others', next: '' },
+  ResetLogicalSwitchAclSuccess: { means: 'the Subnet is in place; other Subnets reach it', next: '' },
   ReconcileCentralizedGatewaySuccess: { means: 'the Subnet is in place, with its centralized gateway', next: '' },
-  UpdateIPAMSucceeded: { means: 'the pool gives out addresses', next: '' },
+  UpdateIPAMSucceeded: { means: 'the pool is in use for allocations', next: '' },
   Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
-  DeletionUnblocked: { means: 'nothing holds the object any more; it goes', next: '' },
-  MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner makes one in the right Subnet', next: '' },
+  DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
+  MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },
   LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
-  LeaseEnded: { means: 'nothing used the address during its lease, so it was given back', next: 'reserve it again' },
+  LeaseEnded: {
+    means: 'nothing used the address during its lease, so Kiln deleted the object and the address is free',
+    next: 'reserve it again',
+  },
 
   // Pending states.
-  RouterPending: { means: 'the logical router is not there yet', next: 'wait; while it lasts, see the log' },
+  RouterPending: { means: 'the logical router does not exist yet', next: 'wait; if it lasts, see the log' },
   RouterPortPending: {
-    means: "the Vpc's router has no port to the Subnet yet, or somebody took it away while its spec is refused",
-    next: 'see the Vpc, or mend the spec',
+    means: "the Vpc's router has no port to the Subnet yet, or another program removed the port while the Subnet was frozen",
+    next: 'see the Vpc, or correct the spec',
   },
-  SwitchPending: { means: 'the logical switch is not there yet', next: 'wait; while it lasts, see the log' },
+  SwitchPending: { means: 'the logical switch does not exist yet', next: 'wait; if it lasts, see the log' },
   SubnetPending: { means: 'the Subnet has no switch in OVN yet', next: 'see the Subnet' },
-  SubnetTerminating: { means: 'the Subnet is being deleted and takes nobody new', next: 'choose another Subnet' },
-  EipTerminating: { means: 'the EIP is being deleted and takes no new rule', next: 'name another EIP' },
-  VpcTerminating: { means: 'the Vpc is being deleted and takes nothing new', next: 'choose another Vpc' },
-  WaitingForSubnet: { means: 'the Subnet is not there or not ready', next: 'kubectl describe subnet' },
+  SubnetTerminating: { means: 'the Subnet is being deleted and accepts no new dependents', next: 'choose another Subnet' },
+  EipTerminating: { means: 'the EIP is being deleted and accepts no new rule', next: 'name another EIP' },
+  VpcTerminating: { means: 'the Vpc is being deleted and accepts no new Subnet', next: 'choose another Vpc' },
+  WaitingForSubnet: { means: 'the Subnet does not exist or is not ready', next: 'kubectl describe subnet' },
   WaitingForNetwork: {
     means: 'a NetworkAttachmentDefinition that the pod is attached to does not exist',
-    next: 'make it, or mend annotation k8s.v1.cni.cncf.io/networks',
+    next: 'create it, or correct annotation k8s.v1.cni.cncf.io/networks',
   },
   ReservedElsewhere: {
-    means: 'an IP object has the name of the port and is kept for somebody else, or in another Subnet',
+    means: 'an IP object has the name of the port, and belongs to another object or reserves an address of another Subnet',
     next: 'delete that IP object, or name its Subnet in the pod',
   },
   WaitingForIPPool: {
-    means: 'the IPPool that the pod, or its namespace, names is not there, not bound to that, or going away',
+    means: 'the IPPool that the pod, or its namespace, names does not exist, is not bound to the namespace, or is being deleted',
     next: 'kubectl describe ippool',
   },
   NameTaken: {
-    means: "the port of the pod would have the name of a node's port or a router's, which go first",
-    next: 'make the pod with another name',
+    means: 'the port of the pod would have the name of a port of a node or router, which take precedence',
+    next: 'create the pod with another name',
   },
   NodesOnly: {
-    means: 'the join Subnet has addresses for nodes alone, whoever else asks for one by whichever annotation or object',
+    means: 'the join Subnet has addresses for nodes alone; the object requests one of them',
     next: 'name another Subnet',
   },
   IPRefused: {
     means:
-      'the API server refuses to make or to complete the IP object: a policy, a webhook that does not answer, rights; no address is kept meanwhile',
-    next: 'mend what the message names; it is tried again by itself within half a minute',
+      'the API server rejects the creation or a change of the IP object: a policy, a webhook that does not answer, missing rights; no address is reserved meanwhile',
+    next: 'correct what the message names; Kiln tries again within half a minute',
   },
   WriteRefused: {
-    means: 'the API server refuses what Kiln writes into the object: a policy, a webhook that does not answer, rights',
-    next: 'mend what the message names; it is tried again by itself within half a minute',
+    means: 'the API server rejects what Kiln writes into the object: a policy, a webhook that does not answer, missing rights',
+    next: 'correct what the message names; Kiln tries again within half a minute',
   },
-  WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },
+  WaitingForVip: { means: 'the Vip that the pod names does not exist or has no address', next: 'kubectl describe vip' },
   DeletionBlocked: {
-    means: 'it is being deleted and something still uses it',
+    means: 'the object is being deleted and other objects still use it',
     next: 'delete what the message names, or wait; kiln explain shows the tree',
   },
   NeededByCluster: {
-    means: 'it is being deleted, and the cluster needs it: it keeps serving and accepts new dependents while there are nodes',
-    next: 'nothing: it goes when all in it and the last node have gone, and is made again',
+    means: 'the object is being deleted, and the cluster needs it: it stays in effect and accepts new dependents while there are nodes',
+    next: 'nothing: it is deleted after its last dependent and the last node, and Kiln creates it again',
   },
 
   // Effects of other objects or programs.
@@ -88,19 +91,28 @@ export const REASONS = {
     means: 'another program changed, deleted or added a row of this object; Kiln repairs it',
     next: 'when it repeats, find that program',
   },
-  Conflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
-  RowConflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
-  AddressConflict: { means: 'the address or MAC is held by another', next: 'delete the object or pod that should not have it' },
-  HeldTwice: { means: 'two hold one address', next: 'delete the object or pod that should not have it; the other is served at once' },
+  Conflict: {
+    means: 'a row that the object needs belongs to another object or program',
+    next: 'rename one of the two, or remove the other row',
+  },
+  RowConflict: {
+    means: 'a row that the object needs belongs to another object or program',
+    next: 'rename one of the two, or remove the other row',
+  },
+  AddressConflict: { means: 'another object holds the address or MAC', next: 'delete the object or pod that should not have it' },
+  HeldTwice: {
+    means: 'two objects hold one address',
+    next: 'delete the object or pod that should not have it; the other one gets it at once',
+  },
   NamespaceNotAdmitted: {
     means:
-      "the IPPool, or an address of one, that a pod or an object for it asks for is another namespace's; with `--tenancy=namespaced` also the Subnet, its Vpc or the attached network",
-    next: 'name one of the namespace, or have an administrator admit it: spec.namespaces of the IPPool or the Subnet, or annotation kiln.io/admit-namespaces of the Subnet',
+      'the IPPool, or an address of one, that a pod or an object for it requests is for another namespace; with `--tenancy=namespaced` also the Subnet, its Vpc or the attached network',
+    next: 'name one for the namespace, or have an administrator admit it: spec.namespaces of the IPPool or the Subnet, or annotation kiln.io/admit-namespaces of the Subnet',
   },
   PortNotAllowed: {
     means:
-      "an annotation of a pod asks for what a port may not have: security off, frames for any address, another's address, a router or DHCP server of its own (`--tenancy=namespaced`)",
-    next: 'take the annotation back; for what the Subnet may allow the message names the annotation of the Subnet',
+      'an annotation of a pod requests what its port may not have: no port security, frames for any address, an address of another object, a router or DHCP server of its own (`--tenancy=namespaced`)',
+    next: 'remove the annotation; if the Subnet can allow it, the message names the annotation of the Subnet',
   },
   Misbound: {
     means: 'the pod runs on another Subnet than its namespace has now, or outside of the IPPools that are bound to it',
@@ -108,24 +120,24 @@ export const REASONS = {
   },
   AddressKept: {
     means: 'an annotation of a bound pod requests another address; a running pod keeps its address',
-    next: 'delete the pod, so that the one after it is given the other, or take the annotation back',
+    next: 'delete the pod, so that the next one gets the other address, or remove the annotation',
   },
 
   // Failures: something is not available.
-  NoSubnet: { means: 'the Subnet to take an address from does not exist, or its spec is invalid', next: 'kubectl get subnets' },
-  NoAvailableAddress: { means: 'every address that may be given is in use', next: 'free some, or widen the Subnet' },
-  AddressOutOfRange: { means: 'the address asked for is not in the Subnet, or never given out', next: 'ask for another' },
-  InvalidIPFamily: { means: 'the Subnet has no address of the family asked for', next: 'ask for one it has' },
+  NoSubnet: { means: 'the Subnet of the requested address does not exist, or its spec is invalid', next: 'kubectl get subnets' },
+  NoAvailableAddress: { means: 'every address that may be allocated is in use', next: 'free some, or widen the Subnet' },
+  AddressOutOfRange: { means: 'the requested address is not in the Subnet, or is never allocated', next: 'request another one' },
+  InvalidIPFamily: { means: 'the Subnet has no network of the requested family', next: 'request a family that it has' },
   NoActiveGatewayFound: {
     means: 'none of the gateway nodes of a centralized Subnet is ready with an address of its family in the join Subnet',
     next: 'kubectl get nodes',
   },
-  UpdateIPAMFailed: { means: 'the pool cannot be used as it is', next: 'mend the IPPool' },
-  NotFound: { means: 'what it refers to does not exist', next: 'make it, or mend the reference' },
+  UpdateIPAMFailed: { means: 'spec.ips of the pool is invalid', next: 'correct the IPPool' },
+  NotFound: { means: 'an object that it names does not exist', next: 'create it, or correct the reference' },
   Peered: { means: 'each Vpc that the Vpc peers with names it back, and the two ends fit', next: '' },
   PeerMissing: {
     means: 'a Vpc that is named as a peer does not exist, or does not name this one',
-    next: 'make the other Vpc, or add the peering there',
+    next: 'create the other Vpc, or add the peering there',
   },
   PeeringMismatch: {
     means: 'the two ends of a peering are in different networks or have one address; no packet passes',
@@ -133,114 +145,118 @@ export const REASONS = {
   },
   PeerLacksNetwork: {
     means: 'a route leads over a peering to a network that the remote Vpc neither has nor routes',
-    next: 'make the Subnet there, or correct the route',
+    next: 'create the Subnet there, or correct the route',
   },
   AddressSetMissing: {
-    means: 'a match names an address set of OVN that does not exist; no packet meets it',
-    next: 'make it, or mend the match',
+    means: 'a match names an address set of OVN that does not exist; no packet matches it',
+    next: 'create it, or correct the match',
   },
   PortGroupMissing: {
-    means: 'a match names a port group of OVN that does not exist; no packet meets it',
-    next: 'make it, or mend the match',
+    means: 'a match names a port group of OVN that does not exist; no packet matches it',
+    next: 'create it, or correct the match',
   },
   NextHopUnreachable: {
     means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
-    next: 'make the Subnet or the peering that has it, or mend the route',
+    next: 'create the Subnet or the peering that has it, or correct the route',
   },
   PeeringOverlaps: {
     means:
-      'the network of a link to another Vpc is that of a Subnet or of another link in the same Vpc too; the router sends traffic for it through one of them',
+      'the network of a link to another Vpc is also that of a Subnet or of another link in the same Vpc; the router sends traffic for it through one of them',
     next: 'give the link a network of its own',
   },
   RouteShared: {
     means:
       'another program has a route of the same prefix in the same router; OVN takes both as one route and sends a part of the traffic by each',
-    next: 'remove the one that should not be: ovn-nbctl lr-route-list, lr-route-del',
+    next: 'remove the wrong one: ovn-nbctl lr-route-list, lr-route-del',
   },
   AddressesOfOthers: {
-    means: "ports of other programs in the Subnet's switch have addresses of it; they are given to nobody while that is so",
-    next: 'remove the ports that should not be: ovn-nbctl lsp-del; or put the addresses of those that stay into spec.excludeIps',
+    means: "ports of other programs in the Subnet's switch have addresses of the Subnet; Kiln does not allocate these meanwhile",
+    next: 'remove the wrong ports: ovn-nbctl lsp-del; or add the addresses of those that stay to spec.excludeIps',
   },
   ExcludeOutside: {
-    means: 'an item of spec.excludeIps lies in no network of the Subnet; it keeps nothing back',
-    next: 'mend it, or take it out',
+    means: 'an item of spec.excludeIps lies in no network of the Subnet; it excludes nothing',
+    next: 'correct it, or remove it',
   },
-  ProviderImpossible: { means: 'spec.provider of the Subnet is a text that no network can have', next: 'mend it' },
-  SelectorImpossible: { means: 'a selector asks for a label that no object can have; it matches nothing', next: 'mend it' },
+  ProviderImpossible: { means: 'spec.provider of the Subnet cannot be the name of a network', next: 'correct it' },
+  SelectorImpossible: { means: 'a selector requires a label that no object can have; it matches nothing', next: 'correct it' },
   PoolNeverGiven: {
-    means: 'no address of the IPPool is ever given: they are gateways, excluded, or the first or last of their network',
-    next: 'put others into spec.ips',
+    means: 'no address of the IPPool is ever allocated: they are gateways, excluded, or the first or last of their network',
+    next: 'add other addresses to spec.ips',
   },
-  NodeAddressInvalid: { means: 'an InternalIP of the node is no address', next: 'mend what its kubelet states: kubectl describe node' },
+  NodeAddressInvalid: {
+    means: 'an InternalIP of the node is no address',
+    next: 'correct the address of its kubelet: kubectl describe node',
+  },
   NodeAddressTaken: {
     means: 'two nodes have one InternalIP; traffic of pods to it goes to the older node',
-    next: 'mend what one of the kubelets states: kubectl get nodes -o wide',
+    next: 'correct the address of one of the kubelets: kubectl get nodes -o wide',
   },
   NodeNameTaken: {
     means:
-      'the names of two nodes differ in `-` and `.` alone; in OVN they have the same port groups, and traffic of both leaves through one',
+      'the names of two nodes differ only in `-` and `.`; in OVN they have the same port groups, and traffic of both leaves through one of them',
     next: 'add one of them under another name',
   },
   NamespaceOfAnotherVpc: {
-    means: 'a Subnet or Vpc lists a namespace whose pods are in the network of another Vpc, which comes first',
-    next: 'take the namespace out of one of the two lists',
+    means: 'a Subnet or Vpc lists a namespace whose pods are in the network of another Vpc, which takes precedence',
+    next: 'remove the namespace from one of the two lists',
   },
   NamespaceMissing: {
     means: 'spec.namespaces names a namespace that does not exist; it is bound as soon as it does',
-    next: 'make it, or mend the list',
+    next: 'create it, or correct the list',
   },
-  NeedsAnotherField: { means: 'a field of the spec does nothing without another one', next: 'set that one too, or take the field out' },
+  NeedsAnotherField: { means: 'a field of the spec has no effect without another one', next: 'set that one too, or remove the field' },
   SubnetNeverGiven: {
-    means: 'spec.excludeIps leaves no address of the Subnet that is given without being asked for by name',
-    next: 'take some out, or widen spec.cidrBlock',
+    means: 'spec.excludeIps leaves no address of the Subnet for requests without an address',
+    next: 'remove some, or widen spec.cidrBlock',
   },
   JoinHasNoPods: {
     means: 'the join Subnet claims namespaces, and has no pods; new pods of those namespaces wait',
-    next: 'take them out of it',
+    next: 'remove them from its spec.namespaces',
   },
   JoinLacksFamily: {
-    means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves by a node, or comes from one',
+    means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves through a node, or comes from one',
     next: 'give the join Subnet a network of that family, or the Subnet another',
   },
   OverlapsServices: {
-    means: 'a Subnet of the default Vpc overlaps the network of Services; of an address in both the pod or the Service is not reached',
-    next: 'move the pods to a Subnet apart from it',
+    means:
+      'a Subnet of the default Vpc overlaps the network of Services; of an address in both, either the pod or the Service is not reachable',
+    next: 'move the pods to a Subnet that does not overlap it',
   },
   NetworkMissing: {
-    means: 'spec.provider of the Subnet names a NetworkAttachmentDefinition that does not exist, or that asks for another provider',
-    next: 'make it, or mend spec.provider',
+    means: 'spec.provider of the Subnet names a NetworkAttachmentDefinition that does not exist, or that names another provider',
+    next: 'create it, or correct spec.provider',
   },
-  NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
-  VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
+  NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'correct it' },
+  VpcMissing: { means: 'the Vpc does not exist', next: 'create it again, or delete the Subnet' },
 
   // Features that are not implemented.
-  NotCarriedOut: { means: 'Kiln does not carry out this kind or feature yet', next: 'do not rely on it' },
-  UnsupportedField: { means: 'Kiln does not carry out this field yet', next: 'do not rely on it' },
+  NotCarriedOut: { means: 'Kiln does not implement this kind or feature yet', next: 'do not rely on it' },
+  UnsupportedField: { means: 'Kiln does not implement this field yet', next: 'do not rely on it' },
 
   // Broken rules.
-  Invalid: { means: 'the spec breaks a rule', next: mend('the field that the message names') },
-  Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
-  ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
+  Invalid: { means: 'the spec breaks a rule', next: correct('the field that the message names') },
+  Immutable: { means: 'the field cannot change once it is set', next: 'restore it, or create a new object' },
+  ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: correct('the field that the message names') },
   FieldCorrected: {
     means:
-      'spec.protocol or spec.default of a Subnet, an annotation of a Namespace that says its Subnets or IPPools, or of a Pod that says its address, was wrong; Kiln corrects it',
-    next: 'nothing, or make the Subnet that you meant, or name the namespace in it, or delete the pod and make it with the address you meant',
+      'Kiln corrected spec.protocol or spec.default of a Subnet, an annotation of a Namespace with its Subnets or IPPools, or an annotation of a Pod with its address',
+    next: 'nothing, or create the Subnet that you meant, or name the namespace in it, or delete the pod and create it with the address you meant',
   },
   HostBitsCleared: {
-    means: 'where a network belongs, an address inside of one is written; the network is taken',
+    means: 'a field for a network has an address inside of one; Kiln uses the network',
     next: 'check that it is the network you meant',
   },
-  InvalidAnnotation: { means: 'an annotation cannot be read or does not fit', next: 'mend the annotation that the message names' },
-  InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition, or a field of it, cannot be read', next: 'mend it' },
-  LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address is kept', next: 'write 24h, 90m or 7d' },
-  NameInvalid: { means: 'the name of the IP object is not one that a reservation may have', next: 'make it under another name' },
-  CidrInUse: { means: 'the CIDR was changed and addresses outside of the new one are in use', next: 'free those, or put it back' },
+  InvalidAnnotation: { means: 'an annotation is invalid', next: 'correct the annotation that the message names' },
+  InvalidNetwork: { means: 'spec.config of a NetworkAttachmentDefinition, or a field of it, is invalid', next: 'correct it' },
+  LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address stays reserved', next: 'write 24h, 90m or 7d' },
+  NameInvalid: { means: 'a reservation may not have the name of the IP object', next: 'create it with another name' },
+  CidrInUse: { means: 'the CIDR was changed and addresses outside of the new one are in use', next: 'free those, or restore it' },
 
   // One for each validation rule, here and in the admission webhook.
   IPAddressInvalid: breach('the addresses of the IP object'),
   IPFieldImmutable: {
     means: 'an edit changes a field of the IP object that cannot change once it is set',
-    next: 'put it back, or make a new object',
+    next: 'restore it, or create a new object',
   },
   IPMacInvalid: breach('spec.macAddress of the IP object'),
   IPNameMismatch: breach('the name of the IP object, against the pod in its spec'),
@@ -249,7 +265,7 @@ export const REASONS = {
   IPPoolOverlap: breach('spec.ips of the IPPool: another pool has some of them'),
   IPPoolSubnetImmutable: {
     means: 'an edit changes spec.subnet of an IPPool that cannot change once it is set',
-    next: 'put it back, or make a new object',
+    next: 'restore it, or create a new object',
   },
   IPPoolSubnetMissing: breach('spec.subnet of the IPPool'),
   IPSubnetMissing: breach('spec.subnet of the IP object'),
@@ -272,7 +288,7 @@ export const REASONS = {
   PodSwitchInvalid: breach('annotation logical_switch'),
   SubnetAclInvalid: breach('spec.acls'),
   SubnetAllowSubnetsInvalid: breach('spec.allowSubnets'),
-  SubnetCidrComesOrGoes: breach('spec.cidrBlock: it can be neither added nor taken away'),
+  SubnetCidrComesOrGoes: breach('spec.cidrBlock: it can be neither added nor removed'),
   SubnetCidrInvalid: breach('spec.cidrBlock'),
   SubnetCidrOverlap: breach('spec.cidrBlock: another Subnet of the Vpc has some of it'),
   SubnetExcludeIpsInvalid: breach('spec.excludeIps'),
@@ -294,14 +310,14 @@ export const REASONS = {
   SubnetProtocolInvalid: breach('spec.protocol'),
   SubnetProviderChanged: {
     means: 'an edit changes spec.provider of a Subnet whose network runs',
-    next: 'put it back, or make a new object',
+    next: 'restore it, or create a new object',
   },
   SubnetRoutingTableTaken: breach('spec.policyRoutingTableID: another Subnet has it'),
   SubnetSelectorInvalid: breach('spec.namespaceSelectors'),
   SubnetU2oIpInvalid: breach('spec.u2oInterconnectionIP'),
   SubnetU2oWithLogicalGateway: breach('spec.u2oInterconnection beside logicalGateway'),
   SubnetVipInvalid: breach('spec.vips'),
-  SubnetVpcChanged: { means: 'an edit changes spec.vpc of a Subnet, which cannot move', next: 'put it back, or make a new object' },
+  SubnetVpcChanged: { means: 'an edit changes spec.vpc of a Subnet, which cannot move', next: 'restore it, or create a new object' },
   VipAddressInvalid: breach('the addresses of the Vip'),
   VipMacInvalid: breach('spec.macAddress of the Vip'),
   VipSelectorInvalid: breach('spec.selector of the Vip'),

@@ -72,6 +72,6 @@ export function admissionPolicyYaml(): string {
   ];
   const head =
     "# What the controller's account may change, for Kubernetes 1.31 and newer: generated, see deploy/README.md.\n" +
-    `# Where the account has another name or namespace, or a built-in Vpc or Subnet another name, say so here as well.\n`;
+    `# If the account has another name or namespace, or a built-in Vpc or Subnet another name, change it here as well.\n`;
   return head + documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }

@@ -4,7 +4,6 @@ import type { KubeClient } from '../../src/kube/client.ts';
 import { isKubeError } from '../../src/kube/errors.ts';
 import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, type Resource } from '../../src/kube/resource.ts';
-import { equal } from '../../src/world/equal.ts';
 import { KeyQueue } from './key-queue.ts';
 import { type PlannedEndpoints, type PlannedSlice, planEndpoints } from './plan-endpoints.ts';
 import { type ChildPod, nameSuffix } from './workload.ts';
@@ -96,7 +95,7 @@ export class StandInEndpoints {
     const body = { metadata: { name, namespace, labels, annotations }, subsets };
     const present = await client.find<KubeObject & { readonly subsets?: unknown }>(ENDPOINTS, { namespace, name });
     if (present === undefined) await client.create(ENDPOINTS, body);
-    else if (!equal(present.subsets ?? [], subsets) || !equal((present as ChildPod).metadata.labels ?? {}, labels))
+    else if (!isSame(present.subsets ?? [], subsets) || !isSame((present as ChildPod).metadata.labels ?? {}, labels))
       await client.mergePatch(ENDPOINTS, { namespace, name }, body);
   }
 
@@ -108,7 +107,7 @@ export class StandInEndpoints {
     const present = new Set(await client.listAll<Slice>(SLICES, { namespace, labelSelector }));
     for (const { addressType, endpoints, ports } of slices) {
       const free = [...present].filter((slice) => slice.addressType === addressType);
-      const slice = free.find((one) => equal(one.ports ?? [], ports)) ?? free[0];
+      const slice = free.find((one) => isSame(one.ports ?? [], ports)) ?? free[0];
       if (slice === undefined) {
         const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true }];
         const about = { name: `${name}-${nameSuffix(Math.random)}`, generateName: `${name}-`, namespace, labels, ownerReferences };
@@ -116,9 +115,14 @@ export class StandInEndpoints {
         continue;
       }
       present.delete(slice);
-      if (!equal(slice.endpoints ?? [], endpoints) || !equal(slice.ports ?? [], ports))
+      if (!isSame(slice.endpoints ?? [], endpoints) || !isSame(slice.ports ?? [], ports))
         await client.mergePatch(SLICES, slice.metadata, { metadata: { labels }, endpoints, ports });
     }
     for (const slice of present) await client.delete(SLICES, slice.metadata);
   }
+}
+
+/** Equality of what `planEndpoints` made and the server stored: in the same order of fields, and without undefined ones. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -8,6 +8,7 @@ import { podPortFindings } from '../../api/pod/pod-network-validation.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { WrittenPodAnnotation } from '../../api/annotations.ts';
 import { ownerText } from '../../nb/ownership.ts';
+import { identityOf } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, ipText, sameAddresses } from '../ip/ip-object.ts';
@@ -226,7 +227,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(primaryPodOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  if (others.length === 0) return networkMissing(world, binding) ?? waitingForPrimary(world, binding);
+  if (others.length === 0) return networkMissing(world, binding) ?? groupMissing(world, binding) ?? waitingForPrimary(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
@@ -271,6 +272,20 @@ function networkMissing(world: World, binding: Binding): Obstacle | undefined {
   const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
   if (conflict === undefined || isPortObserved(world, binding)) return undefined;
   return { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
+}
+
+/** It has its port, and no way out: a port group that the port must be in is another program's row, or an older object's, or cannot be written. */
+function groupMissing(world: World, binding: Binding): Obstacle | undefined {
+  const { nic } = binding;
+  for (const group of portGroupsOf(binding)) {
+    const conflict = world.rows.hasMember(group, 'ports', nic.row) ? undefined : world.rowConflicts.get(group);
+    if (conflict !== undefined)
+      return {
+        reason: 'RowConflict',
+        message: `port ${nic.port} is not routed without port group ${identityOf(group)}: ${conflict.message}`,
+      };
+  }
+  return undefined;
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -246,6 +246,8 @@ test('relists pods only once, also if an event shows meanwhile that the watch ha
   await lease({ holderIdentity: 'another', leaseDurationSeconds: 3_600, renewTime: microTime(Date.now()) });
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);
+    // The row of the pod named it, and the first list lacked it.
+    await until('pods are listed anew', () => controller.world.pods.peek('default/another') !== undefined);
     await client.create(PODS, pod('newest'));
     behind.deliver();
     await until('the event has come', () => controller.world.pods.peek('default/newest') !== undefined);
@@ -254,7 +256,6 @@ test('relists pods only once, also if an event shows meanwhile that the watch ha
     await controller.untilQuiet();
     assert.deepEqual(controller.plan(), { rows: [], objects: [] });
   });
-  // The second list: the row of the pod named it, and the first list lacked it.
   assert.equal(behind.pages, 2);
   await behind.close();
   await stillHas('another', given);

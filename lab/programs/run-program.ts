@@ -21,6 +21,12 @@ export interface RunProgramOptions {
   readonly timeoutMs?: number;
 }
 
+/**
+ * Environment of a Go program that ends after a moment, such as kubectl: it spends a third of its processor time on a second thread and on
+ * collecting garbage.
+ */
+export const SHORT_GO_PROGRAM = { GOGC: 'off', GOMAXPROCS: '1' } as const;
+
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** Runs a program to its end and returns its standard output. Throws `ProgramError` when it fails or takes too long. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Daemon, DaemonError } from '../programs/daemon.ts';
 import { freePorts } from '../programs/free-port.ts';
 import { assetVariable, findKubernetesProgram, type KubernetesProgram } from '../programs/kubernetes.ts';
-import { runProgram } from '../programs/run-program.ts';
+import { runProgram, SHORT_GO_PROGRAM } from '../programs/run-program.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand } from './command-lines.ts';
 import { createCredentials, type Credentials, writeKubeconfig } from './credentials.ts';
@@ -145,7 +145,7 @@ export class RealCluster implements AsyncDisposable {
     const program = programPath('kubectl');
     const cache = join(this.directory, 'kubectl-cache');
     const command: CommandLine = [program, `--kubeconfig=${this.kubeconfig}`, `--cache-dir=${cache}`, ...args];
-    return await runProgram(command, input === undefined ? {} : { input });
+    return await runProgram(command, { env: { ...process.env, ...SHORT_GO_PROGRAM }, ...(input !== undefined && { input }) });
   }
 
   async #start(): Promise<void> {

@@ -24,7 +24,7 @@ import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
 import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import type { OvnRelease } from '../../lab/programs/ovn.ts';
-import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
+import { ProgramError, runProgram, SHORT_GO_PROGRAM } from '../../lab/programs/run-program.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { startApi } from './cluster-api.ts';
 import { controllerAccount } from './controller-account.ts';
@@ -200,7 +200,10 @@ export class ScenarioCluster implements AsyncDisposable {
     let more: readonly string[] = [];
     for (const end = performance.now() + PATIENCE_MS; ;) {
       try {
-        return await runProgram([program, ...server, ...args, ...more], input === undefined ? {} : { input });
+        return await runProgram([program, ...server, ...args, ...more], {
+          env: { ...process.env, ...SHORT_GO_PROGRAM },
+          ...(input !== undefined && { input }),
+        });
       } catch (error) {
         const unanswered = error instanceof ProgramError && NO_ANSWER.test(error.stderr);
         if (!unanswered || !(REPEATABLE.has(verb) || args.includes('--dry-run=server')) || performance.now() > end) throw error;

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SHORT_GO_PROGRAM } from '../../lab/programs/run-program.ts';
 import { PATIENCE_MS, pauseAfter } from '../../src/testing/patience.ts';
 
 /** How kubectl prints the age of what is some minutes old at most. */
@@ -19,7 +20,7 @@ export class Kubectl {
   readonly #environment: NodeJS.ProcessEnv;
 
   constructor(kubeconfigPath: string, cacheDir: string) {
-    this.#environment = { ...process.env, KUBECONFIG: kubeconfigPath, KUBECACHEDIR: cacheDir };
+    this.#environment = { ...process.env, ...SHORT_GO_PROGRAM, KUBECONFIG: kubeconfigPath, KUBECACHEDIR: cacheDir };
   }
 
   /** Runs to the end whatever its exit code; `input` is its standard input. */

@@ -24,6 +24,19 @@ function whenItGoes(settings: Settings, resource: ResourceName, key: string, { c
   return builtIn === undefined ? goes : `${goes}, and is created again at once; a pod that needs a new address in it waits until then`;
 }
 
+/** Names in a warning: the API server truncates longer ones. */
+const WARNED = 3;
+
+/** For a deletion that the webhook accepts: the object waits. The command stands before the names, which may be truncated. */
+export function waitingDeletionSentence(resource: ResourceName, key: string, { count, names }: Blockers): string {
+  const { kind } = traitsOf(resource);
+  const users = count === 1 ? 'the object that uses it is' : `the ${count} objects that use it are`;
+  const shown = names.slice(0, WARNED).join(', ');
+  const more = count > WARNED ? ` and ${count - WARNED} more` : '';
+  const look = commandText`kiln explain ${kind.toLowerCase()} ${key}`;
+  return `${kind} ${key} is in use and waits: it stays in effect, and takes nothing new, until ${users} gone (${look}): ${shown}${more}`;
+}
+
 /** For a deletion that the webhook denies. */
 export function deniedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { kind } = traitsOf(resource);

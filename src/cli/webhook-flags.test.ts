@@ -15,6 +15,7 @@ test('without flags there is none; with an address it makes its own certificate,
     ok: true,
     host: undefined,
     port: 10_671,
+    deletionInUse: 'wait',
     certificate: {
       kind: 'own',
       namespace: 'net',
@@ -32,10 +33,20 @@ test('files are taken in pairs, and only where it is served', () => {
     ok: true,
     host: '127.0.0.1',
     port: 1,
+    deletionInUse: 'wait',
     certificate: { kind: 'files', certificateFile: '/c', keyFile: '/k' },
   });
   assert.match(JSON.stringify(webhookSettings(parse(...files), 'net')), /--webhook-cert needs --webhook-bind-address/);
   assert.match(JSON.stringify(webhookSettings(parse('--webhook-key', '/k'), 'net')), /--webhook-cert and --webhook-key go together/);
+});
+
+test('a deletion of what is in use waits, or is denied where that is chosen', () => {
+  const chosen = (...flags: string[]): unknown => {
+    const settings = webhookSettings(parse('--webhook-bind-address', ':1', ...flags), 'net');
+    return settings.ok && settings.port !== undefined ? settings.deletionInUse : undefined;
+  };
+  assert.deepEqual([chosen(), chosen('--webhook-deletion-in-use=deny')], ['wait', 'deny']);
+  assert.throws(() => parse('--webhook-deletion-in-use=maybe'), /Allowed choices are wait, deny/);
 });
 
 test('nonsense is refused with the value and the rule', () => {

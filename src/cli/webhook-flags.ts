@@ -17,6 +17,8 @@ import type { AdmissionRequest } from '../webhook/admission-review.ts';
 import { resourceOf } from '../webhook/judge.ts';
 import type { Opinion } from '../webhook/opinion.ts';
 import type { UnknownClients } from '../webhook/client-identity.ts';
+import type { DeletionInUse } from '../webhook/deletion-admission.ts';
+import { DELETIONS_IN_USE } from '../webhook/deletion-admission.ts';
 import { CLIENT_NAME, UNKNOWN_CLIENTS } from '../webhook/client-identity.ts';
 import type { CertificateSource, ClientSettings } from '../webhook/webhook.ts';
 import { Webhook } from '../webhook/webhook.ts';
@@ -36,6 +38,7 @@ export interface WebhookFlags {
   readonly webhookClientCa?: string;
   readonly webhookClientNames: readonly string[];
   readonly webhookUnknownClients: UnknownClients;
+  readonly webhookDeletionInUse: DeletionInUse;
 }
 
 /** An API server might not see a certificate of a shorter lifetime before its rotation. */
@@ -110,6 +113,14 @@ export function addWebhookFlags(command: Command): Command {
         .choices([...UNKNOWN_CLIENTS])
         .default('answer' satisfies UnknownClients),
     )
+    .addOption(
+      new Option(
+        '--webhook-deletion-in-use <what>',
+        'deletion of an object that others still use: let it wait for them, with a warning, or deny it',
+      )
+        .choices([...DELETIONS_IN_USE])
+        .default('wait' satisfies DeletionInUse),
+    )
     .option('--no-webhook', 'start the laboratory without the admission webhook');
 }
 
@@ -119,6 +130,7 @@ export type WebhookSettings =
       readonly host: string | undefined;
       readonly port: number;
       readonly certificate: CertificateSource;
+      readonly deletionInUse: DeletionInUse;
       readonly clients?: ClientSettings;
       readonly ownUser?: string;
     }
@@ -154,6 +166,7 @@ export function webhookSettings(flags: WebhookFlags, namespace: string): Webhook
     ok: true,
     ...address,
     certificate,
+    deletionInUse: flags.webhookDeletionInUse,
     ...(authorityFile !== undefined && { clients: { authorityFile, names, unknown } }),
     ...(flags.webhookOwnUser !== undefined && { ownUser: flags.webhookOwnUser }),
   };
@@ -189,6 +202,7 @@ export function startWebhook(
     host: settings.host,
     port: settings.port,
     certificate: settings.certificate,
+    deletionInUse: settings.deletionInUse,
     clients: settings.clients,
     log,
     refused: (why) => metrics.count('kiln_webhook_refusals_total', { why }),

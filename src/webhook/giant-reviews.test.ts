@@ -27,6 +27,7 @@ function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
     observed,
     unimplemented: () => undefined,
     ownUser: () => undefined,
+    deletionInUse: 'deny',
     clientsProve: true,
     now: () => performance.now(),
   });

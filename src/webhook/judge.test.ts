@@ -7,7 +7,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
-import type { AskedFor } from './deletion-admission.ts';
+import type { AskedFor, DeletionInUse } from './deletion-admission.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { admissionRequest } from './testing/admission-request.ts';
@@ -24,14 +24,15 @@ interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'precond
   readonly before?: object;
   readonly complete?: boolean;
   readonly askedFor?: AskedFor;
+  readonly inUse?: DeletionInUse;
 }
 
 /** The judgement of a write of this object. */
 function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
-  const { before, complete, askedFor, ...rest } = more;
+  const { before, complete, askedFor = () => false, inUse = 'deny', ...rest } = more;
   const plain = admissionRequest(operation, resource, object);
   const request = { ...plain, ...(operation !== 'DELETE' && { oldObject: before as ReviewedObject | undefined }), ...rest };
-  return judge(request, observed(scene, complete), () => undefined, askedFor, OWN);
+  return judge(request, observed(scene, complete), () => undefined, { inUse, askedFor }, OWN);
 }
 
 const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
@@ -262,6 +263,26 @@ test('a deletion is refused while somebody stays who uses the object, in the wor
   assert.deepEqual(codes(asked(scene, 'DELETE', 'subnets', net)), []);
   scene.bench.delete('subnets', 'net');
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), []);
+});
+
+test('where deletions wait, what is in use is accepted with a warning that says for what it waits; what is built in is denied', () => {
+  const scene = tenant();
+  for (let i = 0; i < 6; i++) scene.pod(`web-${i}`);
+  scene.bench.converge();
+  const [vpc, net] = [scene.bench.object('vpcs', 'blue') ?? {}, scene.bench.object('subnets', 'net') ?? {}];
+  const waits = { inUse: 'wait' } as const;
+  const { objections, warnings } = asked(scene, 'DELETE', 'vpcs', vpc, waits);
+  assert.deepEqual(objections, []);
+  assert.deepEqual(warnings, [
+    'Vpc blue is in use and waits: it stays in effect, and takes nothing new, until the object that uses it is gone (kiln explain vpc blue): Subnet net',
+  ]);
+  const [many = ''] = asked(scene, 'DELETE', 'subnets', net, waits).warnings;
+  assert.match(many, /until the 6 objects that use it are gone \(kiln explain subnet net\): IP web-0\.shop, .* and 3 more$/);
+  assert.ok(many.length <= 256, 'an API server truncates longer warnings');
+  assert.match(only(asked(scene, 'DELETE', 'vpcs', scene.bench.object('vpcs', 'ovn-cluster') ?? {}, waits)), /is built in/);
+  for (let i = 0; i < 6; i++) scene.bench.delete('pods', `shop/web-${i}`);
+  scene.bench.converge();
+  assert.deepEqual(asked(scene, 'DELETE', 'subnets', net, waits), { objections: [], warnings: [] });
 });
 
 test('the second kubectl delete -f of a tenant: what the same user wanted deleted before, and nothing holds any more, is not in the way', () => {

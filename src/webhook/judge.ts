@@ -32,7 +32,7 @@ import {
   vipChanged,
   vipCreated,
 } from './address-object-admission.ts';
-import type { AskedFor } from './deletion-admission.ts';
+import type { DeletionRules } from './deletion-admission.ts';
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
@@ -92,7 +92,7 @@ export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RUL
 /**
  * Judges a request. Queries that only this request needs are dropped from the cache afterwards.
  * @param unimplemented what Kiln does not implement for an object of a kind that it only observes
- * @param askedFor whether the same user requested the deletion of another object a short while ago
+ * @param deletions what becomes of the deletion of an object in use, and whether the same user requested that of another a short while ago
  * @param ownUser the user name under which the API server knows this controller; undefined while it is unknown: then no request counts as
  *   Kiln's own
  */
@@ -100,12 +100,12 @@ export function judge(
   request: AdmissionRequest,
   observed: Observed,
   unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
-  askedFor: AskedFor = () => false,
+  deletions: DeletionRules = { inUse: 'wait', askedFor: () => false },
   ownUser?: string,
 ): Opinion {
   const resource = resourceOf(request);
   if (resource === undefined || request.subresource !== '' || isOwn(request, ownUser)) return NO_OPINION;
-  return observed.world.glance(() => opinionOf(resource, request, observed, unimplemented, askedFor));
+  return observed.world.glance(() => opinionOf(resource, request, observed, unimplemented, deletions));
 }
 
 /** The object that the request deletes; undefined for every other request, and for a dry run. */
@@ -121,7 +121,7 @@ function opinionOf(
   { operation, object, oldObject, name, namespace }: AdmissionRequest,
   observed: Observed,
   unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
-  askedFor: AskedFor,
+  deletions: DeletionRules,
 ): Opinion {
   const kind = JUDGES[resource];
   const types = kind?.types ?? RULED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
@@ -151,7 +151,7 @@ function opinionOf(
     }
     case 'DELETE': {
       if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isGoing(oldObject)) return NO_OPINION;
-      return deletionAsked(resource, oldObject.metadata.name ?? name, observed, askedFor);
+      return deletionAsked(resource, oldObject.metadata.name ?? name, observed, deletions);
     }
     default:
       return NO_OPINION;

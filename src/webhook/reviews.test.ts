@@ -18,7 +18,14 @@ class Deletions {
     this.#scene.pod('web');
     bench.converge();
     const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
-    this.#reviews = new Reviews({ observed, unimplemented: () => undefined, ownUser: () => undefined, clientsProve, now: () => 0 });
+    this.#reviews = new Reviews({
+      observed,
+      unimplemented: () => undefined,
+      ownUser: () => undefined,
+      deletionInUse: 'deny',
+      clientsProve,
+      now: () => 0,
+    });
   }
 
   /** The pod and its address disappear. */

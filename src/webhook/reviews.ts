@@ -1,7 +1,7 @@
 /** Answers a review: calls the judges, and removes what the client may not know. */
 import { World } from '../world/world.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
-import type { AskedFor } from './deletion-admission.ts';
+import type { AskedFor, DeletionInUse } from './deletion-admission.ts';
 import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
@@ -13,6 +13,8 @@ export interface ReviewsOptions {
   readonly observed: Observed;
   /** What Kiln does not implement for an object of a kind that it only observes. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
+  /** What becomes of the deletion of an object in use. */
+  readonly deletionInUse: DeletionInUse;
   /** See `judge`. */
   readonly ownUser: () => string | undefined;
   /** Whether API servers prove their identity here: then the user name in a review of any other client is unverified. */
@@ -35,10 +37,10 @@ export class Reviews {
 
   /** @param proven the client is an API server */
   judge(request: AdmissionRequest, proven: boolean): Opinion {
-    const { observed, unimplemented, ownUser, clientsProve } = this.#options;
+    const { observed, unimplemented, ownUser, clientsProve, deletionInUse: inUse } = this.#options;
     const { user } = request;
     const askedFor: AskedFor = (resource, key) => this.#denied.has({ resource, key, user });
-    const opinion = judge(request, observed, unimplemented, askedFor, ownUser());
+    const opinion = judge(request, observed, unimplemented, { inUse, askedFor }, ownUser());
     const deletion = deletionIn(request);
     // Any client can send any user's name. If unproven reviews counted, a stranger could get the next deletion of that user allowed.
     const isOfUser = proven || !clientsProve;

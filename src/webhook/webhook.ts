@@ -10,6 +10,7 @@ import { CertificateFiles, certificateFilesIfThere } from './certificate-files.t
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { ClientAuthorityFile } from './client-authority-file.ts';
 import type { UnknownClients } from './client-identity.ts';
+import type { DeletionInUse } from './deletion-admission.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { OwnUser } from './own-user.ts';
 import type { OwnUserOptions } from './own-user.ts';
@@ -43,6 +44,8 @@ export interface WebhookOptions {
   readonly observed: Observed;
   /** What Kiln does not implement for an object of a kind that it only observes. */
   readonly unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined;
+  /** What becomes of the deletion of an object in use. */
+  readonly deletionInUse: DeletionInUse;
   readonly host: string | undefined;
   /** 0: a free port. */
   readonly port: number;

@@ -4,17 +4,28 @@ import { PodScene } from '../testing/pod-scene.ts';
 import { World } from '../world/world.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { answerText } from './admission-review.ts';
+import type { DeletionInUse } from './deletion-admission.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { admissionRequest } from './testing/admission-request.ts';
 import { withoutOthers } from './without-others.ts';
 
 /** The answer to the API server, and the answer to a client without a proven identity. */
-function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
+function opinions(
+  scene: PodScene,
+  asked: AdmissionRequest,
+  inUse: DeletionInUse = 'deny',
+): { readonly known: Opinion; readonly unknown: Opinion } {
   const { bench } = scene;
   const observed: Observed = { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) };
-  const known = judge(asked, observed, () => undefined);
-  const alone = judge(asked, { world: new World(bench.world.settings), complete: false, checkRequest: () => undefined }, () => undefined);
+  const deletions = { inUse, askedFor: () => false };
+  const known = judge(asked, observed, () => undefined, deletions);
+  const alone = judge(
+    asked,
+    { world: new World(bench.world.settings), complete: false, checkRequest: () => undefined },
+    () => undefined,
+    deletions,
+  );
   return { known, unknown: withoutOthers(asked, known, alone) };
 }
 
@@ -94,6 +105,9 @@ test('a refused deletion names the command that shows the rest to a user with th
   const { scene } = tenant();
   const [blocked] = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
   assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);
+  const waits = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), 'wait').unknown;
+  assert.deepEqual([waits.objections, waits.warnings.length], [[], 1]);
+  assert.match(waits.warnings[0] ?? '', /^Vpc shop is deleted later: other objects still use it; kiln explain vpc shop shows what \(/);
   const asked = { ...admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
   const shown = withoutOthers(
     asked,

@@ -22,19 +22,30 @@ export function withoutOthers(request: AdmissionRequest, opinion: Opinion, alone
     const shown = own.has(one.message) ? one : { ...one, message: ofCode(request, one) };
     objections.set(`${shown.code} ${shown.field} ${shown.message}`, shown);
   }
-  return { objections: [...objections.values()], warnings: opinion.warnings.filter((text) => own.has(text)) };
+  const warnings = opinion.warnings.filter((text) => own.has(text));
+  // Of a deletion there is one warning: that the object waits.
+  const waits = request.operation === 'DELETE' && warnings.length < opinion.warnings.length;
+  return { objections: [...objections.values()], warnings: waits ? [inUse(request, 'is deleted later')] : warnings };
 }
 
 const WHY = 'names of other objects are left out, because the API server has not shown its client certificate to the webhook';
 
-function ofCode({ kind, name, object, operation }: AdmissionRequest, { code }: Objection): string {
-  const called = visibleMessage(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
-  const subject = `${visibleMessage(kind, LONGEST_NAME)} ${called}`;
-  if (code === DELETION_BLOCKED) {
-    const command =
-      NAME.test(called) && NAME.test(kind.toLowerCase()) ? `; ${commandText`kiln explain ${kind.toLowerCase()} ${called}`} shows what` : '';
-    return `${subject} cannot be deleted: other objects still use it${command} (${WHY})`;
-  }
+function calledIn({ name, object }: AdmissionRequest): string {
+  return visibleMessage(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
+}
+
+/** @param verdict what becomes of the deletion */
+function inUse(request: AdmissionRequest, verdict: string): string {
+  const kind = request.kind.toLowerCase();
+  const called = calledIn(request);
+  const command = NAME.test(called) && NAME.test(kind) ? `; ${commandText`kiln explain ${kind} ${called}`} shows what` : '';
+  return `${visibleMessage(request.kind, LONGEST_NAME)} ${called} ${verdict}: other objects still use it${command} (${WHY})`;
+}
+
+function ofCode(request: AdmissionRequest, { code }: Objection): string {
+  if (code === DELETION_BLOCKED) return inUse(request, 'cannot be deleted');
+  const { kind, operation } = request;
   const { means } = REASONS[code];
+  const subject = `${visibleMessage(kind, LONGEST_NAME)} ${calledIn(request)}`;
   return `${subject} cannot be ${operation === 'CREATE' ? 'created' : 'changed'} like this: ${means} (${WHY})`;
 }

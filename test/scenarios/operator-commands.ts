@@ -54,16 +54,20 @@ export const operatorCommands: readonly Scenario[] = [
       assert.equal(waits.exit, 1, 'it waits');
       assert.equal((await kiln(cluster, 'explain', 'vpc', 'nobody')).exit, 1);
 
-      await withWebhook(cluster, async () => {
-        await wouldBeRefused(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
-        assert.match(
-          await cluster.kubectlFails(['delete', 'subnet', 'asked-net']),
-          /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
-        );
-        const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=120s');
-        assert.equal(went.exit, 0, went.text);
-        assert.match(went.text, /pod\/asked\/web deleted[^]*subnet\.kubeovn\.io\/asked-net deleted\nvpc\.kubeovn\.io\/asked deleted/);
-      });
+      await withWebhook(
+        cluster,
+        async () => {
+          await wouldBeRefused(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
+          assert.match(
+            await cluster.kubectlFails(['delete', 'subnet', 'asked-net']),
+            /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
+          );
+          const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=120s');
+          assert.equal(went.exit, 0, went.text);
+          assert.match(went.text, /pod\/asked\/web deleted[^]*subnet\.kubeovn\.io\/asked-net deleted\nvpc\.kubeovn\.io\/asked deleted/);
+        },
+        { flags: ['--webhook-deletion-in-use=deny'] },
+      );
       await gone(cluster, 'vpc', 'asked');
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'asked'), []);
       await cluster.delete('namespace', 'asked');

@@ -12,7 +12,7 @@ import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
 import { traces } from './northbound.ts';
-import { gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const NAME = 'kiln-webhook.kube-system.svc';
@@ -58,12 +58,51 @@ async function bundles(cluster: ScenarioCluster): Promise<readonly string[]> {
 
 export const webhookService: readonly Scenario[] = [
   {
-    name: 'kubectl delete -f of a whole tenant with the admission webhook on: what is in use is refused, and the same command a second time takes all of it, in any order',
+    name: 'kubectl delete -f of a whole tenant where the admission webhook denies it: what is in use is denied, and the same command a second time takes all of it, in any order',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(
+        cluster,
+        async () => {
+          for (const [at, order] of ORDERS.entries()) {
+            const name = `whole-${at}`;
+            const documents = {
+              vpc: vpcYaml(name),
+              subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
+              namespace: namespaceYaml(name),
+              pod: podYaml(name, 'web') + podYaml(name, 'db'),
+            };
+            await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
+            for (const pod of ['web', 'db']) await running(cluster, name, pod);
+            await cluster.converged();
+            const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
+            const file = order.map((part) => documents[part]).join('');
+            const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
+            for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
+            const refused = await cluster.kubectlFails(command, file);
+            assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
+            // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
+            for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
+            await cluster.converged();
+            await wouldPass(cluster, typed, documents.vpc + documents.subnet);
+            await cluster.kubectl(command, file);
+            await gone(cluster, 'vpc', name);
+            assert.equal(await cluster.find('subnet', `${name}-net`), undefined);
+            await cluster.converged();
+            assert.deepEqual(traces(await cluster.dump(), `${name}-net`), []);
+          }
+        },
+        { flags: ['--webhook-deletion-in-use=deny'] },
+      );
+    },
+  },
+  {
+    name: 'kubectl delete -f of a whole tenant with the admission webhook on: one command takes all of it, in any order, and what is in use waits',
     alone: true,
     run: async (cluster) => {
       await withWebhook(cluster, async () => {
         for (const [at, order] of ORDERS.entries()) {
-          const name = `whole-${at}`;
+          const name = `once-${at}`;
           const documents = {
             vpc: vpcYaml(name),
             subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
@@ -73,22 +112,63 @@ export const webhookService: readonly Scenario[] = [
           await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
           for (const pod of ['web', 'db']) await running(cluster, name, pod);
           await cluster.converged();
-          const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
-          const file = order.map((part) => documents[part]).join('');
-          const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
-          for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
-          const refused = await cluster.kubectlFails(command, file);
-          assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
-          // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
-          for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
-          await cluster.converged();
-          await wouldPass(cluster, typed, documents.vpc + documents.subnet);
-          await cluster.kubectl(command, file);
-          await gone(cluster, 'vpc', name);
-          assert.equal(await cluster.find('subnet', `${name}-net`), undefined);
+          await cluster.kubectl(
+            ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'],
+            order.map((part) => documents[part]).join(''),
+          );
+          for (const [kind, gone] of [
+            ['vpc', name],
+            ['subnet', `${name}-net`],
+          ] as const)
+            assert.equal(await cluster.find(kind, gone), undefined);
           await cluster.converged();
           assert.deepEqual(traces(await cluster.dump(), `${name}-net`), []);
         }
+      });
+    },
+  },
+  {
+    name: 'with the admission webhook on, a Vpc and a Subnet deleted by mistake wait, kubectl says for what, and their pods keep their network',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(cluster, async () => {
+        await cluster.apply(
+          vpcYaml('slip') +
+            subnetYaml('slip-net', { vpc: 'slip', cidrBlock: '10.184.0.0/24', namespaces: ['slip'] }) +
+            namespaceYaml('slip') +
+            podYaml('slip', 'web'),
+        );
+        await running(cluster, 'slip', 'web');
+        await cluster.converged();
+        const before = traces(await cluster.dump(), 'slip-net');
+        for (const [kind, name, waits] of [
+          ['vpc', 'slip', /Warning: Vpc slip is in use and waits: .* \(kiln explain vpc slip\): Subnet slip-net/],
+          ['subnet', 'slip-net', /Warning: Subnet slip-net is in use and waits: .* \(kiln explain subnet slip-net\): IP web\.slip/],
+          ['ip', 'web.slip', /Warning: IP web\.slip is in use and waits: .* \(kiln explain ip web\.slip\): Pod slip\/web/],
+        ] as const) {
+          const command = ['delete', kind, name, '--wait=false', '--warnings-as-errors'];
+          await cluster.eventually(`kubectl is warned of ${kind} ${name}`, async () =>
+            waits.test(await cluster.kubectlFails([...command, '--dry-run=server'])),
+          );
+          // The warning is an error for kubectl alone: the deletion is accepted.
+          assert.match(await cluster.kubectlFails(command), waits);
+          assert.notEqual((await cluster.get(kind, name)).metadata.deletionTimestamp, undefined);
+        }
+        assert.match((await condition(cluster, 'vpc', 'slip', 'DeletionBlocked', 'True')).message, /Subnet slip-net/);
+        assert.match((await condition(cluster, 'subnet', 'slip-net', 'DeletionBlocked', 'True')).message, /IP web\.slip/);
+        await cluster.converged();
+        assert.deepEqual(traces(await cluster.dump(), 'slip-net'), before, 'the rows of the running pod stay');
+        // What is built in is denied in either mode: it would be there again.
+        await wouldBeRefused(cluster, ['delete', '--wait=false', 'vpc', 'ovn-cluster']);
+        await cluster.kubectl(['delete', 'namespace', 'slip', '--timeout=120s']);
+        for (const [kind, name] of [
+          ['ip', 'web.slip'],
+          ['subnet', 'slip-net'],
+          ['vpc', 'slip'],
+        ] as const)
+          await gone(cluster, kind, name);
+        await cluster.converged();
+        assert.deepEqual(traces(await cluster.dump(), 'slip-net'), []);
       });
     },
   },

@@ -12,6 +12,9 @@ const tenant = (name: string, cidrBlock: string): string =>
 const ip = (name: string, spec: object): string =>
   `---\napiVersion: kubeovn.io/v1\nkind: IP\nmetadata: {name: ${name}}\nspec: ${JSON.stringify(spec)}\n`;
 
+/** A deletion of what is in use is denied rather than accepted with a warning. */
+const DENIES = ['--webhook-deletion-in-use=deny'];
+
 export const webhook: readonly Scenario[] = [
   {
     name: 'the admission webhook tells an API server that shows no certificate whether it refuses, and names no object of others',
@@ -43,7 +46,7 @@ export const webhook: readonly Scenario[] = [
           await cluster.removeAll(all);
           await gone(cluster, 'vpc', 'hidden');
         },
-        { knows: false },
+        { knows: false, flags: DENIES },
       );
     },
   },
@@ -51,79 +54,89 @@ export const webhook: readonly Scenario[] = [
     name: 'with the admission webhook kubectl shows at once what the rules would report; a dry run is judged too, and a standby answers',
     alone: true,
     run: async (cluster) => {
-      await withWebhook(cluster, async () => {
-        const all = tenant('asks', '10.160.0.0/24');
-        await cluster.apply(all + podYaml('asks', 'web'));
-        const address = await addressOf(cluster, 'asks', 'web');
-        await cluster.converged();
-        for (const what of [
-          ['vpc', 'asks'],
-          ['subnet', 'asks-net'],
-          ['ip', 'web.asks'],
-        ])
-          await wouldBeRefused(cluster, ['delete', '--wait=false', ...what]);
-        const refused = async (says: readonly RegExp[], args: readonly string[], input?: string): Promise<void> => {
-          const text = await cluster.kubectlFails(args, input);
-          for (const pattern of says) assert.match(text, pattern);
-        };
-        const apply = ['apply', '--validate=false', '-f', '-'];
-        await refused([/Vpc asks cannot be deleted: one object still uses it: Subnet asks-net/], ['delete', 'vpc', 'asks', '--wait=false']);
-        await refused([/Subnet asks-net cannot be deleted: one object still uses it: IP web\.asks/], ['delete', 'subnet', 'asks-net']);
-        await refused([/IP web\.asks cannot be deleted: one object still uses it: Pod asks\/web/], ['delete', 'ip', 'web.asks']);
-        await refused(
-          [/is invalid|Invalid/, /overlaps 10\.160\.0\.0\/24 of Subnet asks-net/],
-          apply,
-          subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.160.0.0/16' }),
-        );
-        await refused(
-          [/spec\.gateway/, /10\.9\.0\.1/],
-          apply,
-          subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.161.0.0/24', gateway: '10.9.0.1' }),
-        );
-        await refused([/a Subnet does not move/], ['patch', 'subnet', 'asks-net', '--type=merge', '-p', '{"spec":{"vpc":"ovn-cluster"}}']);
-        await refused(
-          [/ip_address/, /10\.9\.0\.9/],
-          apply,
-          podYaml('asks', 'out', { annotations: { 'ovn.kubernetes.io/ip_address': '10.9.0.9' } }),
-        );
-        await refused(
-          [/is held by web\.asks/],
-          apply,
-          podYaml('asks', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': address } }),
-        );
-        await refused([/ip_address/, /ten/], apply, podYaml('asks', 'odd', { annotations: { 'ovn.kubernetes.io/ip_address': 'ten' } }));
-        await refused(
-          [/is held by web\.asks/],
-          apply,
-          ip('db.asks', { subnet: 'asks-net', podName: 'db', namespace: 'asks', ipAddress: address }),
-        );
-        await refused([/cannot be deleted/], ['delete', 'vpc', 'asks', '--dry-run=server']);
-        await refused(
-          [/is invalid|Invalid/],
-          ['create', '--dry-run=server', '--validate=false', '-f', '-'],
-          subnetYaml('asks-dry', { cidrBlock: 'no' }),
-        );
-        await cluster.kubectl(
-          ['create', '--dry-run=server', '--validate=false', '-f', '-'],
-          subnetYaml('asks-dry', { vpc: 'asks', cidrBlock: '10.162.0.0/24' }),
-        );
-        for (const name of ['asks-two', 'asks-dry']) assert.equal(await cluster.find('subnet', name), undefined);
-        assert.deepEqual(await cluster.names('pods', 'asks'), ['web']);
-        assert.equal((await cluster.get('vpc', 'asks')).metadata.deletionTimestamp, undefined, 'it was not even begun');
-        // From the leaves it is let through.
-        await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);
-        await gone(cluster, 'ip', 'web.asks');
-        // Who answers hears of it by watches of its own.
-        for (const [kind, name] of [
-          ['subnet', 'asks-net'],
-          ['vpc', 'asks'],
-        ] as const)
-          await cluster.eventually(`${kind} ${name} is let through`, async () => {
-            await cluster.kubectl(['delete', kind, name, '--ignore-not-found']);
-            return true;
-          });
-        await cluster.kubectl(['delete', 'namespace', 'asks', '--wait=false']);
-      });
+      await withWebhook(
+        cluster,
+        async () => {
+          const all = tenant('asks', '10.160.0.0/24');
+          await cluster.apply(all + podYaml('asks', 'web'));
+          const address = await addressOf(cluster, 'asks', 'web');
+          await cluster.converged();
+          for (const what of [
+            ['vpc', 'asks'],
+            ['subnet', 'asks-net'],
+            ['ip', 'web.asks'],
+          ])
+            await wouldBeRefused(cluster, ['delete', '--wait=false', ...what]);
+          const refused = async (says: readonly RegExp[], args: readonly string[], input?: string): Promise<void> => {
+            const text = await cluster.kubectlFails(args, input);
+            for (const pattern of says) assert.match(text, pattern);
+          };
+          const apply = ['apply', '--validate=false', '-f', '-'];
+          await refused(
+            [/Vpc asks cannot be deleted: one object still uses it: Subnet asks-net/],
+            ['delete', 'vpc', 'asks', '--wait=false'],
+          );
+          await refused([/Subnet asks-net cannot be deleted: one object still uses it: IP web\.asks/], ['delete', 'subnet', 'asks-net']);
+          await refused([/IP web\.asks cannot be deleted: one object still uses it: Pod asks\/web/], ['delete', 'ip', 'web.asks']);
+          await refused(
+            [/is invalid|Invalid/, /overlaps 10\.160\.0\.0\/24 of Subnet asks-net/],
+            apply,
+            subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.160.0.0/16' }),
+          );
+          await refused(
+            [/spec\.gateway/, /10\.9\.0\.1/],
+            apply,
+            subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.161.0.0/24', gateway: '10.9.0.1' }),
+          );
+          await refused(
+            [/a Subnet does not move/],
+            ['patch', 'subnet', 'asks-net', '--type=merge', '-p', '{"spec":{"vpc":"ovn-cluster"}}'],
+          );
+          await refused(
+            [/ip_address/, /10\.9\.0\.9/],
+            apply,
+            podYaml('asks', 'out', { annotations: { 'ovn.kubernetes.io/ip_address': '10.9.0.9' } }),
+          );
+          await refused(
+            [/is held by web\.asks/],
+            apply,
+            podYaml('asks', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': address } }),
+          );
+          await refused([/ip_address/, /ten/], apply, podYaml('asks', 'odd', { annotations: { 'ovn.kubernetes.io/ip_address': 'ten' } }));
+          await refused(
+            [/is held by web\.asks/],
+            apply,
+            ip('db.asks', { subnet: 'asks-net', podName: 'db', namespace: 'asks', ipAddress: address }),
+          );
+          await refused([/cannot be deleted/], ['delete', 'vpc', 'asks', '--dry-run=server']);
+          await refused(
+            [/is invalid|Invalid/],
+            ['create', '--dry-run=server', '--validate=false', '-f', '-'],
+            subnetYaml('asks-dry', { cidrBlock: 'no' }),
+          );
+          await cluster.kubectl(
+            ['create', '--dry-run=server', '--validate=false', '-f', '-'],
+            subnetYaml('asks-dry', { vpc: 'asks', cidrBlock: '10.162.0.0/24' }),
+          );
+          for (const name of ['asks-two', 'asks-dry']) assert.equal(await cluster.find('subnet', name), undefined);
+          assert.deepEqual(await cluster.names('pods', 'asks'), ['web']);
+          assert.equal((await cluster.get('vpc', 'asks')).metadata.deletionTimestamp, undefined, 'it was not even begun');
+          // From the leaves it is let through.
+          await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);
+          await gone(cluster, 'ip', 'web.asks');
+          // Who answers hears of it by watches of its own.
+          for (const [kind, name] of [
+            ['subnet', 'asks-net'],
+            ['vpc', 'asks'],
+          ] as const)
+            await cluster.eventually(`${kind} ${name} is let through`, async () => {
+              await cluster.kubectl(['delete', kind, name, '--ignore-not-found']);
+              return true;
+            });
+          await cluster.kubectl(['delete', 'namespace', 'asks', '--wait=false']);
+        },
+        { flags: DENIES },
+      );
     },
   },
   {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
-import { FINALIZER } from '../../api/well-known.ts';
+import { DEFAULT_VPC, FINALIZER } from '../../api/well-known.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { CONFIGURATION_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/webhook-configuration.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
@@ -60,7 +60,10 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
       );
     return 'empty plan';
   });
-  if (webhook) await proofs.prove('the admission webhook refuses to delete what is used, and a network that overlaps', () => refuses(lab));
+  if (webhook)
+    await proofs.prove('the admission webhook denies a network that overlaps, and the deletion of what the cluster needs', () =>
+      refuses(lab),
+    );
   await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () =>
     deleteAll(lab),
   );
@@ -194,7 +197,7 @@ async function refuses({ client }: Laboratory): Promise<string> {
     said.push(error.detail);
   };
   const overlapping = { metadata: { name: 'overlapping' }, spec: { vpc: tenant, cidrBlock: '10.0.0.0/8' } };
-  await refused(`deletion of Vpc ${tenant}`, client.delete(VPCS, { name: tenant }));
+  await refused('deletion of the default Vpc', client.delete(VPCS, { name: DEFAULT_VPC }, { dryRun: true }));
   await refused('a network around those of the tenant', client.create(SUBNETS, overlapping));
   await client.delete(WEBHOOK_CONFIGURATIONS, { name: CONFIGURATION_NAME });
   return said.map((text) => `"${text}"`).join(', ');

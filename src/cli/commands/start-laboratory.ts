@@ -111,13 +111,19 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.webhook) {
-      webhook = startWebhook(webhookSettings({ ...LABORATORY_WEBHOOK, webhookClientCa: lab.frontProxyAuthority }, flags.namespace), {
-        client: controllerClient,
-        connection,
-        controller,
-        metrics,
-        log,
-      });
+      webhook = startWebhook(
+        webhookSettings(
+          { ...LABORATORY_WEBHOOK, webhookDeletionInUse: flags.webhookDeletionInUse, webhookClientCa: lab.frontProxyAuthority },
+          flags.namespace,
+        ),
+        {
+          client: controllerClient,
+          connection,
+          controller,
+          metrics,
+          log,
+        },
+      );
       if (webhook !== undefined) await progress.step('admission webhook', configureWebhook(lab, webhook));
     }
     if (flags.check === true) return check({ lab, controller, progress, webhook: webhook !== undefined });
@@ -157,7 +163,7 @@ function failed(failure: CommandFailure): number {
   return failure.exit;
 }
 
-const LABORATORY_WEBHOOK: WebhookFlags = {
+const LABORATORY_WEBHOOK: Omit<WebhookFlags, 'webhookDeletionInUse'> = {
   webhookBindAddress: '127.0.0.1:0',
   webhookHost: ['127.0.0.1'],
   webhookConfiguration: CONFIGURATION_NAME,
@@ -212,7 +218,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       ...(pod === undefined
         ? []
         : [
-            `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; kubectl delete is refused while it is in use`}`,
+            `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; after kubectl delete it waits for what uses it`}`,
           ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',

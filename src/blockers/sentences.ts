@@ -40,11 +40,11 @@ export function waitingDeletionSentence(resource: ResourceName, key: string, { c
 /** For a deletion that the webhook denies. */
 export function deniedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { kind } = traitsOf(resource);
-  const first = `${blockersSentence(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
+  const used = blockersSentence(resource, key, blockers);
   const again = recreationSentence(settings, resource, key);
-  return again === undefined
-    ? `${first}; in one go, leaves first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`
-    : `${first}; ${again}`;
+  if (again !== undefined) return `${used}. ${again}`;
+  const first = `Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
+  return `${used}. ${first}; in one go, leaves first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`;
 }
 
 /** Undefined for an object that only users create. */

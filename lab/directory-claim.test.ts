@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../src/testing/until.ts';
 import { claimDirectory } from './directory-claim.ts';
 
 test('a folder has one laboratory, which may be followed by another', async () => {
@@ -36,8 +36,7 @@ test('a process that ended and was not waited for has no folder any more', { ski
     await writeFile(join(directory, 'pid'), String(pid));
     await assert.rejects(claimDirectory(directory), /a laboratory runs in/);
     process.kill(pid);
-    for (let state = ''; state !== 'Z'; state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').charAt(0))
-      await sleep(20);
+    await until(`process ${pid} has ended`, async () => /^.*\) Z/s.test(await readFile(`/proc/${pid}/stat`, 'utf8')));
     const release = await claimDirectory(directory);
     await release();
   } finally {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionTo } from '../../src/kube/connection.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
-import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { until } from '../../src/testing/until.ts';
 import { missingClusterPrograms, RealCluster } from '../real-cluster/real-cluster.ts';
 import { StandInKubelet } from './stand-in-kubelet.ts';
 
@@ -46,13 +45,6 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
   };
   const pods = async (): Promise<readonly PodOutput[]> =>
     (JSON.parse(await cluster.kubectl(['get', 'pods', '-o', 'json'])) as { readonly items: readonly PodOutput[] }).items;
-  const eventually = async (what: string, probe: () => Promise<boolean>): Promise<void> => {
-    const deadline = Date.now() + PATIENCE_MS;
-    while (!(await probe())) {
-      assert.ok(Date.now() < deadline, `not in time: ${what}`);
-      await sleep(100);
-    }
-  };
   /** Plays the controller. */
   const connect = async (pod: string, addresses: string): Promise<void> => {
     const keys = { allocated: 'true', routed: 'true', ip_address: addresses };
@@ -73,10 +65,10 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
   test('pods of a StatefulSet start in order, as their networks come', async () => {
     const spec = { serviceName: 'db', replicas: 2, selector, template };
     await create({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db' }, spec });
-    await eventually('db-0 has a node', async () => (await pods())[0]?.spec.nodeName !== undefined);
+    await until('db-0 has a node', async () => (await pods())[0]?.spec.nodeName !== undefined);
     assert.equal((await one('db-0')).status.phase, 'Pending');
     await connect('db-0', '10.16.0.2,fd00::2');
-    await eventually('db-1 has a node', async () => (await pods())[1]?.spec.nodeName !== undefined);
+    await until('db-1 has a node', async () => (await pods())[1]?.spec.nodeName !== undefined);
     const { spec: first, status } = await one('db-0');
     assert.equal(status.phase, 'Running');
     assert.deepEqual(status.podIPs, [{ ip: '10.16.0.2' }, { ip: 'fd00::2' }]);
@@ -96,7 +88,7 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
       { subresource: 'status' },
     );
     await connect('db-0', '10.16.0.77');
-    await eventually('the new address', async () => (await one('db-0')).status.podIP === '10.16.0.77');
+    await until('the new address', async () => (await one('db-0')).status.podIP === '10.16.0.77');
     const { podIPs, conditions } = (await one('db-0')).status;
     assert.deepEqual(podIPs, [{ ip: '10.16.0.77' }]);
     assert.ok(conditions?.some(({ type }) => type === 'kiln.io/NetworkBound'));
@@ -117,6 +109,6 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
 
   test('a deleted pod is gone long before its grace period ends', async () => {
     await cluster.kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', '--timeout=120s']);
-    await eventually('no pods', async () => (await pods()).length === 0);
+    await until('no pods', async () => (await pods()).length === 0);
   });
 });

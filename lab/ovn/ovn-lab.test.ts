@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import { findOvn, type OvnRelease } from '../programs/ovn.ts';
+import { until } from '../../src/testing/until.ts';
 import { OvnLab } from './ovn-lab.ts';
 
 /** A process that ended but that nobody has waited for yet (state Z) is not alive. */
@@ -84,8 +83,7 @@ test('the daemons die with a parent that is killed, and the folder serves the ne
   assert.equal(orphans.filter(isAlive).length, 3);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  for (const end = performance.now() + PATIENCE_MS; orphans.some(isAlive) && performance.now() < end;) await sleep(50);
-  assert.deepEqual(orphans.filter(isAlive), []);
+  await until('the daemons have ended', () => !orphans.some(isAlive));
 
   const next = new OvnLab({ directory });
   await next.start();

@@ -2,21 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findKubernetesProgram } from '../programs/kubernetes.ts';
-import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { until } from '../../src/testing/until.ts';
 import { CLUSTER_DAEMONS, missingClusterPrograms, RealCluster } from './real-cluster.ts';
 
 const CRDS = fileURLToPath(new URL('../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
-
-async function eventually(what: string, probe: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!(await probe())) {
-    assert.ok(Date.now() < deadline, `not after ${PATIENCE_MS / 1000} s: ${what}`);
-    await sleep(100);
-  }
-}
 
 describe('real cluster', { skip: missing ?? false }, () => {
   let cluster: RealCluster;
@@ -50,7 +41,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
     async () => {
       await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
       // kubectl fails where a definition has no conditions yet.
-      await eventually('all definitions are established', () =>
+      await until('all definitions are established', () =>
         cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']).then(
           () => true,
           () => false,
@@ -59,7 +50,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
       assert.equal((await names('crd')).length, 25);
       const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } };
       // A kind is served a moment after its definition says so.
-      await eventually('a Subnet is taken', () =>
+      await until('a Subnet is taken', () =>
         apply(subnet).then(
           () => true,
           () => false,
@@ -83,7 +74,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
         template: { metadata: { labels: { app: 'db' } }, spec: { containers: [{ name: 'c', image: 'none' }] } },
       },
     });
-    await eventually('two pods', async () => (await names('pod', '-n', 'shop')).length === 2);
+    await until('two pods', async () => (await names('pod', '-n', 'shop')).length === 2);
     await cluster.kubectl(['delete', 'namespace', 'shop', '--timeout=120s']);
     assert.deepEqual(await names('namespace', '--field-selector=metadata.name=shop'), []);
   });
@@ -95,7 +86,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
     await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { ...owned, ownerReferences } });
     await cluster.kubectl(['delete', 'configmap', 'owner']);
-    await eventually('the Secret is gone', async () => !(await names('secret')).includes('secret/owned'));
+    await until('the Secret is gone', async () => !(await names('secret')).includes('secret/owned'));
   });
 
   test('objects survive kill -9 of each daemon', async () => {
@@ -105,7 +96,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
       assert.equal(cluster.pid(which), undefined);
       await cluster.restart(which);
     }
-    await eventually('the API server answers', () =>
+    await until('the API server answers', () =>
       names('namespace').then(
         (all) => all.includes('namespace/kept'),
         () => false,

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { until } from '../../test/conformance/kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
 import type { KubeObject } from '../../src/kube/resource.ts';

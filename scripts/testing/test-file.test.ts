@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../src/testing/until.ts';
 import { forbidSkips, type Tally } from './tally.ts';
 import { runTestFile, type TestFileOptions } from './test-file.ts';
 
@@ -37,19 +37,14 @@ async function runHanging(
   }
 }
 
-async function until<T>(probe: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await probe();
-    if (found !== undefined) return found;
-    await sleep(20);
-  }
-}
-
-const untilWritten = (file: string): Promise<string> => until(async () => (await readFile(file, 'utf8').catch(() => '')) || undefined);
+const untilWritten = (file: string): Promise<string> =>
+  until(`${file} is written`, async () => (await readFile(file, 'utf8').catch(() => '')) || undefined);
 
 /** A process that nobody has waited for yet has ended all the same. */
 const untilEnded = (pid: number): Promise<true> =>
-  until(async () => (/^State:\s+[ZX]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State: X')) ? true : undefined));
+  until(`process ${pid} has ended`, async () =>
+    /^State:\s+[ZX]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State: X')) ? true : undefined,
+  );
 
 test('leaves count, suites and failing parents do not', async () => {
   const { passed, failures, text } = await runSource(`

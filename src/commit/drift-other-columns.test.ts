@@ -5,7 +5,7 @@ import type { RowOwner, MemberOutput, Output, RowOutput } from '../compile/outpu
 import { driftSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { dhcpOptionsId, policyId } from '../nb/tables.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RowOwner, MemberOutput, RowOutput } from '../compile/output.ts';
 import { driftSentence, repairSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { sharedNorthbound, rowsOf } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowOwner, Output, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
 
 const { writer } = sharedNorthbound();

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { RowOwner } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { rowsOf } from './testing/shared-northbound.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 

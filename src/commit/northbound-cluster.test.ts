@@ -8,7 +8,7 @@ import type { RowOwner, Output } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { insert, newUuid } from '../ovsdb/index.ts';
 import { OvsdbCluster } from '../ovsdb/testing/ovsdb-cluster.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RowOwner, MemberOutput, RowOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { sharedNorthbound } from './testing/shared-northbound.ts';
 import type { WriterProcess } from './testing/writer-process.ts';
 

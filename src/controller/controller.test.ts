@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 
 /** Shorter than the defaults, so that the tests wait less. */

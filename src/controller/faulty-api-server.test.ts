@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { jsonLog } from '../runtime/log.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import type { ListBody } from '../testing/faulty-proxy.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { monitoredColumns } from '../nb/tables.ts';
 import { OvsdbSession } from '../ovsdb/index.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy } from '../ovsdb/testing/tampering-proxy.ts';
 import { jsonLog } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';

@@ -4,7 +4,7 @@ import { DefinitionWatch } from './definition-watch.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 const THINGS: Resource = { group: 'example.com', version: 'v1', plural: 'things', kind: 'Thing', namespaced: false };
 

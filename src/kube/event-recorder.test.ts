@@ -4,7 +4,7 @@ import { EventRecorder, type EventInput, type EventRecorderOptions } from './eve
 import { PODS, type Resource } from './resource.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };
 

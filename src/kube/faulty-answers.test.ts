@@ -8,7 +8,7 @@ import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-
 import { type KubeObject, PODS, type Resource } from './resource.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 const THINGS: Resource = { group: 'example.com', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 const pod = (name: string): KubeObject => ({ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '1' } });
@@ -147,8 +147,8 @@ describe('a list that lacks known objects', () => {
     await cache.untilSynced();
     await until('the watch', () => cache.counters.watches === 1);
   };
-  /** Time goes on while something is waited for. */
-  const passing = async (what: string, condition: () => boolean): Promise<void> =>
+  /** Waits, and advances the clock meanwhile. */
+  const passing = async (what: string, condition: () => boolean): Promise<boolean> =>
     until(what, () => {
       clock.advance(100);
       return condition();

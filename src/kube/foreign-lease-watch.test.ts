@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ForeignLeaseState, ForeignLeaseWatch } from './foreign-lease-watch.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 const lease = (version: number, holderIdentity: string, renewTime: string): object => ({
   metadata: { name: 'kube-ovn-controller', namespace: 'kube-system', uid: 'u', resourceVersion: String(version) },

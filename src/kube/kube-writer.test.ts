@@ -4,7 +4,7 @@ import { KubeWriter, type WriterOptions } from './kube-writer.ts';
 import { type KubeObject, PODS, type Resource } from './resource.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from './write-intent.ts';
 
 const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };

@@ -5,7 +5,7 @@ import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts
 import { LeaseApi } from './testing/lease-api.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 /** What the HTTP client tells of each request. */
 interface RequestMessage {

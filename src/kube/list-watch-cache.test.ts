@@ -5,7 +5,7 @@ import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-
 import { type KubeObject, PODS } from './resource.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
-import { until } from './testing/until.ts';
+import { until } from '../testing/until.ts';
 
 interface Pod extends KubeObject {
   readonly spec?: { readonly big?: string; readonly nodeName?: string };

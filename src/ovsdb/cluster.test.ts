@@ -3,7 +3,8 @@ import { after, before, test, type TestContext } from 'node:test';
 import { insert, newUuid, zeroUuid, type Operation, type OvsdbErrorCode, type OvsdbSession, type Uuid } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { openSession } from './testing/open-session.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy, type RpcMessage } from './testing/tampering-proxy.ts';
 
 let cluster: OvsdbCluster;

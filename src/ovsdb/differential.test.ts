@@ -8,7 +8,8 @@ import { insert, newUuid, type Atom, type OvsdbError, type OvsdbOptions, type Ov
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { openSession } from './testing/open-session.ts';
 import { randomFrom, randomTransaction, tables } from './testing/random-transaction.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 const run = promisify(execFile);

@@ -13,7 +13,8 @@ import {
   type Uuid,
 } from './index.ts';
 import { commit, openSession } from './testing/open-session.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 const PROBE_MS = 400;

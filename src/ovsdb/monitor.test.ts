@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insert, mapSet, mutateDelete, mutateInsert, newUuid, update } from './index.ts';
 import { commit, openSession } from './testing/open-session.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy, type RpcMessage, type Verdict } from './testing/tampering-proxy.ts';
 
 const older: readonly [what: string, lacks: readonly string[], update: string][] = [

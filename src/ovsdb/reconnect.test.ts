@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deleteRows, insert, mapSet, newUuid, update, type OvsdbErrorCode } from './index.ts';
 import { commit, openSession } from './testing/open-session.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 test('a server killed with -9 and started again: stale meanwhile, then as before', async (t) => {

@@ -21,7 +21,8 @@ import {
 } from './index.ts';
 import { openSession, commit } from './testing/open-session.ts';
 import { readServerError } from './errors.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 let server: OvsdbServerProcess;

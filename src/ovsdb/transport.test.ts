@@ -5,7 +5,8 @@ import { insert, newUuid, OvsdbSession, type TlsMaterial } from './index.ts';
 import { readTlsFiles, TestAuthority } from './testing/certificates.ts';
 import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { commit, openSession } from './testing/open-session.ts';
-import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess } from './testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 
 let authority: TestAuthority;
 let server: OvsdbServerProcess;

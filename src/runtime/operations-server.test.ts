@@ -4,6 +4,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
+import { until } from '../testing/until.ts';
+import { PATIENCE_MS } from '../testing/patience.ts';
 import { Metrics } from './metrics.ts';
 import { parseBindAddress, serveOperations } from './operations-server.ts';
 
@@ -110,10 +112,12 @@ test('idle connections to the port of metrics are limited and closed, and probes
       response.resume();
       assert.equal(response.statusCode, 200);
     }
-    const allClosed = (): boolean => closed === 202;
-    for (const end = performance.now() + 30_000; !allClosed() && performance.now() < end;)
-      await new Promise((done) => setTimeout(done, 50));
-    assert.equal(closed, 202);
+    await until(
+      'all connections are closed',
+      () => closed === 202,
+      PATIENCE_MS,
+      () => `${closed} of 202`,
+    );
   } finally {
     await server.close();
   }

@@ -3,9 +3,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Daemon } from '../../lab/programs/daemon.ts';
-import { PATIENCE_MS, pauseAfter } from './patience.ts';
+import { PATIENCE_MS } from './patience.ts';
+import { until } from './until.ts';
 
 const MAIN = join(import.meta.dirname, '../cli/main.ts');
 
@@ -99,17 +99,16 @@ export class ControllerProcess {
 
   /** Waits until it has logged a message. @param from lines before this one do not count */
   async untilLogged(message: string, { from = 0, patienceMs = PATIENCE_MS } = {}): Promise<LogLine> {
-    const begun = performance.now();
-    for (;;) {
-      const lines = await this.log();
-      const found = lines.slice(from).find(({ msg }) => msg === message);
-      if (found !== undefined) return found;
-      const waited = performance.now() - begun;
-      if (waited > patienceMs) {
-        const last = lines.slice(-15).map((line) => JSON.stringify(line));
-        throw new Error(`the controller did not log "${message}" within ${patienceMs / 1000} s; its last lines:\n${last.join('\n')}`);
-      }
-      await sleep(pauseAfter(waited));
-    }
+    let lines: readonly LogLine[] = [];
+    const logged = async (): Promise<LogLine | undefined> => {
+      lines = await this.log();
+      return lines.slice(from).find(({ msg }) => msg === message);
+    };
+    const lastLines = (): string =>
+      `its last lines:\n${lines
+        .slice(-15)
+        .map((line) => JSON.stringify(line))
+        .join('\n')}`;
+    return until(`the controller logs "${message}"`, logged, patienceMs, lastLines);
   }
 }

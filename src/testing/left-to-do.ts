@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FreshLook } from '../controller/fresh-look.ts';
 import { planLines } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
+import { until } from './until.ts';
 
 /** Includes the work of concurrent scenarios. */
 export const CONVERGENCE_MS = 3 * PATIENCE_MS;
@@ -11,16 +12,14 @@ const LONGEST_MS = 60_000;
 
 /** Waits until the plan is empty. @returns whether it was at the first look */
 export async function untilNothingIsLeft(look: FreshLook, patienceMs = CONVERGENCE_MS): Promise<boolean> {
-  const begun = performance.now();
-  for (let looks = 1; ; looks++) {
+  let looks = 0;
+  const nothingIsLeft = async (): Promise<boolean> => {
+    looks++;
     await look.derived(PATIENCE_MS);
-    const plan = look.plan();
-    if (isEmpty(plan)) return looks === 1;
-    const waited = performance.now() - begun;
-    if (waited > patienceMs)
-      throw new Error(`not converged after ${patienceMs / 1000} s; what is left to do:\n${planLines(plan).join('\n')}`);
-    await sleep(pauseAfter(waited));
-  }
+    return isEmpty(look.plan());
+  };
+  await until('the cluster has converged', nothingIsLeft, patienceMs, () => `what is left to do:\n${planLines(look.plan()).join('\n')}`);
+  return looks === 1;
 }
 
 /**

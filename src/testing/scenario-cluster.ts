@@ -38,6 +38,7 @@ import { parseDump } from './northbound-dump.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 import type { PrintedEvent, PrintedObject } from './printed-objects.ts';
 import { PrintedObjects } from './printed-objects.ts';
+import { eventually } from './until.ts';
 
 export type { PrintedObject } from './printed-objects.ts';
 
@@ -342,23 +343,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Waits until the probe returns a value, and returns it; a failing assertion counts as not yet. */
   async eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
-    const begun = performance.now();
-    for (let last: unknown; ;) {
-      try {
-        const found = await probe();
-        if (found !== undefined && found !== false) return found;
-        last = undefined;
-      } catch (error) {
-        last = error;
-      }
-      const waited = performance.now() - begun;
-      if (waited > timeoutMs)
-        throw new Error(
-          `not after ${timeoutMs / 1000} s: ${what}${last === undefined ? '' : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`}`,
-          { cause: last },
-        );
-      await sleep(pauseAfter(waited));
-    }
+    return eventually(what, probe, timeoutMs);
   }
 
   /** Waits until a fresh controller plans nothing. */

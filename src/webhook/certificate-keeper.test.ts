@@ -15,7 +15,7 @@ import { KubeTransport } from '../kube/transport.ts';
 import { LabApiServer } from '../../lab/apiserver/server.ts';
 import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
-import { PATIENCE_MS } from '../testing/patience.ts';
+import { until } from '../testing/until.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { certificatesIn } from './certificate-plan.ts';
 import type { WebhookConfiguration } from './webhook-configuration.ts';
@@ -69,14 +69,6 @@ function replica(
   });
   keeper.start();
   return { served, keeper };
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not after ${PATIENCE_MS / 1000} s: ${what}`);
-    await sleep(20);
-  }
 }
 
 async function bundles(): Promise<readonly string[]> {

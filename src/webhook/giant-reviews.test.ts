@@ -1,10 +1,10 @@
 /** Reviews that are cheap to send and expensive to judge: over real sockets, with the real judges. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import { SILENT } from '../runtime/log.ts';
 import { PodScene } from '../testing/pod-scene.ts';
+import { until } from '../testing/until.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import type { Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
@@ -52,10 +52,6 @@ async function serve(
     now,
   });
   return { server, refusals, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
-}
-
-async function within(what: string, look: () => boolean): Promise<void> {
-  for (const end = performance.now() + 30_000; !look(); await sleep(20)) if (performance.now() > end) assert.fail(`not yet: ${what}`);
 }
 
 test('four reviews of 7 MB of an unknown client are refused unread, before a judge is asked, and small ones are judged meanwhile', async () => {
@@ -108,9 +104,9 @@ test('bodies that were let in together do not use more than the time that is lef
   const { place, server } = served;
   const body = review({ pad: ' '.repeat(500_000) });
   const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 4_000))));
-  await within('all six have begun', () => server.holds.bodyBytes === 6 * 4_096);
+  await until('all six have begun', () => server.holds.bodyBytes === 6 * 4_096);
   for (const { socket } of clients) socket.write(body.slice(4_000));
-  await within('all are answered', () => clients.every(({ said }) => said().startsWith('HTTP/1.1 ')));
+  await until('all are answered', () => clients.every(({ said }) => said().startsWith('HTTP/1.1 ')));
   const statuses = clients.map(({ said }) => said().slice(9, 12)).toSorted();
   assert.deepEqual([statuses, judged], [['200', '429', '429', '429', '429', '429'], 1]);
   for (const { socket } of clients) socket.destroy();

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
+import { until } from '../testing/until.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { NO_OPINION } from './opinion.ts';
 import type { HeldConnection, Place } from './testing/held-client.ts';
@@ -18,7 +18,6 @@ import { WebhookServer } from './webhook-server.ts';
 
 /** A loopback address other than the API server's. */
 const STRANGER = '127.0.0.2';
-const PATIENCE_MS = 30_000;
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
 
 class Served implements AsyncDisposable {
@@ -55,10 +54,6 @@ class Served implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server.close();
   }
-}
-
-async function within(what: string, look: () => boolean): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !look(); await sleep(20)) if (performance.now() > end) assert.fail(`not yet: ${what}`);
 }
 
 /**
@@ -110,7 +105,7 @@ test('what a client does not finish is closed in time: the handshake, the header
     }).closed,
   ]);
   for (const [at, time] of times.entries()) assert.ok(time < 8_000, `client ${at} was closed after ${Math.round(time)} ms`);
-  await within('nothing is held', () => served.server.holds.bodyBytes === 0 && served.server.holds.connections === 0);
+  await until('nothing is held', () => served.server.holds.bodyBytes === 0 && served.server.holds.connections === 0);
   assert.equal((await ask(place)).status, 200);
 });
 
@@ -139,7 +134,7 @@ test('many connections of one client take the places of its own, and the connect
     };
     const first = await port();
     const held = Array.from({ length: 100 }, () => hold(place, (socket) => socket.write(headers(1_000)), STRANGER));
-    await within('most of them were closed', () => refusals.filter((why) => why === 'room').length >= 80);
+    await until('most of them were closed', () => refusals.filter((why) => why === 'room').length >= 80);
     assert.ok(server.holds.connections <= 20, `${server.holds.connections} connections`);
     assert.equal(await port(), first, 'the same connection');
     assert.equal((await ask(place)).status, 200, 'a new one is served as well');
@@ -152,7 +147,7 @@ test('many connections of one client take the places of its own, and the connect
 test('an address that makes connections without end is cut off before TLS is spoken, and others are not', async () => {
   await using served = await Served.start({ connectionsPerSecond: 5 });
   const held = Array.from({ length: 60 }, () => hold(served.place, () => undefined, STRANGER));
-  await within('most of them were closed', () => served.refusals.filter((why) => why === 'rate').length >= 40);
+  await until('most of them were closed', () => served.refusals.filter((why) => why === 'rate').length >= 40);
   assert.equal((await ask(served.place)).status, 200);
   for (const { socket } of held) socket.destroy();
 });
@@ -165,14 +160,14 @@ test('bodies beyond what all may hold are given up, the first of the address tha
   };
   // Half of the total budget, from the address of the API server.
   const own = hold(place, part(200_000));
-  await within('it is held', () => server.holds.bodyBytes > 200_000);
+  await until('it is held', () => server.holds.bodyBytes > 200_000);
   const others = Array.from({ length: 12 }, () => hold(place, part(100_000), STRANGER));
-  await within('some were given up', () => served.refusals.filter((why) => why === 'body').length >= 4);
+  await until('some were given up', () => served.refusals.filter((why) => why === 'body').length >= 4);
   assert.ok(server.holds.bodyBytes <= 1_000_000);
   assert.equal(own.socket.destroyed, false);
   assert.equal((await ask(place, review({ pad: ' '.repeat(300_000) }))).status, 200);
   for (const { socket } of [own, ...others]) socket.destroy();
-  await within('nothing is held', () => server.holds.bodyBytes === 0);
+  await until('nothing is held', () => server.holds.bodyBytes === 0);
 });
 
 test('bodies of a byte a piece hold their bytes, and not a buffer for each', async () => {
@@ -181,7 +176,7 @@ test('bodies of a byte a piece hold their bytes, and not a buffer for each', asy
     socket.write(headers(400_000));
     for (let at = 0; at < 20_000; at++) socket.write(' ');
   });
-  await within('they have come', () => served.server.holds.bodyBytes >= 20_000);
+  await until('they have come', () => served.server.holds.bodyBytes >= 20_000);
   assert.ok(served.server.holds.bodyBytes <= 80_000, `${served.server.holds.bodyBytes} bytes`);
   client.socket.destroy();
 });
@@ -240,7 +235,7 @@ test('connections that many addresses hold make room before those of an API serv
   try {
     await Promise.all(agents.map((agent) => ask(place, review(), { agent })));
     const held = Array.from({ length: 60 }, (_, at) => hold(place, (socket) => socket.write(headers(1_000)), `127.0.1.${at + 1}`));
-    await within('some were closed', () => refusals.filter((why) => why === 'room').length >= 40);
+    await until('some were closed', () => refusals.filter((why) => why === 'room').length >= 40);
     for (const agent of agents) {
       const [[socket] = []] = Object.values(agent.freeSockets);
       assert.equal(socket?.destroyed, false);

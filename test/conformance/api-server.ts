@@ -27,7 +27,8 @@ import { webhookCases } from './cases/webhooks.ts';
 import { at } from './context.ts';
 import type { Holder } from './context.ts';
 import { HttpsClient } from './https-client.ts';
-import { Kubectl, until } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 import { definition, GROUP, kit, KITS, widget, WIDGETS } from './widgets.ts';
 
 export interface ServerUnderTest {

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { HttpsClient, Fields, RawReply } from './https-client.ts';
-import { type Kubectl, until } from './kubectl.ts';
+import { type Kubectl } from './kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 
 export interface Conformance {
   readonly kubectl: Kubectl;

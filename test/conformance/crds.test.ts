@@ -13,7 +13,7 @@ import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { apiServerMinor, missingClusterPrograms, RealCluster } from '../../lab/real-cluster/real-cluster.ts';
 import type { CelCase } from './cel-cases.ts';
 import { changes, newGateways } from './cel-cases.ts';
-import { until } from './kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 const minor = missing === undefined ? await apiServerMinor() : 0;

@@ -11,7 +11,7 @@ import { KubeWriter } from '../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../src/kube/leader-election.ts';
 import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch-cache.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
-import { until } from '../../src/kube/testing/until.ts';
+import { until } from '../../src/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
 import type { Fault, FaultRule } from '../../lab/apiserver/faults/fault.ts';
 import type { SetFault } from '../../lab/apiserver/faults/faults.ts';

@@ -12,7 +12,8 @@ import { LabApiServer } from '../../lab/apiserver/server.ts';
 import { networkAttachmentCrd } from '../../lab/network-attachment-crd.ts';
 import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { missingClusterPrograms, RealCluster } from '../../lab/real-cluster/real-cluster.ts';
-import { Kubectl, until } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 
 const MANIFESTS = fileURLToPath(new URL('../../../shared/reference/manifests', import.meta.url));
 const noManifests = existsSync(MANIFESTS) ? false : "the examples of Kube-OVN's user guide are not on this machine";

@@ -3,9 +3,9 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SHORT_GO_PROGRAM } from '../../lab/programs/run-program.ts';
-import { PATIENCE_MS, pauseAfter } from '../../src/testing/patience.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { until } from '../../src/testing/until.ts';
 
 /** How kubectl prints the age of what is some minutes old at most. */
 export const AGE = String.raw`(?:\d+m)?\d+s|\d+m`;
@@ -102,16 +102,5 @@ export class Kubectl {
         await ended;
       },
     };
-  }
-}
-
-/** Waits until a condition holds. @throws Error after `timeoutMs`, naming what was waited for. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
-  const begun = performance.now();
-  for (;;) {
-    if (await condition()) return;
-    const waited = performance.now() - begun;
-    if (waited > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await sleep(pauseAfter(waited));
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { at } from './context.ts';
 import { HttpsClient } from './https-client.ts';
 import type { WatchedEvent } from './https-client.ts';
-import { until } from './kubectl.ts';
+import { until } from '../../src/testing/until.ts';
 import { LabProcess } from './lab-process/lab-process.ts';
 import { crashTests, listWatchSuite } from './list-watch.ts';
 

@@ -20,7 +20,7 @@ import { KubeWriter } from '../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../src/kube/leader-election.ts';
 import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch-cache.ts';
 import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
-import { until } from '../../src/kube/testing/until.ts';
+import { until } from '../../src/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import { UnreliableProxy } from '../../src/testing/unreliable-proxy.ts';

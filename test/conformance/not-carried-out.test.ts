@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../src/testing/until.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import { isNatRule } from '../../src/world/nat-rules.ts';
@@ -22,8 +22,8 @@ test('an object of every kind that is not implemented is written once when it is
   const { client } = cluster;
   await cluster.withController({}, async (controller) => {
     await controller.untilQuiet();
-    const allSaySo = (): Promise<void> =>
-      until('all say so', async () => {
+    const allReportIt = (): Promise<boolean> =>
+      until('every object reports NotCarriedOut', async () => {
         for (const resource of KINDS) {
           const object = await client.get(RESOURCES[resource], placeOf(resource));
           const ready = conditionsOf(resource, object as never).find(({ type }) => type === 'Ready');
@@ -41,7 +41,7 @@ test('an object of every kind that is not implemented is written once when it is
       const [spec] = UNIMPLEMENTED_SPECS[resource] ?? [{}];
       await client.create(RESOURCES[resource], { apiVersion: `${group}/${version}`, kind, metadata: placeOf(resource), spec } as never);
     }
-    await allSaySo();
+    await allReportIt();
     await sleep(500);
     await controller.untilQuiet();
     // A rule is marked with the EIP that it names, in a write of its own: its condition is in its status.
@@ -50,7 +50,7 @@ test('an object of every kind that is not implemented is written once when it is
     const edited = KINDS.filter((resource) => Object.keys(UNIMPLEMENTED_SPECS[resource]?.[1] ?? {}).length > 0);
     for (const resource of edited)
       await client.mergePatch(RESOURCES[resource], placeOf(resource), { spec: UNIMPLEMENTED_SPECS[resource]?.[1] });
-    await allSaySo();
+    await allReportIt();
     await sleep(500);
     await controller.untilQuiet();
     assert.equal(controller.status.objectsWritten - before, KINDS.length + marks + edited.length);

@@ -7,6 +7,7 @@ import { KubeTransport } from '../../src/kube/transport.ts';
 import { SILENT } from '../../src/runtime/log.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
+import { until } from '../../src/testing/until.ts';
 import type { Manifest } from './manifests.ts';
 
 const CONTROLLER = 'kiln-controller';
@@ -198,15 +199,9 @@ export class Ground {
   }
 
   async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + PATIENCE_MS;
-    while (!(await holds())) {
-      if (performance.now() > end) {
-        const { owned } = this.controller.world.rows;
-        throw new Error(
-          `not after ${PATIENCE_MS / 1_000} s: ${what}; rows: ${owned.size} for ${this.#rows}; ${[...owned].slice(-5).join(', ')}`,
-        );
-      }
-      await sleep(20);
-    }
+    await until(what, holds, PATIENCE_MS, () => {
+      const { owned } = this.controller.world.rows;
+      return `rows: ${owned.size} for ${this.#rows}; ${[...owned].slice(-5).join(', ')}`;
+    });
   }
 }

@@ -17,7 +17,7 @@ import type { Finding } from '../../src/explain/status.ts';
 import { leftoverGroups } from '../../src/explain/leftovers.ts';
 import { statusOf } from '../../src/explain/status.ts';
 import { TABLES } from '../../src/nb/tables.ts';
-import { until } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../src/testing/until.ts';
 import { freshLook } from '../../src/testing/fresh-look.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';

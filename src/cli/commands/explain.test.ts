@@ -1,7 +1,7 @@
 /** `kiln explain` with an API server, the Northbound database and the controller. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import { runHere } from '../testing/command-here.ts';
 import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';

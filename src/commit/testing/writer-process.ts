@@ -7,7 +7,7 @@ import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbError } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
 import type { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { CollectionLimit } from '../collection-limit.ts';

@@ -10,7 +10,7 @@ import type { KubeObject, ObjectName, Resource } from '../../kube/resource.ts';
 import { LEASES, PODS } from '../../kube/resource.ts';
 import type { OpenWatch } from '../../kube/transport.ts';
 import { KubeTransport } from '../../kube/transport.ts';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import { traitsOf } from '../../world/resources.ts';
 
@@ -92,7 +92,7 @@ const pod = (name: string): KubeObject & { readonly spec: unknown } => ({
 });
 const addressOf = async (name: string): Promise<string | undefined> =>
   (await cluster.client.get<Annotated>(PODS, { namespace: 'default', name })).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
-const bound = (name: string): Promise<void> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined);
+const bound = (name: string): Promise<boolean> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined);
 
 test('writes nothing before it has observed the addresses that the earlier leader allocated, and allocates none of them', async () => {
   const { client } = cluster;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../timing/clock.ts';
 import { KINDS, ScriptedApi } from '../../kube/testing/scripted-api.ts';
-import { until } from '../../kube/testing/until.ts';
+import { until } from '../../testing/until.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { RESOURCES } from '../../world/resources.ts';
 import { World } from '../../world/world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../timing/clock.ts';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import type { MetricSink, Report } from '../../runtime/metrics.ts';
 import { METRICS, Metrics } from '../../runtime/metrics.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';

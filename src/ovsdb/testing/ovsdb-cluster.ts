@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { northboundSchemaFile, OvsdbServerProcess, until, type OvsdbServerOptions } from './ovsdb-server-process.ts';
+import { northboundSchemaFile, OvsdbServerProcess, type OvsdbServerOptions } from './ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 
 const run = promisify(execFile);
 

@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { PATIENCE_MS } from '../../testing/patience.ts';
+import { until } from '../../testing/until.ts';
 
 const run = promisify(execFile);
 
@@ -239,14 +238,5 @@ export class OvsdbServerProcess {
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await gone;
-  }
-}
-
-/** Polls until the condition holds. @throws {Error} after the timeout, naming what did not come */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`after ${timeoutMs} ms still not: ${what}`);
-    await sleep(20);
   }
 }

@@ -6,7 +6,7 @@ import type { Holder } from '../context.ts';
 import { conformance, fresh, message, newNamespace, since } from '../context.ts';
 import { HttpsClient } from '../https-client.ts';
 import type { Fields, RawReply } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 export function accessCases(holder: Holder): void {
   test('whoever is spoken for may do what the roles give, and nothing else', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 const container = { name: 'main', image: 'registry.example/app:1' };
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container] } };

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, since, newNamespace } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { AGE, until } from '../kubectl.ts';
+import { AGE } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { definition, GROUP, KITS, kit, widget, WIDGETS } from '../widgets.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

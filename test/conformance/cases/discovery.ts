@@ -4,7 +4,7 @@ import type { Holder } from '../context.ts';
 import { at, conformance, since, wellAt } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 import { HttpsClient } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { GROUP } from '../widgets.ts';
 
 export function discoveryCases(holder: Holder): void {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, since } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 const TEMPLATE = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'registry.example/app:1' }] } };
 

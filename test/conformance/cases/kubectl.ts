@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, since } from '../context.ts';
-import { AGE, until } from '../kubectl.ts';
+import { AGE } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 const KUBE_OVN_CRDS = fileURLToPath(new URL('../../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
 const WITHOUT_CRDS = 'needs ../shared/reference/kube-ovn-crds.yaml, which is not here';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, configMap, conformance, fresh, message, newNamespace } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { KITS, kit, widget, WIDGETS } from '../widgets.ts';
 
 export function lifecycleCases(holder: Holder): void {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, pod } from '../context.ts';
 import type { Fields, RawReply } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 const PODS = '/api/v1/namespaces/default/pods';

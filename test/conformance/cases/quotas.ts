@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 
 const asking = (name: string, resources: Fields): Fields => {
   const body = pod(name);
@@ -16,9 +16,9 @@ export function quotaCases(holder: Holder): void {
     const reply = await conformance(holder).http.send('POST', `/api/v1/namespaces/${namespace}/${plural}`, body);
     return { status: reply.status, said: message(reply), body: reply.body };
   };
-  /** Whoever asks the quota hears of it, and of what others count, by a watch of its own: this tells, by a try, that it has. */
-  const untilTold = async (namespace: string, plural: string, body: Fields, isTaken = false): Promise<void> =>
-    until('who asks the quota knows it', async () => {
+  /** The server learns of a quota, and of what others use, by watches: this waits until a request shows that it has. */
+  const untilTold = async (namespace: string, plural: string, body: Fields, isTaken = false): Promise<boolean> =>
+    until("the server's admission knows the quota", async () => {
       const { status, said } = await send(namespace, `${plural}?dryRun=All`, body);
       return isTaken ? status === 201 : status === 403 && said.includes('exceeded quota');
     });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, since, version } from '../context.ts';
 import type { Fields, RawReply } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { widget, WIDGETS } from '../widgets.ts';
 
 const STRANGER = '00000000-0000-0000-0000-000000000000';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, wellAt } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { definition, GROUP } from '../widgets.ts';
 
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, configMap, conformance, fresh, newNamespace, version } from '../context.ts';
 import type { WatchedEvent } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import { widget, WIDGETS } from '../widgets.ts';
 
 function shown(events: readonly WatchedEvent[]): string[] {

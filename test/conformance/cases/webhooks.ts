@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, configMap, conformance, fresh, message, newNamespace } from '../context.ts';
 import type { Fields } from '../https-client.ts';
-import { until } from '../kubectl.ts';
+import { until } from '../../../src/testing/until.ts';
 import type { AdmissionReview, Answer, WebhookUnderTest } from '../webhook-under-test.ts';
 import { startWebhook } from '../webhook-under-test.ts';
 import { widget, WIDGETS } from '../widgets.ts';

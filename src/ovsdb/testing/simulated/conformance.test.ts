@@ -32,7 +32,8 @@ import {
   type Uuid,
 } from '../../index.ts';
 import { openSession, testTables } from '../open-session.ts';
-import { northboundSchemaFile, OvsdbServerProcess, until } from '../ovsdb-server-process.ts';
+import { northboundSchemaFile, OvsdbServerProcess } from '../ovsdb-server-process.ts';
+import { until } from '../../../testing/until.ts';
 import { randomFrom, randomTransaction, tables } from '../random-transaction.ts';
 import { SimulatedServer } from './server.ts';
 

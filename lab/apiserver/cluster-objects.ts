@@ -5,10 +5,10 @@
 import { object } from './json.ts';
 import type { JsonObject } from './json.ts';
 import type { Operations } from './operations.ts';
-import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
+import { StoreController } from './store-controller.ts';
 import { storeKey } from './store.ts';
 import { USER_ROLES } from './user-roles.ts';
 
@@ -122,51 +122,40 @@ const API_SERVICE: Wanted = {
   },
 };
 
-export class ClusterObjects {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
+export class ClusterObjects extends StoreController {
   readonly #ofNamespaces: readonly Wanted[];
-  readonly #pending: PendingKeys;
-  readonly #stop: () => void;
 
   /** @param authority PEM of the authority that signed the server's certificate */
   constructor(operations: Operations, registry: ResourceRegistry, authority: string) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (namespace) => this.#fill(namespace));
+    super(operations, registry);
     this.#ofNamespaces = inNamespace(authority);
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
     for (const wanted of OF_THE_CLUSTER) this.#make(wanted, '');
-    for (const namespace of operations.store.list('namespaces')) this.#fill(namespace.metadata.name);
+    for (const namespace of operations.store.list('namespaces')) this.reconcile(namespace.metadata.name);
   }
 
-  stop(): void {
-    this.#stop();
-  }
-
-  #onEvent({ type, table, object: item }: StoreEvent): void {
-    if (table === 'namespaces' && type === 'ADDED') this.#pending.add(item.metadata.name);
+  protected override onEvent({ type, table, object: item }: StoreEvent): void {
+    if (table === 'namespaces' && type === 'ADDED') this.enqueue(item.metadata.name);
     if (type !== 'DELETED' || item.metadata.namespace === undefined) return;
     if (table === 'services' && item.metadata.name !== API_SERVICE.object.metadata.name) return;
-    if (table === 'serviceaccounts' || table === 'configmaps' || table === 'services') this.#pending.add(item.metadata.namespace);
+    if (table === 'serviceaccounts' || table === 'configmaps' || table === 'services') this.enqueue(item.metadata.namespace);
   }
 
-  #fill(namespace: string): void {
-    const found = this.#operations.store.get('namespaces', namespace);
+  protected override reconcile(namespace: string): void {
+    const found = this.operations.store.get('namespaces', namespace);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
     for (const wanted of this.#ofNamespaces) this.#make(wanted, namespace);
     if (namespace === 'default') this.#make(API_SERVICE, namespace);
   }
 
   #make({ group, plural, object: item }: Wanted, namespace: string): void {
-    const definition = this.#registry.find(group, 'v1', plural);
+    const definition = this.registry.find(group, 'v1', plural);
     if (definition === undefined) return;
     const key = storeKey(namespace, item.metadata.name);
-    const present = this.#operations.store.get(definition.table, key);
+    const present = this.operations.store.get(definition.table, key);
     try {
-      if (present === undefined) this.#operations.create(definition, namespace, structuredClone(item));
+      if (present === undefined) this.operations.create(definition, namespace, structuredClone(item));
       else if (plural === 'configmaps' && object(present['data'])['ca.crt'] !== object(item['data'])['ca.crt'])
-        this.#operations.update(definition, namespace, item.metadata.name, (current) => ({
+        this.operations.update(definition, namespace, item.metadata.name, (current) => ({
           ...current,
           data: { ...object(item['data']) },
         }));

@@ -4,46 +4,35 @@
  */
 import type { KubeObject, OwnerReference } from './object.ts';
 import type { Operations } from './operations.ts';
-import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
+import { StoreController } from './store-controller.ts';
 
 interface Located {
   readonly table: string;
   readonly object: KubeObject;
 }
 
-export class GarbageCollector {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
+export class GarbageCollector extends StoreController {
   readonly #byUid = new Map<string, Located>();
   readonly #dependents = new Map<string, Set<string>>();
-  readonly #pending: PendingKeys;
-  readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (uid) => this.#sync(uid));
+    super(operations, registry);
     for (const { table, key, object } of operations.store.all())
-      this.#onEvent({ type: 'ADDED', table, key, revision: operations.store.revision, object });
-    for (const { object } of this.#byUid.values()) if (isCollected(object)) this.#pending.add(object.metadata.uid);
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+      this.onEvent({ type: 'ADDED', table, key, revision: operations.store.revision, object });
+    for (const { object } of this.#byUid.values()) if (isCollected(object)) this.enqueue(object.metadata.uid);
   }
 
-  stop(): void {
-    this.#stop();
-  }
-
-  #onEvent(event: StoreEvent): void {
+  protected override onEvent(event: StoreEvent): void {
     const { object, previous } = event;
     const { uid } = object.metadata;
     for (const owner of previous?.metadata.ownerReferences ?? []) this.#dependents.get(owner.uid)?.delete(uid);
     if (event.type === 'DELETED') {
       this.#byUid.delete(uid);
-      for (const dependent of this.#dependents.get(uid) ?? []) this.#pending.add(dependent);
+      for (const dependent of this.#dependents.get(uid) ?? []) this.enqueue(dependent);
       this.#dependents.delete(uid);
     } else {
       this.#byUid.set(uid, { table: event.table, object });
@@ -52,16 +41,16 @@ export class GarbageCollector {
         if (dependents === undefined) this.#dependents.set(owner.uid, (dependents = new Set()));
         dependents.add(uid);
       }
-      if (event.type === 'ADDED' && (object.metadata.ownerReferences ?? []).length > 0) this.#pending.add(uid);
-      if (event.type === 'MODIFIED' && isCollected(object)) this.#pending.add(uid);
+      if (event.type === 'ADDED' && (object.metadata.ownerReferences ?? []).length > 0) this.enqueue(uid);
+      if (event.type === 'MODIFIED' && isCollected(object)) this.enqueue(uid);
     }
     for (const owner of [...(previous?.metadata.ownerReferences ?? []), ...(object.metadata.ownerReferences ?? [])]) {
       const located = this.#byUid.get(owner.uid);
-      if (located !== undefined && isCollected(located.object)) this.#pending.add(owner.uid);
+      if (located !== undefined && isCollected(located.object)) this.enqueue(owner.uid);
     }
   }
 
-  #sync(uid: string): void {
+  protected override reconcile(uid: string): void {
     const located = this.#byUid.get(uid);
     const definition = located === undefined ? undefined : this.#definition(located.table);
     if (located === undefined || definition === undefined) return;
@@ -74,7 +63,7 @@ export class GarbageCollector {
   }
 
   #definition(table: string): ResourceDefinition | undefined {
-    return this.#registry.all().find((definition) => definition.table === table && definition.view === undefined);
+    return this.registry.all().find((definition) => definition.table === table && definition.view === undefined);
   }
 
   #collectIfOrphaned(definition: ResourceDefinition, object: KubeObject): void {
@@ -87,7 +76,7 @@ export class GarbageCollector {
     const { namespace = '', name, uid } = object.metadata;
     if (living.length === owners.length && waiting.length < living.length) return;
     if (living.length === waiting.length) {
-      this.#operations.delete(definition, namespace, name, {
+      this.operations.delete(definition, namespace, name, {
         preconditions: { uid },
         propagationPolicy: waiting.length > 0 ? 'Foreground' : 'Background',
       });
@@ -107,7 +96,7 @@ export class GarbageCollector {
 
   #keepOwners(definition: ResourceDefinition, object: KubeObject, owners: OwnerReference[]): void {
     const { namespace = '', name } = object.metadata;
-    this.#operations.update(definition, namespace, name, (current) => ({
+    this.operations.update(definition, namespace, name, (current) => ({
       ...current,
       metadata: { ...current.metadata, ownerReferences: owners },
     }));
@@ -128,7 +117,7 @@ export class GarbageCollector {
       }
       this.#removeFinalizer(definition, object, 'orphan');
     } else if (finalizers.includes('foregroundDeletion')) {
-      for (const { object: dependent } of dependents) this.#pending.add(dependent.metadata.uid);
+      for (const { object: dependent } of dependents) this.enqueue(dependent.metadata.uid);
       const blocking = dependents.some(({ object: dependent }) =>
         (dependent.metadata.ownerReferences ?? []).some(
           (owner) => owner.uid === object.metadata.uid && owner['blockOwnerDeletion'] === true,
@@ -140,7 +129,7 @@ export class GarbageCollector {
 
   #removeFinalizer(definition: ResourceDefinition, object: KubeObject, finalizer: string): void {
     const { namespace = '', name } = object.metadata;
-    this.#operations.update(definition, namespace, name, (current) => {
+    this.operations.update(definition, namespace, name, (current) => {
       const finalizers = (current.metadata.finalizers ?? []).filter((kept) => kept !== finalizer);
       return { ...current, metadata: { ...current.metadata, finalizers } };
     });

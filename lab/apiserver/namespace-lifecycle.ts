@@ -3,40 +3,28 @@ import { timestamp } from './environment.ts';
 import type { Json, JsonObject } from './json.ts';
 import { at, equal, list, object } from './json.ts';
 import type { Guard, Operations } from './operations.ts';
-import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { resourceName, forbidden, notFound } from './status.ts';
 import type { StoreEvent } from './store.ts';
+import { StoreController } from './store-controller.ts';
 
 const TABLE = 'namespaces';
 const PERMANENT = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
-export class NamespaceLifecycle {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
-  readonly #pending: PendingKeys;
-  readonly #stop: () => void;
-
+export class NamespaceLifecycle extends StoreController {
   constructor(operations: Operations, registry: ResourceRegistry) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (name) => this.#sync(name));
+    super(operations, registry);
     operations.addGuard(this.#guard);
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
     for (const namespace of operations.store.list(TABLE))
-      if (namespace.metadata.deletionTimestamp !== undefined) this.#pending.add(namespace.metadata.name);
-  }
-
-  stop(): void {
-    this.#stop();
+      if (namespace.metadata.deletionTimestamp !== undefined) this.enqueue(namespace.metadata.name);
   }
 
   /** Creates the namespaces that every cluster has. */
   createPermanent(): void {
     const namespaces = this.#namespaces();
     for (const name of PERMANENT) {
-      if (this.#operations.store.get(TABLE, name) === undefined) this.#operations.create(namespaces, '', { metadata: { name } });
+      if (this.operations.store.get(TABLE, name) === undefined) this.operations.create(namespaces, '', { metadata: { name } });
     }
   }
 
@@ -44,7 +32,7 @@ export class NamespaceLifecycle {
     if (verb === 'delete' && definition.table === TABLE && PERMANENT.has(name))
       throw forbidden(definition, name, 'this namespace may not be deleted');
     if (verb !== 'create' || !definition.namespaced) return;
-    const found = this.#operations.store.get(TABLE, namespace);
+    const found = this.operations.store.get(TABLE, namespace);
     if (found === undefined) throw notFound({ group: '', plural: TABLE }, namespace);
     if (found.metadata.deletionTimestamp === undefined) return;
     const cause = { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' };
@@ -52,36 +40,36 @@ export class NamespaceLifecycle {
   };
 
   #namespaces(): ResourceDefinition {
-    const definition = this.#registry.find('', 'v1', TABLE);
+    const definition = this.registry.find('', 'v1', TABLE);
     if (definition === undefined) throw new Error('the registry has no namespaces');
     return definition;
   }
 
-  #onEvent(event: StoreEvent): void {
+  protected override onEvent(event: StoreEvent): void {
     const name = event.table === TABLE ? event.object.metadata.name : event.object.metadata.namespace;
     if (name === undefined || (event.table === TABLE && event.type === 'DELETED')) return;
-    if (this.#operations.store.get(TABLE, name)?.metadata.deletionTimestamp !== undefined) this.#pending.add(name);
+    if (this.operations.store.get(TABLE, name)?.metadata.deletionTimestamp !== undefined) this.enqueue(name);
   }
 
-  #sync(name: string): void {
-    const namespace = this.#operations.store.get(TABLE, name);
+  protected override reconcile(name: string): void {
+    const namespace = this.operations.store.get(TABLE, name);
     if (namespace?.metadata.deletionTimestamp === undefined) return;
     const remaining: { readonly definition: ResourceDefinition; readonly count: number; readonly finalizers: readonly string[] }[] = [];
     const seen = new Set<string>();
-    for (const definition of this.#registry.all()) {
+    for (const definition of this.registry.all()) {
       if (!definition.namespaced || seen.has(definition.table)) continue;
       seen.add(definition.table);
-      for (const item of this.#operations.store.list(definition.table, name)) {
+      for (const item of this.operations.store.list(definition.table, name)) {
         if (item.metadata.deletionTimestamp === undefined)
-          this.#operations.delete(definition, name, item.metadata.name, { propagationPolicy: 'Background' });
+          this.operations.delete(definition, name, item.metadata.name, { propagationPolicy: 'Background' });
       }
-      const left = this.#operations.store.list(definition.table, name);
+      const left = this.operations.store.list(definition.table, name);
       if (left.length > 0)
         remaining.push({ definition, count: left.length, finalizers: left.flatMap((item) => item.metadata.finalizers ?? []) });
     }
     const conditions = this.#conditions(remaining, list(at(namespace, 'status', 'conditions')));
     if (!equal(conditions, at(namespace, 'status', 'conditions'))) {
-      this.#operations.update(
+      this.operations.update(
         this.#namespaces(),
         '',
         name,
@@ -90,7 +78,7 @@ export class NamespaceLifecycle {
       );
     }
     if (remaining.length === 0 && list(at(namespace, 'spec', 'finalizers')).includes('kubernetes')) {
-      this.#operations.update(
+      this.operations.update(
         this.#namespaces(),
         '',
         name,
@@ -126,7 +114,7 @@ export class NamespaceLifecycle {
       const lastTransitionTime =
         old !== undefined && at(old, 'status') === status
           ? (at(old, 'lastTransitionTime') ?? null)
-          : timestamp(this.#operations.environment.now());
+          : timestamp(this.operations.environment.now());
       return { type, status, lastTransitionTime, reason: bad ? badReason : goodReason, message: bad ? badMessage : goodMessage };
     };
     return [

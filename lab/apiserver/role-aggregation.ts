@@ -3,40 +3,29 @@ import type { Json } from './json.ts';
 import { at, equal, list } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
-import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import { selectsLabels } from './selectors.ts';
 import type { StoreEvent } from './store.ts';
+import { StoreController } from './store-controller.ts';
 
 const TABLE = 'clusterroles';
 
-export class RoleAggregation {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
-  readonly #pending: PendingKeys;
+export class RoleAggregation extends StoreController {
   /** The roles that are made of others: what happens to a role concerns these only. */
   readonly #aggregated = new Set<string>();
-  readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (name) => this.#fill(name));
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    super(operations, registry);
     for (const role of operations.store.list(TABLE)) this.#see(role);
   }
 
-  stop(): void {
-    this.#stop();
-  }
-
-  #onEvent({ type, table, object: role, previous }: StoreEvent): void {
+  protected override onEvent({ type, table, object: role, previous }: StoreEvent): void {
     if (table !== TABLE) return;
     if (type === 'DELETED') this.#aggregated.delete(role.metadata.name);
     else this.#see(role);
     for (const name of this.#aggregated) {
-      const { selectors } = selectorsOf(this.#operations.store.get(TABLE, name));
-      if ([role, previous].some((state) => state !== undefined && isSelected(selectors, state))) this.#pending.add(name);
+      const { selectors } = selectorsOf(this.operations.store.get(TABLE, name));
+      if ([role, previous].some((state) => state !== undefined && isSelected(selectors, state))) this.enqueue(name);
     }
   }
 
@@ -47,12 +36,12 @@ export class RoleAggregation {
       return;
     }
     this.#aggregated.add(name);
-    this.#pending.add(name);
+    this.enqueue(name);
   }
 
-  #fill(name: string): void {
-    const { store } = this.#operations;
-    const definition = this.#registry.find('rbac.authorization.k8s.io', 'v1', TABLE);
+  protected override reconcile(name: string): void {
+    const { store } = this.operations;
+    const definition = this.registry.find('rbac.authorization.k8s.io', 'v1', TABLE);
     const role = store.get(TABLE, name);
     const { isAggregated, selectors } = selectorsOf(role);
     if (definition === undefined || role === undefined || !isAggregated) return;
@@ -63,7 +52,7 @@ export class RoleAggregation {
         if (other.metadata.name !== name && isSelected([selector], other))
           for (const rule of list(other['rules'])) if (!rules.some((known) => equal(known, rule))) rules.push(rule);
     if (equal(rules, list(role['rules']))) return;
-    this.#operations.update(definition, '', name, (current) => ({ ...current, rules: structuredClone(rules) }));
+    this.operations.update(definition, '', name, (current) => ({ ...current, rules: structuredClone(rules) }));
   }
 }
 

@@ -3,58 +3,46 @@ import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './builtin/storage.ts';
 import { at, list, object } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
-import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
+import { StoreController } from './store-controller.ts';
 import { storeKey } from './store.ts';
 
 const CLAIMS = 'persistentvolumeclaims';
 const VOLUMES = 'persistentvolumes';
 
-export class VolumeProtection {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
-  readonly #pending: PendingKeys;
-  readonly #stop: () => void;
-
+export class VolumeProtection extends StoreController {
   constructor(operations: Operations, registry: ResourceRegistry) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (place) => this.#look(place));
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    super(operations, registry);
     for (const table of [CLAIMS, VOLUMES])
       for (const { metadata } of operations.store.list(table))
-        this.#pending.add(`${table}/${storeKey(metadata.namespace ?? '', metadata.name)}`);
+        this.enqueue(`${table}/${storeKey(metadata.namespace ?? '', metadata.name)}`);
   }
 
-  stop(): void {
-    this.#stop();
-  }
-
-  #onEvent({ type, table, object: item }: StoreEvent): void {
+  protected override onEvent({ type, table, object: item }: StoreEvent): void {
     const { namespace = '', name } = item.metadata;
     if (table === CLAIMS || table === VOLUMES) {
-      if (type !== 'DELETED') this.#pending.add(`${table}/${storeKey(namespace, name)}`);
-    } else if (table === 'pods' && this.#operations.store.count(CLAIMS) > 0) {
-      for (const claim of claimsOf(item)) this.#pending.add(`${CLAIMS}/${storeKey(namespace, claim)}`);
+      if (type !== 'DELETED') this.enqueue(`${table}/${storeKey(namespace, name)}`);
+    } else if (table === 'pods' && this.operations.store.count(CLAIMS) > 0) {
+      for (const claim of claimsOf(item)) this.enqueue(`${CLAIMS}/${storeKey(namespace, claim)}`);
     }
   }
 
   /** @param place `<table>/<key>` */
-  #look(place: string): void {
+  protected override reconcile(place: string): void {
     const [table = '', ...key] = place.split('/');
-    const item = this.#operations.store.get(table, key.join('/'));
+    const item = this.operations.store.get(table, key.join('/'));
     if (item !== undefined) this.#see(table, item);
   }
 
   #see(table: string, item: KubeObject): void {
-    const definition = this.#registry.find('', 'v1', table);
+    const definition = this.registry.find('', 'v1', table);
     if (definition === undefined) return;
     const { namespace = '', name, deletionTimestamp, finalizers = [] } = item.metadata;
     const phase = at(item, 'status', 'phase');
     if (deletionTimestamp === undefined) {
       if (table === VOLUMES && phase === 'Pending')
-        this.#operations.update(definition, '', name, (now) => ({ ...now, status: { ...object(now['status']), phase: 'Available' } }), {
+        this.operations.update(definition, '', name, (now) => ({ ...now, status: { ...object(now['status']), phase: 'Available' } }), {
           subresource: 'status',
         });
       return;
@@ -62,14 +50,14 @@ export class VolumeProtection {
     const protection = table === CLAIMS ? CLAIM_PROTECTION : VOLUME_PROTECTION;
     const used = table === CLAIMS ? this.#hasPods(namespace, name) : phase === 'Bound';
     if (used || !finalizers.includes(protection)) return;
-    this.#operations.update(definition, namespace, name, (now) => ({
+    this.operations.update(definition, namespace, name, (now) => ({
       ...now,
       metadata: { ...now.metadata, finalizers: finalizers.filter((finalizer) => finalizer !== protection) },
     }));
   }
 
   #hasPods(namespace: string, claim: string): boolean {
-    return this.#operations.store.list('pods', namespace).some((pod) => {
+    return this.operations.store.list('pods', namespace).some((pod) => {
       const phase = at(pod, 'status', 'phase');
       return phase !== 'Succeeded' && phase !== 'Failed' && claimsOf(pod).includes(claim);
     });

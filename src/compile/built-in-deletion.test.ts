@@ -66,9 +66,7 @@ test('all Vpcs and Subnets are deleted: those in use stay with their ports and a
   const left = new Set(bench.rowIds('Logical_Switch_Port').filter((name) => /^node-|\.shop$/.test(name)));
   assert.deepEqual(left, new Set(['node-n1', 'node-n2', 'old.shop']));
   assert.deepEqual(violations(scene), []);
-  const again = bench.restarted();
-  again.converge();
-  assert.equal(again.writes, 0);
+  assert.equal(bench.writesAfterRestart(), 0);
 });
 
 test('the join Subnet that is being deleted takes new nodes, and the default Vpc new Subnets, which work', () => {

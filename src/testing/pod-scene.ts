@@ -64,6 +64,14 @@ export class PodScene {
     });
   }
 
+  /** Creates a Subnet and the pod shop/web in it, and converges. */
+  webIn(subnet: string, spec: object): this {
+    this.subnet(subnet, spec);
+    this.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': subnet } });
+    this.bench.converge();
+    return this;
+  }
+
   statefulSet(name: string, replicas: number): TestObject {
     return this.bench.put('statefulsets', { metadata: { name, namespace: 'shop' }, spec: { replicas } });
   }

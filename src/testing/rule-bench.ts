@@ -77,7 +77,14 @@ export class RuleBench {
     return new RuleBench({ ...this.#options, after: this, databaseLost: false });
   }
 
-  /** The same with a new, empty database. */
+  /** Number of writes of a fresh controller over the same API server and database; 0 where nothing is left to do. */
+  writesAfterRestart(): number {
+    const fresh = this.restarted();
+    fresh.converge();
+    return fresh.writes;
+  }
+
+  /** A fresh controller over the same API server and a new, empty database. */
   withNewDatabase(): RuleBench {
     return new RuleBench({ ...this.#options, after: this, databaseLost: true });
   }
@@ -185,6 +192,13 @@ export class RuleBench {
   /** Removes a row as another program would. */
   removeForeignRow(table: string, uuid: string): void {
     this.world.rows.apply(this.northbound, this.northbound.remove(table, uuid as Uuid));
+  }
+
+  /** Removes the row with a name, as `ovn-nbctl` would. @throws Error if there is none */
+  removeNamedRow(table: string, name: string): void {
+    const [uuid] = [...this.northbound.table(table)].find(([, row]) => row['name'] === name) ?? [];
+    if (uuid === undefined) throw new Error(`no ${table} ${name}`);
+    this.removeForeignRow(table, uuid);
   }
 
   rowIds(table: string): string[] {

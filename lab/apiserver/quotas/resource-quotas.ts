@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../json.ts';
 import { at, equal, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Guard, Operations } from '../operations.ts';
-import { PendingKeys } from '../pending-keys.ts';
 import type { ResourceRegistry } from '../registry.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { forbidden, resourceName } from '../status.ts';
 import type { StoreEvent } from '../store.ts';
+import { StoreController } from '../store-controller.ts';
 import { storeKey } from '../store.ts';
 import type { Quantity } from './quantity.ts';
 import { add, formatQuantity, quantityOf, subtract, ZERO } from './quantity.ts';
@@ -20,27 +20,15 @@ const MAY_GROW = new Set(['services', 'persistentvolumeclaims']);
 const NOTHING: Usage = new Map();
 
 /** Nothing is counted in a namespace that has no quota. */
-export class ResourceQuotas {
-  readonly #operations: Operations;
-  readonly #registry: ResourceRegistry;
-  readonly #pending: PendingKeys;
-  readonly #stop: () => void;
-
+export class ResourceQuotas extends StoreController {
   constructor(operations: Operations, registry: ResourceRegistry) {
-    this.#operations = operations;
-    this.#registry = registry;
-    this.#pending = new PendingKeys(operations.environment, (namespace) => this.#tellAll(namespace));
+    super(operations, registry);
     operations.addVerdict(this.#verdict);
-    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
-    for (const quota of operations.store.list(TABLE)) this.#pending.add(quota.metadata.namespace ?? '');
-  }
-
-  stop(): void {
-    this.#stop();
+    for (const quota of operations.store.list(TABLE)) this.enqueue(quota.metadata.namespace ?? '');
   }
 
   readonly #verdict: Guard = ({ verb, definition, namespace, name, object: item }) => {
-    const { store } = this.#operations;
+    const { store } = this.operations;
     if (item === undefined || !definition.namespaced || store.count(TABLE) === 0) return;
     const resource = resourceName(definition);
     const usage = verb === 'create' ? usageOf(resource, item) : this.#growth(definition, namespace, name, item);
@@ -71,7 +59,7 @@ export class ResourceQuotas {
   /** What an update takes more. */
   #growth(definition: ResourceDefinition, namespace: string, name: string, item: KubeObject): Usage {
     const resource = resourceName(definition);
-    const old = MAY_GROW.has(resource) ? this.#operations.store.get(definition.table, storeKey(namespace, name)) : undefined;
+    const old = MAY_GROW.has(resource) ? this.operations.store.get(definition.table, storeKey(namespace, name)) : undefined;
     if (old === undefined) return NOTHING;
     const before = usageOf(resource, old);
     const growth = [...usageOf(resource, item)].map(([key, amount]) => [key, subtract(amount, before.get(key) ?? ZERO)] as const);
@@ -86,7 +74,7 @@ export class ResourceQuotas {
       if (seen.has(definition.table)) continue;
       seen.add(definition.table);
       const resource = resourceName(definition);
-      for (const item of this.#operations.store.list(definition.table, quota.metadata.namespace ?? '')) {
+      for (const item of this.operations.store.list(definition.table, quota.metadata.namespace ?? '')) {
         if (!inScope(quota, resource, item)) continue;
         const usage = usageOf(resource, item);
         for (const key of keys) {
@@ -100,7 +88,7 @@ export class ResourceQuotas {
 
   /** The kinds that some of the names can be about. */
   #counted(keys: readonly string[]): ResourceDefinition[] {
-    return this.#registry.all().filter((definition) => {
+    return this.registry.all().filter((definition) => {
       const resource = resourceName(definition);
       if (!definition.namespaced || definition.view !== undefined) return false;
       if (keys.includes(`count/${resource}`) || keys.includes(resource)) return true;
@@ -111,21 +99,21 @@ export class ResourceQuotas {
     });
   }
 
-  #onEvent({ object: { metadata } }: StoreEvent): void {
-    const { store } = this.#operations;
+  protected override onEvent({ object: { metadata } }: StoreEvent): void {
+    const { store } = this.operations;
     if (metadata.namespace === undefined || store.count(TABLE) === 0) return;
-    if (store.list(TABLE, metadata.namespace).length > 0) this.#pending.add(metadata.namespace);
+    if (store.list(TABLE, metadata.namespace).length > 0) this.enqueue(metadata.namespace);
   }
 
-  #tellAll(namespace: string): void {
-    for (const quota of this.#operations.store.list(TABLE, namespace)) this.#tell(quota);
+  protected override reconcile(namespace: string): void {
+    for (const quota of this.operations.store.list(TABLE, namespace)) this.#tell(quota);
   }
 
   #tell(quota: KubeObject): void {
     const hard = object(at(quota, 'spec', 'hard'));
     const keys = Object.keys(hard);
     const known = new Set(
-      this.#registry.all().flatMap((definition) => (definition.namespaced ? [`count/${resourceName(definition)}`] : [])),
+      this.registry.all().flatMap((definition) => (definition.namespaced ? [`count/${resourceName(definition)}`] : [])),
     );
     const amounts = this.#used(quota, keys);
     const used: JsonObject = {};
@@ -134,7 +122,7 @@ export class ResourceQuotas {
     const status: JsonObject = { hard: { ...hard }, used };
     if (equal(status, quota['status'])) return;
     const { namespace = '', name } = quota.metadata;
-    this.#operations.store.put(TABLE, storeKey(namespace, name), { ...quota, status });
+    this.operations.store.put(TABLE, storeKey(namespace, name), { ...quota, status });
   }
 }
 

@@ -42,9 +42,7 @@ test('a pod with an address of a later pool keeps it when an earlier one has roo
   scene.bench.removeByForce('pods', 'shop/p1');
   scene.bench.converge();
   assert.equal(scene.addressOf('shop/p2'), '10.81.0.30');
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
   assert.deepEqual(addresses(scene, ['p3']), ['10.81.0.20']);
 });
 
@@ -157,9 +155,7 @@ test('pods outside of a pool that is bound to the namespace later are misbound; 
     ['pods/shop/a', 'pods/shop/db-0'],
   );
   assert.equal(scene.addressOf('shop/a'), '10.81.0.2');
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
   scene.bench.removeByForce('pods', 'shop/a');
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('a', { replicaSet: 'web' });
@@ -231,7 +227,5 @@ test('a pod that names one of the Subnets gets an address of its pools, or any f
   const { reason, message } = scene.bench.condition('pods', 'shop/too-many', BOUND) ?? {};
   assert.equal(reason, 'NoAvailableAddress');
   assert.match(message ?? '', /IPPool "b" of Subnet "s2"/);
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });

@@ -60,9 +60,7 @@ function seen(made: PodScene, address: string | undefined): Seen {
     assert.equal(made.addressOf(pod), address, pod);
     assert.equal(bench.condition('pods', pod, 'kiln.io/NetworkBound'), undefined, pod);
   }
-  const fresh = bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0, 'a controller that starts now');
+  assert.equal(bench.writesAfterRestart(), 0, 'a controller that starts now');
   const lead = made.externalIds('Logical_Switch_Port', PORT)['kiln.io/owner']?.replace('pod/shop/', '') ?? '';
   return { options: bench.map('Logical_Switch_Port', PORT, 'options'), lead, node: bench.object('ips', PORT)?.spec['nodeName'] };
 }

@@ -49,9 +49,7 @@ test('a Subnet that claims a namespace later makes its pods misbound: condition 
   );
   assert.deepEqual(eventsOf(scene, 'Misbound').toSorted(), ['pods/shop/db', 'pods/shop/web']);
   assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
   scene.bench.removeByForce('pods', 'shop/web');
   scene.pod('web');
   scene.bench.converge();

@@ -216,9 +216,7 @@ test('a pod that had more before the setting keeps it while it runs and reports 
   for (const pod of ['free', 'secured', 'silent'])
     assert.deepEqual(conditionOf(scene, `shop/${pod}`).slice(0, 2), ['True', 'PortNotAllowed']);
   assert.equal(conditionOf(scene, 'shop/plain')[0], '');
-  const fresh = bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(bench.writesAfterRestart(), 0);
   bench.removeByForce('pods', 'shop/free');
   bench.converge();
   scene.pod('free', { annotations });

@@ -7,26 +7,29 @@ import { switchId } from '../subnet/judging/subnet-view.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
 
-function told(scene: PodScene, suffix: string): string | undefined {
+/** The pod shop/web in the Subnet side. */
+function podInSide(spec: object = { cidrBlock: '10.1.0.0/24' }): PodScene {
+  return new PodScene().webIn('side', spec);
+}
+
+function annotation(scene: PodScene, suffix: string): string | undefined {
   return scene.annotations('shop/web')[`ovn.kubernetes.io/${suffix}`];
 }
 
 test('a pod whose Subnet was recreated with another network reports it, and its cidr and gateway stay', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide();
   scene.bench.removeByForce('subnets', 'side');
   scene.bench.converge();
   scene.subnet('side', { cidrBlock: '10.7.0.0/24' });
   scene.bench.converge();
-  assert.deepEqual([told(scene, 'ip_address'), told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.2', '10.1.0.0/24', '10.1.0.1']);
+  assert.deepEqual(
+    [annotation(scene, 'ip_address'), annotation(scene, 'cidr'), annotation(scene, 'gateway')],
+    ['10.1.0.2', '10.1.0.0/24', '10.1.0.1'],
+  );
   const condition = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.equal(condition?.reason, 'AddressOutOfRange');
   assert.match(condition?.message ?? '', /10\.1\.0\.2.*"side".*; it keeps that one while it runs.*; kubectl delete pod -n shop web$/);
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
 test('a finished pod whose status is edited to running after its Subnet got another network requests its old address, which fails', () => {
@@ -54,10 +57,7 @@ test('a finished pod whose status is edited to running after its Subnet got anot
 });
 
 test('an obstacle of a running interface is reported before an attached network that does not exist', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide();
   scene.bench.removeByForce('subnets', 'side');
   scene.subnet('side', { cidrBlock: '10.7.0.0/24' });
   const annotations = { ...scene.annotations('shop/web'), 'k8s.v1.cni.cncf.io/networks': 'shop/later' };
@@ -79,35 +79,25 @@ test('a pod outside of a narrowed CIDR has no fault: the network stays in effect
   scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'side', 'Accepted')?.reason, 'CidrInUse');
   assert.notEqual(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
-  assert.equal(told(scene, 'ip_address'), '10.1.0.99');
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(annotation(scene, 'ip_address'), '10.1.0.99');
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
 test('a dual-stack pod has no fault when its Subnet loses a family: both stay in effect and the Subnet reports it', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24,fd00:1::/112' });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide({ cidrBlock: '10.1.0.0/24,fd00:1::/112' });
   scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/24', gateway: '10.1.0.1', protocol: 'IPv4' });
   scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'side', 'Accepted')?.reason, 'CidrInUse');
   assert.notEqual(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
-  assert.equal(told(scene, 'ip_address'), '10.1.0.2,fd00:1::2');
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(annotation(scene, 'ip_address'), '10.1.0.2,fd00:1::2');
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
 test('cidr and gateway follow a network that still has the address', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide();
   scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/16', gateway: '10.1.255.254' });
   scene.bench.converge();
-  assert.deepEqual([told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.0/16', '10.1.255.254']);
+  assert.deepEqual([annotation(scene, 'cidr'), annotation(scene, 'gateway')], ['10.1.0.0/16', '10.1.255.254']);
 });
 
 test("a user's reservation fails with the present reason when its Subnet changes family, as in a new process", () => {
@@ -124,9 +114,7 @@ test("a user's reservation fails with the present reason when its Subnet changes
     scene.subnet('side', { cidrBlock });
     scene.bench.converge();
     assert.match(said(), words);
-    const fresh = scene.bench.restarted();
-    fresh.converge();
-    assert.equal(fresh.writes, 0, cidrBlock);
+    assert.equal(scene.bench.writesAfterRestart(), 0, cidrBlock);
   }
 });
 
@@ -141,9 +129,7 @@ test('a pod whose Vpc and router were removed by force keeps its address and is 
     { table: 'Logical_Router_Port', name: 'blue-side' },
     { table: 'Logical_Router', name: 'blue' },
   ]) {
-    const row = [...scene.bench.northbound.table(table).values()].find((one) => one['name'] === name);
-    assert.ok(row);
-    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove(table, row._uuid));
+    scene.bench.removeNamedRow(table, name);
   }
   scene.bench.converge();
   const fresh = scene.bench.restarted();
@@ -163,9 +149,7 @@ test('an invalid Subnet without the gateway of a family, and without a router po
   scene.bench.converge();
   const address = scene.addressOf('shop/web');
   scene.bench.edit('subnets', 'ovn-default', { cidrBlock: '10.16.0.0/16,fd00:16::/112', gateway: '10.16.0.1' });
-  const port = [...scene.bench.northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'ovn-cluster-ovn-default');
-  assert.ok(port);
-  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Router_Port', port._uuid));
+  scene.bench.removeNamedRow('Logical_Router_Port', 'ovn-cluster-ovn-default');
   scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'ovn-default', 'Accepted')?.status, 'False');
   assert.equal(scene.addressOf('shop/web'), address);
@@ -258,8 +242,8 @@ test("an IP object edited by hand while its Subnet is gone, or has another netwo
     const has = (): unknown => [
       scene.bench.object('ips', 'web.shop')?.spec,
       scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'],
-      told(scene, 'logical_switch'),
-      told(scene, 'ip_address'),
+      annotation(scene, 'logical_switch'),
+      annotation(scene, 'ip_address'),
     ];
     const before = has();
     scene.bench.removeByForce('subnets', 'side');
@@ -269,17 +253,12 @@ test("an IP object edited by hand while its Subnet is gone, or has another netwo
     scene.bench.edit('ips', 'web.shop', { subnet: 'other', ipAddress: 'oops' });
     scene.bench.converge();
     assert.deepEqual(has(), before, again ?? 'gone');
-    const fresh = scene.bench.restarted();
-    fresh.converge();
-    assert.equal(fresh.writes, 0);
+    assert.equal(scene.bench.writesAfterRestart(), 0);
   }
 });
 
 test('an address annotation removed while the Subnet is gone is written again', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide();
   const before = scene.annotations('shop/web');
   scene.bench.removeByForce('subnets', 'side');
   scene.bench.converge();
@@ -315,10 +294,7 @@ test('a pod keeps an IP object with its uid if its Subnet is removed from the ob
 
 test('a pod whose Subnet was removed by force, or has another network, keeps its port when its IP object is also removed', () => {
   for (const again of [undefined, '10.7.0.0/24', 'fd00:7::/112']) {
-    const scene = new PodScene();
-    scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
-    scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-    scene.bench.converge();
+    const scene = podInSide();
     const before = scene.annotations('shop/web');
     const { metadata, spec } = scene.bench.object('ips', 'web.shop') ?? {};
     const stations = scene.stations('web.shop');
@@ -336,9 +312,7 @@ test('a pod whose Subnet was removed by force, or has another network, keeps its
       again,
     );
     if (again !== undefined) assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
-    const fresh = scene.bench.restarted();
-    fresh.converge();
-    assert.equal(fresh.writes, 0);
+    assert.equal(scene.bench.writesAfterRestart(), 0);
     scene.bench.removeByForce('pods', 'shop/web');
     scene.bench.converge();
     assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
@@ -346,10 +320,7 @@ test('a pod whose Subnet was removed by force, or has another network, keeps its
 });
 
 test('edits of a port whose Subnet is gone are undone, and its DHCP options stay', () => {
-  const scene = new PodScene();
-  scene.subnet('side', { cidrBlock: '10.1.0.0/24', enableDHCP: true });
-  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  scene.bench.converge();
+  const scene = podInSide({ cidrBlock: '10.1.0.0/24', enableDHCP: true });
   const columns = ['addresses', 'enabled', 'options', 'dhcpv4_options'] as const;
   const has = (): readonly unknown[] => columns.map((column) => scene.bench.row('Logical_Switch_Port', 'web.shop')?.[column]);
   const before = has();
@@ -364,9 +335,7 @@ test('edits of a port whose Subnet is gone are undone, and its DHCP options stay
   world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: written }]));
   scene.bench.converge();
   assert.deepEqual(has(), before);
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
 test("rows of an older Subnet that contain another program's rows do not become the new Subnet's if that is invalid", () => {

@@ -34,9 +34,7 @@ for (const podFirst of [true, false])
     assert.match(condition?.message ?? '', /node-x1\.example.*Node x1\.example.*another name/);
     assert.ok(scene.bench.events.some(({ object, reason }) => object === 'pods/example/node-x1' && reason === 'NameTaken'));
     assert.equal(scene.annotations('example/node-x1')['ovn.kubernetes.io/allocated'], undefined);
-    const fresh = scene.bench.restarted();
-    fresh.converge();
-    assert.equal(fresh.writes, 0);
+    assert.equal(scene.bench.writesAfterRestart(), 0);
     scene.bench.removeByForce('nodes', 'x1.example');
     scene.bench.converge();
     assert.equal(ownerOf(scene, 'node-x1.example'), 'pod/example/node-x1', 'the name is free again');

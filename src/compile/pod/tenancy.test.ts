@@ -268,9 +268,7 @@ test('a pod bound before the setting keeps its port and reports it; the next pod
     assert.deepEqual([status, reason], ['True', 'NamespaceNotAdmitted'], message);
     assert.match(message, new RegExp(`kubectl delete pod -n shop ${pod}$`));
   }
-  const fresh = scene.bench.restarted();
-  fresh.converge();
-  assert.equal(fresh.writes, 0);
+  assert.equal(scene.bench.writesAfterRestart(), 0);
   for (const [pod, input] of [
     ['web', {}],
     ['db-0', { statefulSet: 'db' }],

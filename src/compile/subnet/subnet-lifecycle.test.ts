@@ -111,9 +111,7 @@ test('the default Vpc serves its Subnets while a foreign row in its router block
   bench.converge();
   assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.deletionTimestamp, undefined);
   for (const name of ['ovn-default', 'join']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True');
-  const again = bench.restarted();
-  again.converge();
-  assert.equal(again.writes, 0);
+  assert.equal(bench.writesAfterRestart(), 0);
 });
 
 test('a Subnet created again under its name takes its rows over in place', () => {
@@ -185,12 +183,7 @@ test('the port alone, or the IP object alone, blocks the Subnet as well; annotat
     const pod = scene.bench.object('pods', 'shop/web');
     assert.ok(pod);
     if (left === 'port') scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations: {} } });
-    else {
-      const { northbound, world } = scene.bench;
-      const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
-      assert.ok(uuid);
-      world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
-    }
+    else scene.bench.removeNamedRow('Logical_Switch_Port', 'web.shop');
     scene.bench.delete('subnets', 'red');
     if (left !== 'IP') scene.bench.removeByForce('ips', 'web.shop');
     const holders = { port: ['Pod shop/web'], IP: ['IP web.shop'], annotations: [] };
@@ -251,10 +244,8 @@ test('the join Subnet waits for a node with its address in the annotations, whos
     const join = bench.object('subnets', 'join')?.metadata.uid;
     bench.delete('subnets', 'join');
     bench.converge();
-    const { northbound, world } = bench;
-    const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n1');
-    assert.ok(port);
-    world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', port._uuid));
+    bench.removeNamedRow('Logical_Switch_Port', 'node-n1');
+    const { world } = bench;
     bench.edit('ips', 'node-n1', { subnet: 'red', ipAddress: 'fd00:1::5' });
     assert.deepEqual(blockersOf(world, 'subnets', 'join').names, ['Node n1']);
     assert.deepEqual(blockersOf(world, 'subnets', 'red').names, ['IP node-n1']);

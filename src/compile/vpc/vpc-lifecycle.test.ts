@@ -102,9 +102,7 @@ test('a switch that a user deletes is created again while its Vpc is being delet
   const bench = setUp();
   bench.delete('vpcs', 'blue');
   bench.converge();
-  const [uuid] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? [];
-  assert.ok(uuid);
-  bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Switch', uuid));
+  bench.removeNamedRow('Logical_Switch', 'red');
   bench.converge();
   assert.ok(bench.row('Logical_Switch', 'red'));
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
@@ -161,9 +159,7 @@ test('a Subnet goes although its router was removed by hand', () => {
   const bench = setUp();
   bench.removeByForce('ips', 'web.shop');
   bench.removeByForce('vpcs', 'blue');
-  const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
-  assert.ok(uuid !== undefined);
-  bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Router', uuid));
+  bench.removeNamedRow('Logical_Router', 'blue');
   bench.delete('subnets', 'red');
   bench.converge();
   assert.equal(bench.object('subnets', 'red'), undefined);

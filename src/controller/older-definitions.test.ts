@@ -8,7 +8,7 @@ import { allCrds } from '../api/kinds/crds.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { DEFINITIONS } from '../kube/definition-watch.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { freshLook } from '../testing/fresh-look.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import type { ResourceName } from '../world/resources.ts';

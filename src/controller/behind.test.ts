@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Rule } from '../compile/compiler.ts';
 import { RULES } from '../compile/rules.ts';
 import { PODS } from '../kube/resource.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { createFloodTenants, podOnNode, untilGoodPodIsBound } from '../testing/flood-tenant.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { keysOf } from '../world/domain.ts';

@@ -6,7 +6,7 @@ import { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { EVENTS, PODS } from '../kube/resource.ts';
 import { KubeTransport } from '../kube/transport.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../testing/until.ts';
 import { createFloodTenants, podOnNode, untilGoodPodIsBound } from '../testing/flood-tenant.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 

@@ -2,7 +2,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
-import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from './until.ts';
 import { traitsOf } from '../world/resources.ts';
 
 interface Annotated extends KubeObject {

@@ -35,10 +35,11 @@ async function setDefinitions(client: KubeClient, missing: typeof MISSING): Prom
     const crd = structuredClone(allCrds().find(({ spec }) => spec.names.plural === resource));
     assert.ok(crd);
     const status = crd.spec.versions[0]?.schema.openAPIV3Schema.properties?.['status'];
-    for (const field of missing[resource as ResourceName] ?? []) delete (status?.properties as Record<string, unknown>)[field];
+    for (const field of missing[resource as ResourceName] ?? [])
+      delete (status?.properties as Record<string, unknown> | undefined)?.[field];
     const name = crd.metadata.name;
     const { metadata } = await client.get(DEFINITIONS, { name });
-    await client.update(DEFINITIONS, { ...crd, metadata: { ...metadata, name } } as unknown as KubeObject);
+    await client.update(DEFINITIONS, { ...crd, metadata: { ...metadata, name } });
   }
 }
 
@@ -50,7 +51,7 @@ test('what the API server prunes is not written again, is in kiln status, and is
   await using cluster = await InProcessCluster.start({ onRequest });
   const { client, ovn } = cluster;
   await setDefinitions(client, MISSING);
-  await client.create(traitsOf('vlans'), { metadata: { name: 'v10' }, spec: { id: 10, provider: 'net1' } } as unknown as KubeObject);
+  await client.create(traitsOf('vlans'), { metadata: { name: 'v10' }, spec: { id: 10, provider: 'net1' } });
   await client.create(traitsOf('switch-lb-rules'), {
     metadata: { name: 'lb1' },
     spec: {
@@ -59,11 +60,11 @@ test('what the API server prunes is not written again, is in kiln status, and is
       selector: ['app:x'],
       ports: [{ name: 'a', port: 80, targetPort: 80, protocol: 'TCP' }],
     },
-  } as unknown as KubeObject);
+  });
   await client.create(traitsOf('vips'), {
     metadata: { name: 'vip1' },
     spec: { subnet: 'ovn-default', namespace: 'default', selector: ['app:x'] },
-  } as unknown as KubeObject);
+  });
   await cluster.withController({}, async (controller) => {
     await until('each was written', () => new Set(patches.map((url) => url.split('/')[5])).size === 3);
     await until('it has converged', () => controller.quiet);

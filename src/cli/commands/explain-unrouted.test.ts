@@ -5,7 +5,7 @@ import type { Pod } from '../../api/kubernetes/core.ts';
 import { POD_CONDITION } from '../../api/well-known.ts';
 import { PODS } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -15,7 +15,7 @@ test('a port group of another program: the pods that need it are not routed, and
   await using cluster = await InProcessCluster.start();
   const { client, ovn, kubeconfig } = cluster;
   await ovn.nbctl('pg-add', 'node.n1', '--', 'set', 'Port_Group', 'node.n1', 'external_ids:k8s.ovn.org/name=n1');
-  await client.create(traitsOf('nodes'), { metadata: { name: 'n1' } } as KubeObject);
+  await client.create(traitsOf('nodes'), { metadata: { name: 'n1' } });
   await client.create(PODS, {
     metadata: { name: 'web', namespace: 'default' },
     spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },

@@ -79,9 +79,9 @@ async function begunBeside(idle: number, sizes: readonly number[], cores: number
 
 test('beside as many as fit, one more begins at each look that finds enough of the machine idle, up to a limit', async () => {
   const sizes = [1, 0.9, 0.6, 0.4, 0.4, 0.4, 0.4, 0.4];
-  assert.deepEqual(await begunBeside(0.3, sizes, 2), ['0', '1'], 'too little is idle for any');
-  assert.deepEqual(await begunBeside(0.5, sizes, 2), ['0', '1', '3', '4', '5'], 'the first does not fit into what is idle');
-  assert.deepEqual(await begunBeside(2, sizes, 2), ['0', '1', '2', '3'], '2.9 of 2: a fourth of 0.4 would be too many');
+  assert.deepEqual(await begunBeside(0.15, sizes, 2), ['0', '1'], 'too little is idle for any');
+  assert.deepEqual(await begunBeside(0.25, sizes, 2), ['0', '1', '3', '4', '5'], 'less than half of what the first keeps busy is idle');
+  assert.deepEqual(await begunBeside(2, sizes, 2), ['0', '1', '2', '3'], '2.9 of 2: one more of 0.4 would be too many');
   assert.deepEqual(await begunBeside(2, [1, 5, 1, 1, 1], 2), ['0', '2', '3'], 'what is larger than the machine waits until nothing runs');
 });
 

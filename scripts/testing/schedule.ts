@@ -10,6 +10,8 @@ const ROUNDING = 1e-9;
  * and what is measured may be a machine of which this is only a part.
  */
 const MOST_TIMES = 1.6;
+/** So much of what a job keeps busy is to be idle before it begins: it waits by turns itself, and shares what is left. */
+const IDLE_SHARE = 0.5;
 const LOOK_MS = 2_000;
 
 export interface ScheduleOptions {
@@ -26,7 +28,7 @@ export interface ScheduleOptions {
 
 /**
  * Runs every job: each begins, in the order given, as soon as it fits beside those that run; one that does not fit lets later ones by. Jobs
- * keep cores busy by turns, so as many as fit may leave a part of the machine idle: then one more begins that keeps no more than that busy.
+ * keep cores busy by turns, so as many as fit may leave a part of the machine idle: then one more begins for which that is enough.
  */
 export async function runJobs(jobs: readonly Job[], options: ScheduleOptions): Promise<void> {
   const { cores, stop, onEnd, idle, lookMs = LOOK_MS } = options;
@@ -63,7 +65,7 @@ export async function runJobs(jobs: readonly Job[], options: ScheduleOptions): P
       }
       looked = performance.now();
       const spare = idle();
-      begin(({ cores: own }) => own <= spare && busy + own <= MOST_TIMES * cores);
+      begin(({ cores: own }) => own * IDLE_SHARE <= spare && busy + own <= MOST_TIMES * cores);
     }
   } finally {
     await Promise.allSettled(running);

@@ -19,8 +19,11 @@ const OLDEST: Run = { suffix: ` (Kubernetes ${KUBERNETES_BUILDS.oldest.version})
 /** Steps of seconds a file, of which most start servers and wait for them; measured over all of these files. */
 const QUICK: ReadonlySet<string> = new Set(['layering', 'unit', 'lab']);
 const QUICK_CORES = 0.4;
-/** So many of the longest run beside the quick files and leave them room: what is longest, begun last, would run alone in the end. */
-const LONG_AT_FIRST = 2;
+/**
+ * So many of the longest come before the quick files, which have room beside the first of them: what is longest, begun last, would run alone in
+ * the end. These are the scenarios, which mostly wait.
+ */
+const LONG_AT_FIRST = 4;
 
 /**
  * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, beside them the longest, then what

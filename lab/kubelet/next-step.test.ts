@@ -50,6 +50,16 @@ test('a pod without a node is bound to any node, or to those it names', () => {
   assert.equal(candidates({ schedulingGates: [{ name: 'wait' }] }), undefined);
 });
 
+test('a pod is bound only to a node that takes pods now; a pod that is bound runs there all the same', () => {
+  const step = nextStep(pod({}), nodes, ({ name }) => name !== 'node-2');
+  assert.deepEqual(step?.kind === 'bind' ? step.candidates.map(({ name }) => name) : [], ['node-1', 'node-3']);
+  assert.equal(
+    nextStep(pod({}), nodes, () => false),
+    undefined,
+  );
+  assert.equal(nextStep(pod({ spec: bound, metadata: { annotations: network } }), nodes, () => false)?.kind, 'run');
+});
+
 test('a pod whose own network is another one by name runs with the address of that', () => {
   const named = { 'v1.multus-cni.io/default-network': 'other/fast' };
   const given = Object.fromEntries(Object.entries(network).map(([key, value]) => [key.replace('ovn.', 'fast.other.ovn.'), value]));

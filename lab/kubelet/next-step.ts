@@ -13,14 +13,24 @@ export type Step =
 /**
  * A pod without a node is bound to one; a pod on one of our nodes runs once its network is there (with host networking:
  * at once); a pod that is being deleted has stopped, so its deletion is confirmed.
+ *
+ * @param takesPods whether a node takes new pods now
  */
-export function nextStep(pod: ObservedPod, nodes: readonly LabNode[]): Step | undefined {
+export function nextStep(
+  pod: ObservedPod,
+  nodes: readonly LabNode[],
+  takesPods: (node: LabNode) => boolean = () => true,
+): Step | undefined {
   const { nodeName } = pod.spec;
-  if (nodeName === undefined || nodeName === '') return bindStep(pod, nodes);
+  if (isUnbound(pod)) return bindStep(pod, nodes.filter(takesPods));
   const node = nodes.find(({ name }) => name === nodeName);
   if (node === undefined) return undefined;
   if (isTerminating(pod)) return isConfirmed(pod) ? undefined : { kind: 'confirm-deletion' };
   return runStep(pod, node);
+}
+
+export function isUnbound({ spec: { nodeName = '' } }: ObservedPod): boolean {
+  return nodeName === '';
 }
 
 function bindStep(pod: ObservedPod, nodes: readonly LabNode[]): Step | undefined {

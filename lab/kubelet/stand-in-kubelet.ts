@@ -4,7 +4,7 @@ import { isKubeError, type KubeError } from '../../src/kube/errors.ts';
 import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, type ObjectKey, PODS, type Resource } from '../../src/kube/resource.ts';
 import { type LabNode, labNodes, nodeObject } from './lab-node.ts';
-import { nextStep, type Step } from './next-step.ts';
+import { isUnbound, nextStep, type Step } from './next-step.ts';
 import { type ObservedPod, trimPod } from './observed-pod.ts';
 import { runningStatus } from './running-status.ts';
 
@@ -39,6 +39,7 @@ export class StandInKubelet implements AsyncDisposable {
   readonly #working = new Map<ObjectKey, Promise<void>>();
   readonly #runAt = new Map<string, number>();
   #pods: ListWatchCache<ObservedPod> | undefined;
+  #observedNodes: ListWatchCache<ObservedNode> | undefined;
   #turn = 0;
 
   constructor(options: StandInKubeletOptions) {
@@ -53,6 +54,13 @@ export class StandInKubelet implements AsyncDisposable {
     const pods = new ListWatchCache<ObservedPod>({ client: this.#options.client, resource: PODS, trim: trimPod });
     this.#pods = pods;
     for (const node of this.nodes) await this.#register(node);
+    const nodes = new ListWatchCache<ObservedNode>({ client: this.#options.client, resource: NODES, trim: trimNode });
+    this.#observedNodes = nodes;
+    // A pod that found no node may be bound to one that is there again.
+    nodes.onDelta((deltas) => {
+      if (deltas.some(({ type }) => type === 'upsert')) this.#lookAtUnbound(pods);
+    });
+    await nodes.start().untilSynced();
     pods.onDelta((deltas) => {
       for (const { type, object } of deltas) {
         if (type === 'upsert') this.#waiting.add(keyOf(object.metadata));
@@ -68,6 +76,7 @@ export class StandInKubelet implements AsyncDisposable {
     this.#stop.abort();
     this.#waiting.clear();
     await this.#pods?.close();
+    await this.#observedNodes?.close();
     await Promise.all(this.#working.values());
   }
 
@@ -106,7 +115,7 @@ export class StandInKubelet implements AsyncDisposable {
   /** One step of one pod; what it changes comes back by the watch and brings the next step. */
   async #advance(key: ObjectKey): Promise<void> {
     const pod = this.#pods?.get(key);
-    const step = pod && nextStep(pod, this.nodes);
+    const step = pod && nextStep(pod, this.nodes, ({ name }) => isSchedulable(this.#observedNodes?.get(name)));
     if (pod === undefined || step === undefined) return;
     if (step.kind === 'run' && this.#mustWait(key, pod)) return;
     try {
@@ -141,6 +150,11 @@ export class StandInKubelet implements AsyncDisposable {
     }
   }
 
+  #lookAtUnbound(pods: ListWatchCache<ObservedPod>): void {
+    for (const pod of pods.values()) if (isUnbound(pod)) this.#waiting.add(keyOf(pod.metadata));
+    this.#work();
+  }
+
   #mustWait(key: ObjectKey, { metadata: { uid = '' } }: ObservedPod): boolean {
     const { delayMs = 0 } = this.#options;
     if (delayMs === 0) return false;
@@ -161,6 +175,28 @@ export class StandInKubelet implements AsyncDisposable {
       () => {},
     );
   }
+}
+
+/** What the scheduler looks at of a node. */
+interface ObservedNode extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+}
+
+function trimNode({ metadata: { name, uid, resourceVersion, deletionTimestamp }, spec }: ObservedNode): ObservedNode {
+  return {
+    metadata: {
+      name,
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    ...(spec?.unschedulable === true && { spec: { unschedulable: true } }),
+  };
+}
+
+/** Whether the node exists now, is not being deleted, and is not cordoned. */
+function isSchedulable(node: ObservedNode | undefined): boolean {
+  return node !== undefined && node.metadata.deletionTimestamp === undefined && node.spec?.unschedulable !== true;
 }
 
 /** Kubernetes' timestamps are whole seconds. */

@@ -14,7 +14,7 @@ import {
 const REVISION = 'controller-revision-hash';
 
 /**
- * Pods of ordinals 0 to `replicas` - 1, each made when all before it are ready (with Parallel: at once), and gone from the highest
+ * Pods of `replicas` ordinals from `ordinals.start` (default 0), each made when all before it are ready (with Parallel: at once), and gone from the highest
  * down, one at a time. A pod that has ended is deleted, to be made again; one of an older template too, the highest first,
  * when all others are ready (unless the update strategy is OnDelete). Below the partition of a rolling update pods keep the template that was
  * rolled out last, also when they are made again.
@@ -26,10 +26,10 @@ export function planStatefulSet(
   pods: readonly ChildPod[],
   former: (revision: string) => PodTemplate | undefined = () => undefined,
 ): Plan {
-  const { replicas = 1, podManagementPolicy, updateStrategy, template } = set.spec;
+  const { replicas = 1, podManagementPolicy, updateStrategy, template, ordinals: { start = 0 } = {} } = set.spec;
   const revision = `${set.metadata.name}-${templateHash(template)}`;
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
-  const ordinals = Array.from({ length: replicas }, (_, at) => at);
+  const ordinals = Array.from({ length: replicas }, (_, at) => start + at);
   const parallel = podManagementPolicy === 'Parallel';
   const isCurrent = (pod: ChildPod): boolean => pod.metadata.labels?.[REVISION] === revision;
 
@@ -42,18 +42,20 @@ export function planStatefulSet(
   for (const at of ordinals) {
     const pod = byOrdinal.get(at);
     if (pod === undefined)
-      create.push(at < partition && kept !== undefined ? podFor(set, at, String(before), kept) : podFor(set, at, revision, template));
+      create.push(
+        at < start + partition && kept !== undefined ? podFor(set, at, String(before), kept) : podFor(set, at, revision, template),
+      );
     else if (!isTerminating(pod) && !isActive(pod)) gone.push(pod);
     if (!parallel && (pod === undefined || !isReady(pod))) break;
   }
   const settled = create.length + gone.length === 0 && ordinals.every((at) => isReadyAt(byOrdinal, at));
   const surplus = pods
-    .filter((pod) => ordinalOf(set, pod) >= replicas)
+    .filter((pod) => !ordinals.includes(ordinalOf(set, pod)))
     .toSorted((one, other) => ordinalOf(set, other) - ordinalOf(set, one));
   if (parallel) gone.push(...surplus.filter((pod) => !isTerminating(pod)));
   else if (settled && surplus[0] !== undefined && !isTerminating(surplus[0])) gone.push(surplus[0]);
   const stale = ordinals
-    .filter((at) => at >= partition)
+    .filter((at) => at >= start + partition)
     .toReversed()
     .flatMap((at) => byOrdinal.get(at) ?? [])
     .find((pod) => !isCurrent(pod));

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../src/testing/until.ts';
 import { KubeClient } from '../../src/kube/client.ts';
@@ -330,6 +331,16 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', WAIT]);
   });
 
+  test('ordinals of a StatefulSet begin where it says, and move when it says something else', async () => {
+    await apply('StatefulSet', 'from', { replicas: 2, serviceName: 'from', ordinals: { start: 5 } });
+    await kubectl(['rollout', 'status', 'statefulset/from', WAIT]);
+    const names = async (): Promise<readonly string[]> => (await listed('pods', 'from')).map(({ metadata }) => metadata.name);
+    assert.deepEqual(await names(), ['from-5', 'from-6']);
+    await kubectl(['patch', 'statefulset', 'from', '--type=merge', '-p', '{"spec":{"ordinals":{"start":6}}}']);
+    await until('it moved', async () => (await names()).join() === 'from-6,from-7');
+    await kubectl(['delete', 'statefulset', 'from', '--cascade=foreground', WAIT]);
+  });
+
   test('a PodDisruptionBudget lets one pod after another be evicted, each when the one before is made again', async () => {
     await apply('Deployment', 'kept', { replicas: 3 });
     await kubectl(['rollout', 'status', 'deployment/kept', WAIT]);
@@ -400,5 +411,29 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       async () => (await listed('pods', 'agent')).map(({ spec }) => spec.nodeName).join() === 'node-2',
     );
     await kubectl(['delete', 'daemonset', 'agent', '--cascade=foreground', WAIT]);
+  });
+
+  // Last: a node is deleted.
+  test('pods are bound to no node that is deleted or cordoned, and to one that is there again', async () => {
+    const nodesOf = async (app: string): Promise<readonly (string | undefined)[]> =>
+      (await listed('pods', app)).map(({ spec }) => spec.nodeName);
+    const node = await kubectl(['get', 'node', 'node-3', '-o', 'json']);
+    await kubectl(['delete', 'node', 'node-3', WAIT]);
+    await kubectl(['cordon', 'node-2']);
+    await kubectl(['cordon', 'node-1']);
+    await apply('Deployment', 'spread', { replicas: 4 });
+    await until('its pods exist', async () => (await nodesOf('spread')).length === 4);
+    await sleep(500);
+    assert.deepEqual(new Set(await nodesOf('spread')), new Set([undefined]), 'no node takes them');
+    await kubectl(['uncordon', 'node-1']);
+    await kubectl(['rollout', 'status', 'deployment/spread', WAIT]);
+    assert.deepEqual(new Set(await nodesOf('spread')), new Set(['node-1']));
+    const { metadata, spec, status } = JSON.parse(node) as { metadata: { name: string; labels: object }; spec: object; status: object };
+    const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: metadata.name, labels: metadata.labels }, spec, status };
+    await kubectl(['create', '-f', '-'], JSON.stringify(again));
+    await kubectl(['cordon', 'node-1']);
+    await kubectl(['scale', 'deployment/spread', '--replicas=5']);
+    await until('the new pod is there', async () => (await nodesOf('spread')).includes('node-3'));
+    await kubectl(['delete', 'deployment', 'spread', '--cascade=foreground', WAIT]);
   });
 });

@@ -13,6 +13,8 @@ interface WorkloadSpec {
   readonly selector: LabelSelector;
   readonly template: PodTemplate;
   readonly podManagementPolicy?: string;
+  /** Of a StatefulSet: the lowest ordinal. */
+  readonly ordinals?: { readonly start?: number };
   readonly serviceName?: string;
   readonly strategy?: { readonly type?: string };
   /** Of a Deployment: nothing is rolled out meanwhile. */

@@ -38,20 +38,20 @@ export function demoPods(): DemoPod[] {
   );
 }
 
-/** In the order in which a user would write them. */
+/** In an order in which no object names one that does not exist yet. */
 export function demoObjects(): DemoObject[] {
   return [
-    ...TENANTS.map((tenant) => custom(VPCS, tenant, { namespaces: TIERS.map(({ tier }) => `${tenant}-${tier}`) })),
-    ...TENANTS.flatMap((tenant) =>
-      TIERS.map(({ tier, cidr }) =>
-        custom(SUBNETS, `${tenant}-${tier}`, { vpc: tenant, cidrBlock: cidr, namespaces: [`${tenant}-${tier}`] }),
-      ),
-    ),
     ...TENANTS.flatMap((tenant) =>
       TIERS.map(({ tier }) => ({
         resource: NAMESPACES,
         object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${tenant}-${tier}` } },
       })),
+    ),
+    ...TENANTS.map((tenant) => custom(VPCS, tenant, { namespaces: TIERS.map(({ tier }) => `${tenant}-${tier}`) })),
+    ...TENANTS.flatMap((tenant) =>
+      TIERS.map(({ tier, cidr }) =>
+        custom(SUBNETS, `${tenant}-${tier}`, { vpc: tenant, cidrBlock: cidr, namespaces: [`${tenant}-${tier}`] }),
+      ),
     ),
     ...demoPods().map(({ namespace, name }) => ({
       resource: DEMO_PODS,

@@ -74,9 +74,13 @@ test('a kind without conditions has them in its annotation; one with neither get
   assert.deepEqual(writes(scene, { resource: 'services', key: 'shop/web', feature: 'load balancing' }), []);
   const events = [...scene.bench.compiler.desired.freshReports];
   assert.deepEqual(
-    events.map(({ key, reason }) => [key, reason]),
-    [['shop/web', 'NotCarriedOut']],
+    events.map(({ key, type, reason }) => [key, type, reason]),
+    [['shop/web', 'Warning', 'NotCarriedOut']],
   );
+  writes(scene, { resource: 'services', key: 'default/kubernetes', feature: 'load balancing' });
+  // The API server creates it: no user made a mistake.
+  const [own] = [...scene.bench.compiler.desired.freshReports].filter(({ key }) => key === 'default/kubernetes');
+  assert.equal(own?.type, 'Normal');
 });
 
 test('a broken CEL rule that an old API server did not check is reported with field and rule, until it is corrected', () => {

@@ -22,7 +22,11 @@ export const unimplemented: Rule = {
     const { resource, key, uid, feature, broken, terminating } = object;
     const { kind, conditions: place } = traitsOf(resource);
     const message = `${kind} ${key} is not implemented: this version of Kiln does not do ${feature}. It has no effect in OVN`;
-    if (place === 'none') return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: REASON, message }];
+    if (place === 'none') {
+      // The API server creates this Service in every cluster: nobody has to be warned of it.
+      const type = resource === 'services' && key === 'default/kubernetes' ? 'Normal' : 'Warning';
+      return [{ kind: 'report', resource, key, uid, type, reason: REASON, message }];
+    }
     const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };
     const conditions = [ready, ...(broken === undefined ? [] : [validated(broken)])];
     return [{ kind: 'patch', resource, key, uid, conditions, ...(terminating === true && released(object)) }];

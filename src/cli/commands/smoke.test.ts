@@ -9,16 +9,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
-import type { KubeObject } from '../../kube/resource.ts';
+import type { KubeObject, Resource } from '../../kube/resource.ts';
+import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { Laboratory } from '../../../lab/laboratory.ts';
 import { findOvn } from '../../../lab/programs/ovn.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { makeController, northboundSession } from '../connect.ts';
+import { demoObjects, demoPods } from '../demo.ts';
 import type { Ended } from '../testing/command-here.ts';
 import { KILN, runKiln } from '../testing/kiln-process.ts';
 
+interface DemoEvent extends KubeObject {
+  readonly type: string;
+  readonly message: string;
+  readonly involvedObject: { readonly name: string };
+}
+
+const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 const skip = findOvn('system') === undefined && 'OVN is not installed';
 let directory: string;
 let lab: Laboratory;
@@ -134,4 +143,27 @@ test('at the question of delete Ctrl-C ends it with 130, Ctrl-D and no change no
   }
   const [yes, gone] = await answered('y\r', 'delete', 'vpc', 'asked');
   assert.deepEqual([yes, gone.includes('vpc.kubeovn.io/asked deleted')], [0, true], gone);
+});
+
+test('the demo of a fresh laboratory warns of nothing', { skip }, async () => {
+  for (const [resource, name] of [
+    ['subnets', 'red'],
+    ['vpcs', 'blue'],
+  ] as const) {
+    const there = async (): Promise<boolean> => (await lab.client.find(traitsOf(resource), { name })) !== undefined;
+    if (await there()) await lab.client.delete(traitsOf(resource), { name });
+    await until(`${name} is gone`, async () => !(await there()));
+  }
+  for (const { resource, object } of demoObjects()) await lab.client.create(resource, object);
+  const isRunning = async ({ namespace, name }: { readonly namespace: string; readonly name: string }): Promise<boolean> =>
+    ((await lab.client.get(traitsOf('pods'), { namespace, name })) as { status?: { phase?: string } }).status?.phase === 'Running';
+  await until('the demo runs', async () => (await Promise.all(demoPods().map(isRunning))).every(Boolean));
+  await controller.untilQuiet();
+  const mine = new Set(['kubernetes', 'ovn-default', 'join', 'ovn-cluster', ...demoObjects().map(({ object }) => object.metadata.name)]);
+  const events = await lab.client.listAll<DemoEvent>(EVENTS);
+  assert.ok(events.some(({ type }) => type === 'Normal'));
+  assert.deepEqual(
+    events.filter(({ type, involvedObject }) => type === 'Warning' && mine.has(involvedObject.name)).map(({ message }) => message),
+    [],
+  );
 });

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
-import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../testing/until.ts';
 import { Laboratory } from '../../../lab/laboratory.ts';
 import { findOvn } from '../../../lab/programs/ovn.ts';
 import { SILENT } from '../../runtime/log.ts';

@@ -169,6 +169,11 @@ export const REASONS = {
       'another program has a route of the same prefix in the same router; OVN takes both as one route and sends a part of the traffic by each',
     next: 'remove the wrong one: ovn-nbctl lr-route-list, lr-route-del',
   },
+  RouteReplaced: {
+    means:
+      'of two default routes of a Vpc with spec.enableExternal, one by way of the external Subnet, this one comes first in the spec: it is not in OVN',
+    next: 'remove the wrong one from spec.staticRoutes',
+  },
   AddressesOfOthers: {
     means: "ports of other programs in the Subnet's switch have addresses of the Subnet; Kiln does not allocate these meanwhile",
     next: 'remove the wrong ports: ovn-nbctl lsp-del; or add the addresses of those that stay to spec.excludeIps',

@@ -530,3 +530,35 @@ test('the network of a peering overlaps a Subnet or another peering: the Vpc rep
   bench.converge();
   assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
 });
+
+test('of two default routes, one by way of the external Subnet, the last one of the spec is in OVN; as Kube-OVN 1.12 leaves them', () => {
+  const bench = new RuleBench();
+  const route = (cidr: string, nextHopIP: string): object => ({ cidr, nextHopIP, policy: 'policyDst', routeTable: '', ecmpMode: '' });
+  const [own, external] = [route('0.0.0.0/0', '10.50.0.254'), route('0.0.0.0/0', '172.19.0.1')];
+  const shared = [route('10.9.0.0/16', '10.50.0.2'), route('10.9.0.0/16', '10.50.0.3')];
+  const hops = (): readonly string[] =>
+    bench
+      .rowIds('Logical_Router_Static_Route')
+      .filter((id) => id.startsWith('blue||dst-ip|'))
+      .map((id) => id.slice('blue||dst-ip|'.length))
+      .toSorted();
+  bench.put('subnets', { metadata: { name: 'external' }, spec: { cidrBlock: '172.19.0.0/16', gateway: '172.19.0.1', vlan: 'v' } });
+  bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.50.0.0/24' } });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, staticRoutes: [own, external, ...shared] } });
+  bench.converge();
+  const both = ['10.9.0.0/16|10.50.0.2', '10.9.0.0/16|10.50.0.3'];
+  assert.deepEqual(hops(), ['0.0.0.0/0|172.19.0.1', ...both]);
+  const messages = (): readonly string[] => bench.events.filter(({ reason }) => reason === 'RouteReplaced').map(({ message }) => message);
+  assert.match(
+    messages()[0] ?? '',
+    /spec\.staticRoutes\[0\] "0\.0\.0\.0\/0" goes by way of 10\.50\.0\.254, and a later route of the spec by way of 172\.19\.0\.1/,
+  );
+  // A route that the user adds later is the last one.
+  bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [external, own, ...shared] });
+  bench.converge();
+  assert.deepEqual(hops(), ['0.0.0.0/0|10.50.0.254', ...both]);
+  // Two of the user's share the traffic, as in every Vpc.
+  bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [own, route('0.0.0.0/0', '10.50.0.253'), ...shared] });
+  bench.converge();
+  assert.deepEqual(hops(), ['0.0.0.0/0|10.50.0.253', '0.0.0.0/0|10.50.0.254', ...both]);
+});

@@ -13,7 +13,13 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
+      const [leases, routes] = [await dhcpOptions(cluster.ovn), await defaultRoutes(cluster.ovn)];
       await taken.converged();
+      // A guest renews its lease at the server that it knows. (1.12 separated DNS servers in a way that OVN does not read.)
+      for (const [uuid, options] of await dhcpOptions(cluster.ovn))
+        for (const [key, value] of leases.get(uuid) ?? [])
+          if (value !== '') assert.equal(options.get(key), value.replaceAll(';', ','), `${uuid} ${key}`);
+      assert.deepEqual(await defaultRoutes(cluster.ovn), routes, 'traffic leaves as before');
       const after = await taken.rowsByUuid();
       for (const [uuid, row] of rows) assert.ok(after.has(uuid), `row ${row} is gone`);
       for (const pod of await taken.list('pods')) {
@@ -142,6 +148,22 @@ for (const release of OLDER_RELEASES) {
 /** Of the two pods whose addresses were translated, and the group of all denied ports, which is no object's. */
 const MOST_LEFT = 11;
 const BUILT_IN = ['ovn-cluster', 'ovn-default', 'join'];
+
+type Ovn = Awaited<ReturnType<typeof clusterAsLeft>>['ovn'];
+
+/** By UUID of the row. */
+async function dhcpOptions(ovn: Ovn): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const printed = await ovn.nbctl('--format=json', '--columns=_uuid,options', 'list', 'DHCP_Options');
+  const { data } = JSON.parse(printed) as {
+    readonly data: readonly (readonly [readonly ['uuid', string], readonly ['map', readonly (readonly [string, string])[]]])[];
+  };
+  return new Map(data.map(([[, uuid], [, options]]) => [uuid, new Map(options)]));
+}
+
+async function defaultRoutes(ovn: Ovn): Promise<readonly string[]> {
+  const listed = await Promise.all(['ovn-cluster', 'v1'].map((router) => ovn.nbctl('lr-route-list', router)));
+  return listed.flatMap((text) => text.split('\n').filter((line) => line.includes(' 0.0.0.0/0 '))).toSorted();
+}
 
 function since({ status }: PrintedLeft): string | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;

@@ -7,7 +7,7 @@ import { findingOf } from '../../api/validation/finding.ts';
 import { identityOf } from '../../nb/row-id.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
-import type { Route } from './vpc-static-routes.ts';
+import type { Route } from './requested-route.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /** @param field of the subject that requests the route */

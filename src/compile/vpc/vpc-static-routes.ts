@@ -2,9 +2,6 @@
  * Static routes of a Vpc: those of its spec, and in the default Vpc the default routes through the join Subnet's gateway, one
  * for each route table in use. Each next hop is a row of its own: several for one prefix share the traffic (ECMP).
  */
-import type { StaticRoute } from '../../api/kinds/vpc.ts';
-import { formatAddress, parseAddress } from '../../net/address.ts';
-import { formatCidr, parseCidr } from '../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
@@ -13,20 +10,19 @@ import type { Rule } from '../compiler.ts';
 import type { RowOwner, Output, RowOutput } from '../output.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { subnetRows } from '../subnet/judging/subnet-state.ts';
+import { replacedDefaultRoutes } from './external-default-route.ts';
+import { requestedRoute } from './requested-route.ts';
+import type { Route } from './requested-route.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcOwner, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-static-routes';
 
-export interface Route {
-  readonly table: string;
-  readonly policy: 'src-ip' | 'dst-ip';
-  readonly prefix: string;
-  readonly nexthop: string;
-}
-
-export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isFaulty }) => {
-  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : requestedRoute(route)));
+export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, isFaulty }) => {
+  const replaced = new Set(world.ask(replacedDefaultRoutes, name).map(({ index }) => index));
+  const routes = (spec.staticRoutes ?? []).flatMap((route, i) =>
+    isFaulty(`spec.staticRoutes[${i}]`) || replaced.has(i) ? [] : requestedRoute(route),
+  );
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
   for (const route of routes) {
@@ -46,16 +42,6 @@ export function routeRow(router: string, { table, policy, prefix, nexthop }: Rou
     parent: { id: routerId(router), column: 'static_routes' },
     columns: { route_table: table, ip_prefix: prefix, policy, nexthop },
   };
-}
-
-/** None for an invalid route. */
-export function requestedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
-  const network = parseCidr(cidr);
-  const host = parseAddress(cidr);
-  const prefix = network !== undefined ? formatCidr(network) : host !== undefined ? formatAddress(host) : undefined;
-  const nexthop = parseAddress(nextHopIP);
-  if (prefix === undefined || nexthop === undefined) return [];
-  return [{ table: routeTable, policy: policy === 'policySrc' ? 'src-ip' : 'dst-ip', prefix, nexthop: formatAddress(nexthop) }];
 }
 
 /** Default routes to the nodes, through the join Subnet's gateway; none without a join Subnet. */

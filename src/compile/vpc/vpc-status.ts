@@ -9,13 +9,15 @@ import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
+import { replacedRouteFindings } from './external-default-route.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
 import { emittedVpc, vpcFindings, vpcNameConflict } from './vpc-state.ts';
-import { requestedRoute, defaultRoutes } from './vpc-static-routes.ts';
+import { requestedRoute } from './requested-route.ts';
+import { defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { ineffectivePeeredRoutes } from './peering-ends.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
@@ -88,6 +90,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
   return [
     ...bound,
     ...routeHostBits({ name, spec }),
+    ...replacedRouteFindings(world, name),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(overlappingPeerings, name),
     ...world.ask(ineffectivePeeredRoutes, name),

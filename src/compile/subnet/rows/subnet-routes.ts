@@ -19,7 +19,7 @@ import type { SubnetView } from '../judging/subnet-view.ts';
 import { subnetOwner, subnetView } from '../judging/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../../vpc/vpc-static-routes.ts';
-import type { Route } from '../../vpc/vpc-static-routes.ts';
+import type { Route } from '../../vpc/requested-route.ts';
 import { vpcSpec } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-routes';

@@ -22,7 +22,7 @@ import { networkMissing } from '../judging/subnet-provider.ts';
 import { sourceRoutes } from '../rows/subnet-routes.ts';
 import { subnetView } from '../judging/subnet-view.ts';
 import { sharedRoute } from '../../vpc/shared-routes.ts';
-import type { Route } from '../../vpc/vpc-static-routes.ts';
+import type { Route } from '../../vpc/requested-route.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 const RANGES_SHOWN = 5;

@@ -30,6 +30,10 @@ export const REASONS = {
   DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },
   LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
+  GlobalOptionKept: {
+    means: 'another program set an option of NB_Global to another value than Kiln would; Kiln never changes it',
+    next: 'nothing, or remove the option so that Kiln sets it; the message has the command',
+  },
   LeaseEnded: {
     means: 'nothing used the address during its lease, so Kiln deleted the object and the address is free',
     next: 'reserve it again',

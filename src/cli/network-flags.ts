@@ -9,7 +9,7 @@ import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../n
 import { cidrRange, parseRange } from '../net/range.ts';
 import type { AddressRange } from '../net/range.ts';
 import { objectName } from './name-arguments.ts';
-import { DEFAULT_SETTINGS, MISBOUND_POLICIES, TENANCIES } from '../world/settings.ts';
+import { DEFAULT_SETTINGS, GLOBAL_OPTION_POLICIES, MISBOUND_POLICIES, TENANCIES } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 
 export interface NetworkFlags {
@@ -28,6 +28,7 @@ export interface NetworkFlags {
   readonly podNicType: string;
   readonly misbound: Settings['misbound'];
   readonly tenancy: Settings['tenancy'];
+  readonly globalOptions: Settings['globalOptions'];
   readonly keepVmIp: boolean;
   readonly nonPrimaryCniMode: boolean;
 }
@@ -67,7 +68,7 @@ function presence(text: string | boolean): boolean {
 /** Existing objects keep their own values. These are for objects that Kiln creates because they are missing. */
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
-  const { keepVmIp, nonPrimaryCni, misbound, tenancy, externalSubnet } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
   return [
@@ -100,6 +101,12 @@ function networkOptions(): readonly Option[] {
     )
       .choices(TENANCIES)
       .default(tenancy),
+    new Option(
+      '--global-options <policy>',
+      'when to set options of OVN that apply to the whole database: while no other program has switches or routers in it, always, or never',
+    )
+      .choices(GLOBAL_OPTION_POLICIES)
+      .default(globalOptions),
   ];
 }
 
@@ -136,6 +143,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   podNicType: 'podNicType',
   misbound: 'misbound',
   tenancy: 'tenancy',
+  globalOptions: 'globalOptions',
   keepVmIp: 'keepVmIp',
   nonPrimaryCniMode: 'nonPrimaryCni',
 };

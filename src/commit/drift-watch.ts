@@ -6,6 +6,7 @@
 import type { MemberKey } from '../compile/desired.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
+import { RECORDS_ALONE } from '../diff/global-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 
 /** So many repairs of one row are sent without a delay; after that another program counts as contesting it. */
@@ -68,7 +69,7 @@ export class DriftWatch {
     if (suspected === undefined) return false;
     const hit = suspected === 'all' || keys === 'all' || [...suspected].some((key) => keys.has(key));
     if (hit && verdict.kind === 'converged') this.#members.delete(id);
-    return hit && verdict.kind === 'change';
+    return hit && verdict.kind === 'change' && verdict.detail !== RECORDS_ALONE;
   }
 
   /** @returns false if it was reported before, as after a failed transaction */

@@ -16,6 +16,7 @@
  */
 import type { DiffContext } from '../diff/diff-context.ts';
 import { diffRow } from '../diff/row-diff.ts';
+import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Operation, OvsdbError, TransactOutcome, Uuid } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
@@ -135,7 +136,7 @@ export class NorthboundWriter {
   plan(): readonly PlannedRow[] {
     const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
-    return planRows(new Set([...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
+    return planRows(new Set([GLOBAL_ROW, ...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
   }
 
   /** Sends the next transaction if a row differs and none is under way. */

@@ -4,6 +4,7 @@
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
+import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import type { World } from '../world/world.ts';
@@ -44,7 +45,7 @@ export class ObservedChanges {
   #row(id: RowId): void {
     const { desired, world, queue, reports, drift, inTransaction } = this.#options;
     const row = world.rows.best(id);
-    if (desired.row(id) === undefined && row?.ownership.kind !== 'ours') {
+    if (desired.row(id) === undefined && row?.ownership.kind !== 'ours' && id !== GLOBAL_ROW) {
       // Reports from before it became foreign are outdated.
       if (reports.has(id)) queue.mark(id, 'row');
       // The conflict of one of our rows names the foreign rows in it.

@@ -3,6 +3,7 @@
  * rows after a start.
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
+import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { ObservedRow } from '../world/row-identity.ts';
 import type { World } from '../world/world.ts';
@@ -53,7 +54,7 @@ export class RowQueue {
 
   /** Compares every identity again, some in each turn. */
   examineAll(): void {
-    this.#all = eachOf(this.#desired.rowIds, this.#world.rows.owned);
+    this.#all = eachOf([GLOBAL_ROW], this.#desired.rowIds, this.#world.rows.owned);
   }
 
   /** @returns false if the turn is over before the queue has taken all changes */

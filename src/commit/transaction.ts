@@ -64,6 +64,9 @@ export function buildTransaction(parts: readonly Part[], fence: readonly Operati
         case 'keys':
           changes.push({ operation: mutate(edit.table, edit.uuid, keyMutations(edit)), ids: [id] });
           break;
+        case 'pairs':
+          changes.push({ operation: mutate(edit.table, edit.uuid, pairMutations(edit)), ids: [id] });
+          break;
         case 'member': {
           const key = `${edit.table} ${edit.uuid} ${edit.column}`;
           let gathered = members.get(key);
@@ -102,6 +105,14 @@ function keyMutations(edit: Extract<Edit, { kind: 'keys' }>): Mutation[] {
   const mutations: Mutation[] = [];
   if (gone.length > 0) mutations.push({ column, mutator: 'delete', value: gone });
   if (Object.keys(edit.set).length > 0) mutations.push({ column, mutator: 'insert', value: edit.set });
+  return mutations;
+}
+
+/** The server deletes a pair only with this value, and its insert overwrites no key: what another program wrote meanwhile stays. */
+function pairMutations({ column, set, remove }: Extract<Edit, { kind: 'pairs' }>): Mutation[] {
+  const mutations: Mutation[] = [];
+  if (Object.keys(remove).length > 0) mutations.push({ column, mutator: 'delete', value: remove });
+  if (Object.keys(set).length > 0) mutations.push({ column, mutator: 'insert', value: set });
   return mutations;
 }
 

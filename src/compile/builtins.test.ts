@@ -30,11 +30,6 @@ test('an empty cluster gets the default Vpc, the default Subnet and the join Sub
     protocol: 'IPv4',
   });
   assert.deepEqual(bench.rowIds('Logical_Switch'), ['join', 'ovn-default']);
-  assert.deepEqual(bench.row('NB_Global', '')?.['options'], {
-    ls_ct_skip_dst_lport_ips: 'true',
-    ls_dnat_mod_dl_dst: 'true',
-    use_ct_inv_match: 'false',
-  });
 });
 
 test('the join Subnet has no load balancers, the default one has six', () => {
@@ -62,26 +57,4 @@ test('dual-stack settings make dual-stack Subnets, with a default route of each 
     'ovn-cluster||dst-ip|0.0.0.0/0|100.64.0.1',
     'ovn-cluster||dst-ip|::/0|fd00:100:64::1',
   ]);
-});
-
-test('foreign keys of NB_Global stay', () => {
-  const bench = new RuleBench({ rules: NETWORK_RULES });
-  const change = bench.northbound.apply([
-    {
-      kind: 'keys',
-      table: 'NB_Global',
-      uuid: '00000000-0000-4000-8000-000000000001' as never,
-      column: 'options',
-      set: { mac_prefix: '0a:00:00', use_ct_inv_match: 'true' },
-      remove: [],
-    },
-  ]);
-  bench.world.rows.apply(bench.northbound, change);
-  bench.converge();
-  assert.deepEqual(bench.row('NB_Global', '')?.['options'], {
-    ls_ct_skip_dst_lport_ips: 'true',
-    ls_dnat_mod_dl_dst: 'true',
-    mac_prefix: '0a:00:00',
-    use_ct_inv_match: 'false',
-  });
 });

@@ -1,16 +1,14 @@
 /**
- * Objects that every cluster has: the default Vpc, the default Subnet, the join Subnet, and the options in NB_Global. Missing objects are created
- * from the settings; for an existing object its spec counts.
+ * Objects that every cluster has: the default Vpc, the default Subnet and the join Subnet. Missing objects are created from the settings; for an
+ * existing object its spec counts.
  */
 import { API_VERSION } from '../api/schema/kind.ts';
 import { DEFAULT_PROVIDER } from '../api/well-known.ts';
 import { firstUsable } from '../net/cidr.ts';
 import { formatDualAddress, mapDual, parseDualCidr } from '../net/dual.ts';
-import { rowId } from '../nb/row-id.ts';
 import { ONCE } from '../world/domain.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { Settings } from '../world/settings.ts';
-import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Json, Output } from './output.ts';
 import { vpcView } from './vpc/vpc-view.ts';
@@ -32,26 +30,6 @@ export const builtinObjects: Rule = {
     return outputs;
   },
 };
-
-export const globalOptions: Rule = {
-  name: 'global-options',
-  over: () => ONCE,
-  run: (world) =>
-    Object.entries(optionsOf(world)).map(([key, value]) => ({
-      kind: 'member',
-      row: rowId('NB_Global', ''),
-      column: 'options',
-      member: { key, value },
-    })),
-};
-
-function optionsOf({ settings }: World): Readonly<Record<string, string>> {
-  return {
-    ls_dnat_mod_dl_dst: String(settings.lsDnatModDlDst),
-    use_ct_inv_match: 'false',
-    ls_ct_skip_dst_lport_ips: String(settings.lsCtSkipDstLportIps),
-  };
-}
 
 function defaultSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
   const gateway = gatewayOf(settings.defaultCidr, settings.defaultGateway);

@@ -4,7 +4,8 @@
 import { iptablesEip, ovnEip } from './address-object/eip.ts';
 import { natRuleAnnotations } from './address-object/nat-rule.ts';
 import { vip } from './address-object/vip.ts';
-import { builtinObjects, globalOptions } from './builtins.ts';
+import { builtinObjects } from './builtins.ts';
+import { globalOptions } from './global-options.ts';
 import type { Rule } from './compiler.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';

@@ -1,12 +1,14 @@
 /**
- * Removes all of Kiln's rows from the Northbound database, with the Northbound writer and no output. Foreign rows stay, and so do rows with
- * foreign children. The term in NB_Global stays too: a suspended process that resumes after the next installation finds a newer term and
+ * Removes all of Kiln's rows from the Northbound database, and the keys of NB_Global that Kiln set, with the Northbound writer and no output. Foreign rows stay,
+ * and so do rows with foreign children and keys with another program's value. The term in NB_Global stays too: a suspended process that resumes after the next installation finds a newer term and
  * writes nothing.
  */
 import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { Desired } from '../compile/desired.ts';
+import { GLOBAL_ROW, keysOfRow } from '../nb/global-keys.ts';
+import { GLOBAL_KEYS } from '../nb/tables.ts';
 import { firstRead } from '../ovsdb/index.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
@@ -76,6 +78,12 @@ export class RowRemoval implements AsyncDisposable {
       if (state === 'synced') this.#writer.examineAll();
       wake();
     });
+  }
+
+  /** Keys of NB_Global, as `key=value`: those that Kiln set, and those of the same names with another program's value. */
+  globalKeys(): ReturnType<typeof keysOfRow> {
+    const row = this.world.rows.best(GLOBAL_ROW)?.row;
+    return row === undefined ? { own: [], foreign: [] } : keysOfRow(row, GLOBAL_KEYS);
   }
 
   /** Reads the database. @throws OvsdbError if no server could be read within this time */

@@ -83,6 +83,10 @@ function describeEdit(
       for (const [key, value] of Object.entries(edit.set)) after[`${edit.column}:${key}`] = cut(value);
       return;
     }
+    case 'pairs':
+      for (const [key, value] of Object.entries(edit.remove)) before[`${edit.column}:${key}`] = cut(value);
+      for (const [key, value] of Object.entries(edit.set)) after[`${edit.column}:${key}`] = cut(value);
+      return;
     case 'delete':
       describeColumns(id, context.rows.entry(edit.uuid)?.row ?? {}, context, before);
       return;

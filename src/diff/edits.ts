@@ -31,6 +31,15 @@ export type Edit =
       readonly set: Readonly<Record<string, string>>;
       readonly remove: readonly string[];
     }
+  /** Pairs of a map column that other programs write too: one goes only with this value, and a key is set only where it is absent then. */
+  | {
+      readonly kind: 'pairs';
+      readonly table: string;
+      readonly uuid: Uuid;
+      readonly column: string;
+      readonly set: Readonly<Record<string, string>>;
+      readonly remove: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'delete'; readonly table: string; readonly uuid: Uuid };
 
 export type Change = 'insert' | 'update' | 'replace' | 'delete';

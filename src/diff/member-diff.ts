@@ -1,5 +1,5 @@
 /**
- * Members of shared columns, one by one: it adds the members that rules emit, removes ours that no rule emits any longer, and leaves all
+ * Members of shared columns, one by one (keys of NB_Global: `global-diff.ts`): it adds the members that rules emit, removes ours that no rule emits any longer, and leaves all
  * others.
  *
  * Cost: with single keys, constant time for each member, whatever the size of the column; with `all`, one pass over the column.
@@ -7,6 +7,7 @@
 import type { MemberKey, RowSlot } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
 import type { MemberOutput } from '../compile/output.ts';
+import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isRowRef, tableOf } from '../nb/row-id.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
@@ -16,6 +17,7 @@ import type { Edit, Verdict } from './edits.ts';
 import { CONVERGED } from './edits.ts';
 import type { DiffContext } from './diff-context.ts';
 import { isRemovable } from './column-diff.ts';
+import { diffGlobal } from './global-diff.ts';
 import { resolve } from './row-contents.ts';
 import { guard } from './row-diff.ts';
 
@@ -25,12 +27,13 @@ const NONE: readonly Edit[] = [];
 
 /** @param keys the members to compare, or all of them */
 export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', context: DiffContext): Verdict {
+  if (id === GLOBAL_ROW) return diffGlobal(context);
   const slot = context.desired.row(id);
   const planned = context.planned.get(id);
   const row = context.rows.best(id);
   // The collection deletes a row of ours that no rule emits, with all its members.
   if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return CONVERGED;
-  const uuid = planned ?? (row === undefined || !writable(row) ? undefined : row.uuid);
+  const uuid = planned ?? (row === undefined || row.ownership.kind === 'foreign' ? undefined : row.uuid);
   if (uuid === undefined) {
     // No rule emits the row, so its members have no effect (a pod on a node that does not exist, in the node's port group). They are compared again
     // as soon as a rule emits the row, or the row is observed.
@@ -61,11 +64,6 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   if (edits.length === 0) return missing.length === 0 ? CONVERGED : { kind: 'waiting', on: missing };
   if (held !== undefined) edits.unshift(guard(held));
   return { kind: 'change', change: 'update', edits, detail: 'members' };
-}
-
-/** Whether members may be put into the row: not if it is foreign, except for `NB_Global`, which all programs share. */
-function writable(row: Observed): boolean {
-  return row.ownership.kind !== 'foreign' || row.table === 'NB_Global';
 }
 
 /** @returns the row of the member, if the column refers to it already */

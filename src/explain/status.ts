@@ -3,6 +3,7 @@
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
+import { keptOptions, keptOptionText, optionRemoval } from '../compile/global-options.ts';
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
@@ -91,7 +92,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
     findings: [
       ...objectFindings(world, chosen),
       ...fullSubnets(world, chosen),
-      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world), ...outdated(world)] : []),
+      ...(chosen === ALL ? [...leftBehind(world), ...leftovers(world), ...outdated(world), ...optionsWithoutEffect(world)] : []),
     ],
     notes: notesOf(world, chosen),
   };
@@ -194,6 +195,17 @@ function outdated(world: World): readonly Finding[] {
     const next = 'kubectl apply --server-side=false --validate=false -f deploy/crds.yaml';
     return { what: 'outdated', kind: 'CustomResourceDefinition', resource: DEFINITIONS, key, message, since: '', next };
   });
+}
+
+/** Only where the setting demands the options: elsewhere another program's value is as good. */
+function optionsWithoutEffect(world: World): readonly Finding[] {
+  const { globalOptions, defaultVpc: key } = world.settings;
+  if (globalOptions !== 'always') return [];
+  return keptOptions(world).map((kept) => ({
+    ...{ what: 'without effect', kind: traitsOf('vpcs').kind, resource: 'vpcs', key, since: '' },
+    message: `--global-options=always: ${keptOptionText(kept)}`,
+    next: optionRemoval(kept),
+  }));
 }
 
 function finding<What extends string>(what: What, resource: ResourceName, key: string, message: string, since: string): Finding<What> {

@@ -139,10 +139,28 @@ test('I4: a foreign row that is gone, or another in any column of any table; own
       Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: ['p1', 'p2'], external_ids: {} }],
       Logical_Switch_Port: [{ ...port, up: true }, own],
       Meter: [{ _uuid: 'm1', name: 'limit', unit: 'kbps' }],
-      NB_Global: [{ _uuid: 'g', external_ids: { theirs: '1', 'kiln.io/term': '3' }, options: { use_ct_inv_match: 'false' }, nb_cfg: 2 }],
+      NB_Global: [
+        {
+          ...{ _uuid: 'g', options: { use_ct_inv_match: 'false' }, nb_cfg: 2 },
+          external_ids: { theirs: '1', 'kiln.io/term': '3', 'kiln.io/set.options.use_ct_inv_match': 'false' },
+        },
+      ],
     }),
   );
   assert.deepEqual(foreignRows(before, same), []);
+  const unrecorded = foreignSnapshot(
+    tables({
+      Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: 'p1', external_ids: {} }],
+      Logical_Switch_Port: [port],
+      Meter: [{ _uuid: 'm1', name: 'limit', unit: 'kbps' }],
+      NB_Global: [{ _uuid: 'g', external_ids: { theirs: '1' }, options: { use_ct_inv_match: 'false' }, nb_cfg: 2 }],
+    }),
+  );
+  assert.deepEqual(
+    foreignRows(before, unrecorded).map(({ subject }) => subject),
+    ['NB_Global/g'],
+    'an option without a record cannot be taken back',
+  );
   const changed = foreignSnapshot(
     tables({
       Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: [], external_ids: {} }],

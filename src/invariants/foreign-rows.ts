@@ -4,7 +4,7 @@
  * Compares whole rows of every table, read by another program: Kiln could damage tables and columns that it does not know without noticing.
  */
 import { OWNER_KEY, TERM_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
-import { GLOBAL_OPTIONS } from '../nb/tables.ts';
+import { heldKey, recordedKey } from '../nb/global-keys.ts';
 import type { Violation } from './violation.ts';
 
 export type ForeignCell = string | number | boolean | readonly ForeignCell[] | { readonly [key: string]: ForeignCell };
@@ -85,13 +85,11 @@ function picture(table: string, row: WholeRow, owned: ReadonlySet<string>): stri
   const hidden = OTHERS_WRITE[table] ?? ['_version'];
   const shown = Object.entries(row)
     .filter(([column]) => !hidden.includes(column))
-    .map(([column, cell]) => [column, visible(table, column, cell, owned)] as const);
+    .map(([column, cell]) => [column, table === 'NB_Global' ? withoutOurs(row, column) : visible(column, cell, owned)] as const);
   return JSON.stringify(Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-function visible(table: string, column: string, cell: ForeignCell, owned: ReadonlySet<string>): ForeignCell {
-  if (table === 'NB_Global' && column === 'external_ids') return without(cell, [TERM_KEY, 'kube-ovn-version']);
-  if (table === 'NB_Global' && column === 'options') return without(cell, GLOBAL_OPTIONS);
+function visible(column: string, cell: ForeignCell, owned: ReadonlySet<string>): ForeignCell {
   if (SHARED.includes(column)) {
     const all = (Array.isArray(cell) ? cell : [cell]) as readonly ForeignCell[];
     return all.filter((member) => !owned.has(typeof member === 'string' ? member : ''));
@@ -100,8 +98,21 @@ function visible(table: string, column: string, cell: ForeignCell, owned: Readon
   return cell;
 }
 
-function without(cell: ForeignCell, keys: readonly string[]): ForeignCell {
-  return Object.fromEntries(Object.entries(mapOf(cell)).filter(([key]) => !keys.includes(key)));
+/** A column of NB_Global without the term, and without what Kiln set and has a record of. */
+function withoutOurs(row: WholeRow, column: string): ForeignCell {
+  const cell = row[column] ?? {};
+  if (column !== 'options' && column !== 'external_ids') return cell;
+  const held = { options: asMap(row['options']), external_ids: asMap(row['external_ids']) };
+  return Object.fromEntries(
+    Object.entries(mapOf(cell)).filter(([key]) => {
+      const { value, isForeign } = heldKey(held, { column, key });
+      return key !== TERM_KEY && recordedKey(key) === undefined && value !== undefined && isForeign;
+    }),
+  );
+}
+
+function asMap(cell: ForeignCell | undefined): ReadonlyMap<string, ForeignCell> {
+  return new Map(Object.entries(mapOf(cell)));
 }
 
 function mapOf(cell: ForeignCell | undefined): Readonly<Record<string, ForeignCell>> {

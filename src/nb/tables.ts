@@ -88,6 +88,8 @@ export const GLOBAL_OPTIONS = [
   'skip_conntrack_dst_cidrs',
   'svc_ipv4_cidr',
 ] as const;
+/** Keys of NB_Global that Kiln may set. */
+export const GLOBAL_KEYS = { options: GLOBAL_OPTIONS, external_ids: ['kube-ovn-version'] } as const;
 
 export function dhcpOptionsId(ls: string, protocol: string, port = ''): RowId {
   return rowId('DHCP_Options', ls, protocol, port);
@@ -108,7 +110,7 @@ export function aclId(parent: string, direction: string, priority: number, match
 }
 
 const SPECS: readonly TableSpec[] = [
-  spec('NB_Global', 0, { options: GLOBAL_OPTIONS, external_ids: ['kube-ovn-version'] }, [], () => rowId('NB_Global', '')),
+  spec('NB_Global', 0, GLOBAL_KEYS, [], () => rowId('NB_Global', '')),
   spec(
     'Load_Balancer',
     0,

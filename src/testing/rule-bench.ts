@@ -14,6 +14,7 @@ import { RULES } from '../compile/rules.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
 import type { Verdict } from '../diff/edits.ts';
+import { GLOBAL_ROW } from '../nb/global-keys.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec, TABLES } from '../nb/tables.ts';
@@ -259,7 +260,7 @@ export class RuleBench {
   /** Compares all identities each time: a test's World is small. */
   #commitRows(): boolean {
     const { desired } = this.compiler;
-    const ids = new Set<RowId>([...desired.rowIds, ...this.world.rows.owned]);
+    const ids = new Set<RowId>([GLOBAL_ROW, ...desired.rowIds, ...this.world.rows.owned]);
     this.conflicts.clear();
     let changed = false;
     for (const id of [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank)) {

@@ -13,6 +13,7 @@ import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
+import { ForeignNetworks } from './foreign-networks.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, type Source } from './source.ts';
@@ -40,6 +41,7 @@ export interface ReadRows {
   /** Identities of our rows with this owner text (`<kind>/<namespace>/<name>`). */
   ownedBy(owner: string): ReadonlySet<RowId>;
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
+  readonly foreignNetworks: Pick<ForeignNetworks, 'exist'>;
   /** The object that a row serves as its keys and its place show, whoever its owner is; tracked with the row. */
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
@@ -62,6 +64,7 @@ function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknow
 
 export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
+  readonly foreignNetworks: ForeignNetworks;
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
   readonly #byId = new Map<RowId, Identity>();
@@ -80,6 +83,7 @@ export class ObservedRows implements ReadRows {
     this.#reactor = reactor;
     this.#ecmp = new EcmpRoutes(reactor);
     this.leftovers = new LeftoverRows(reactor);
+    this.foreignNetworks = new ForeignNetworks(reactor);
   }
 
   onChange(listener: RowsListener): void {
@@ -344,6 +348,7 @@ export class ObservedRows implements ReadRows {
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
+    this.foreignNetworks.file(table, uuid, ownership);
     this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
     const { rows } = identity;
@@ -392,6 +397,7 @@ export class ObservedRows implements ReadRows {
     const before = this.#entries.get(uuid);
     if (before === undefined) return;
     this.#entries.delete(uuid);
+    this.foreignNetworks.file(before.table, uuid, undefined);
     this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);

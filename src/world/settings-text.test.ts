@@ -11,6 +11,7 @@ const OWN = {
   enableLb: false,
   misbound: 'evict',
   tenancy: 'namespaced',
+  globalOptions: 'always',
 } as const;
 
 test('parsing the text of settings returns the same settings', () => {
@@ -35,6 +36,7 @@ test('a text with one wrong value is rejected as a whole', () => {
     '{"defaultVpc":7}',
     '{"misbound":"never"}',
     '{"tenancy":"shut"}',
+    '{"globalOptions":"sometimes"}',
     '{"networkType":"ipip"}',
     '{"defaultExcludeIps":"10.0.0.1"}',
   ])

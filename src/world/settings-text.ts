@@ -1,5 +1,5 @@
 /** The settings of a controller as text, for another program, maybe of another version. */
-import { DEFAULT_SETTINGS, isMisboundPolicy, isTenancy } from './settings.ts';
+import { DEFAULT_SETTINGS, isGlobalOptionPolicy, isMisboundPolicy, isTenancy } from './settings.ts';
 import type { Settings } from './settings.ts';
 
 export function settingsText(settings: Settings): string {
@@ -27,6 +27,7 @@ export function parseSettings(text: string): Settings | undefined {
 function isValidSetting(name: keyof Settings, value: unknown): boolean {
   if (name === 'misbound') return typeof value === 'string' && isMisboundPolicy(value);
   if (name === 'tenancy') return typeof value === 'string' && isTenancy(value);
+  if (name === 'globalOptions') return typeof value === 'string' && isGlobalOptionPolicy(value);
   if (name === 'networkType') return value === 'geneve' || value === 'vxlan' || value === 'stt';
   if (Array.isArray(DEFAULT_SETTINGS[name])) return Array.isArray(value) && value.every((one) => typeof one === 'string');
   return typeof value === typeof DEFAULT_SETTINGS[name];

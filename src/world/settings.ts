@@ -23,6 +23,17 @@ export function isTenancy(text: string): text is Tenancy {
   return TENANCIES.some((tenancy) => tenancy === text);
 }
 
+/**
+ * When options that apply to the whole database are set. `unshared`: while no other program has switches or routers in it. `always`: also beside them.
+ * `never`: at no time.
+ */
+export const GLOBAL_OPTION_POLICIES = ['unshared', 'always', 'never'] as const;
+export type GlobalOptionPolicy = (typeof GLOBAL_OPTION_POLICIES)[number];
+
+export function isGlobalOptionPolicy(text: string): text is GlobalOptionPolicy {
+  return GLOBAL_OPTION_POLICIES.some((policy) => policy === text);
+}
+
 export interface Settings {
   readonly defaultVpc: string;
   readonly defaultSubnet: string;
@@ -46,6 +57,7 @@ export interface Settings {
   readonly podNicType: string;
   /** Encapsulation that the MTU of DHCP options leaves room for. */
   readonly networkType: 'geneve' | 'vxlan' | 'stt';
+  readonly globalOptions: GlobalOptionPolicy;
   readonly lsDnatModDlDst: boolean;
   readonly lsCtSkipDstLportIps: boolean;
   /** An annotation of the namespace overrides it. */
@@ -69,6 +81,7 @@ export const DEFAULT_SETTINGS: Settings = {
   nonPrimaryCni: false,
   podNicType: 'veth-pair',
   networkType: 'geneve',
+  globalOptions: 'unshared',
   lsDnatModDlDst: true,
   lsCtSkipDstLportIps: true,
   misbound: 'report',

@@ -165,7 +165,15 @@ export const foreignRows: readonly Scenario[] = [
     alone: true,
     run: async (cluster) => {
       await others(cluster);
+      await cluster.converged();
       const before = await cluster.foreignRows();
+      const options = async (): Promise<object> => entries((await cluster.rows('NB_Global'))[0]?.['options']);
+      const globally = await options();
+      assert.deepEqual(
+        Object.keys(globally).filter((key) => key.startsWith('ls_') || key.startsWith('use_')),
+        [],
+        "options for the whole database would change the others' flows",
+      );
       assert.ok(before.size >= 15);
       const network =
         vpcYaml('beside') +
@@ -182,6 +190,7 @@ export const foreignRows: readonly Scenario[] = [
       await cluster.removeAll(network);
       await cluster.converged();
       await cluster.invariantsHold(before);
+      assert.deepEqual(await options(), globally);
       await withoutOthers(cluster);
     },
   },

@@ -39,6 +39,13 @@ async function rowsOfKiln(cluster: ScenarioCluster): Promise<readonly string[]> 
   return owned;
 }
 
+/** Options of NB_Global that Kiln has set, by its record. */
+async function optionsOfKiln(cluster: ScenarioCluster): Promise<Readonly<Record<string, unknown>>> {
+  const record = 'kiln.io/set.options.';
+  const all = Object.entries(entries((await cluster.rows('NB_Global'))[0]?.['external_ids']));
+  return Object.fromEntries(all.flatMap(([key, value]) => (key.startsWith(record) ? [[key.slice(record.length), value]] : [])));
+}
+
 async function definitionsLeft(cluster: ScenarioCluster): Promise<readonly string[]> {
   return (await cluster.names('crd')).filter((name) => name.endsWith('.kubeovn.io'));
 }
@@ -52,17 +59,23 @@ export const uninstallation: readonly Scenario[] = [
       await cluster.apply(objects);
       await running(cluster, 'leaving', 'web');
       await cluster.converged();
-      await cluster.ovn.nbctl(
-        ...['ls-add', 'leaving-foreign', '--', 'lsp-add', 'leaving-foreign', 'leaving-guest', '--'],
-        ...['set', 'Logical_Switch', 'leaving-foreign', 'external_ids:neutron\\:name=x', '--', 'lr-add', 'leaving-bare'],
+      await cluster.ovn.nbctl('set', 'NB_Global', '.', 'options:use_ct_inv_match=true');
+      await cluster.eventually(
+        'another program changes an option that Kiln set',
+        async () => !('use_ct_inv_match' in (await optionsOfKiln(cluster))),
       );
-      const foreign = await cluster.foreignRows();
+      assert.deepEqual(await optionsOfKiln(cluster), { ls_ct_skip_dst_lport_ips: 'true', ls_dnat_mod_dl_dst: 'true' });
       const led = await kiln(cluster, 'uninstall', '--yes');
       assert.equal(led.exit, 1);
       assert.match(led.text, /why: a controller leads: \S+ holds Lease kube-system\/kiln-controller/);
       assert.equal((await cluster.get('vpc', 'leaving')).metadata.deletionTimestamp, undefined, 'nothing was touched');
 
       await cluster.controller.stop();
+      await cluster.ovn.nbctl(
+        ...['ls-add', 'leaving-foreign', '--', 'lsp-add', 'leaving-foreign', 'leaving-guest', '--'],
+        ...['set', 'Logical_Switch', 'leaving-foreign', 'external_ids:neutron\\:name=x', '--', 'lr-add', 'leaving-bare'],
+      );
+      const foreign = await cluster.foreignRows();
       await cluster.kubectl(['delete', 'crd', '--wait=false', ...DEFINITIONS]);
       // A real API server goes about it a few definitions at a time, and waits a minute for each.
       await cluster.eventually('objects are being deleted, and hang', async () => {
@@ -73,6 +86,8 @@ export const uninstallation: readonly Scenario[] = [
 
       const shown = await kiln(cluster, 'uninstall', '--dry-run=client');
       assert.equal(shown.exit, 0, shown.text);
+      assert.match(shown.text, /\nglobal options +ls_dnat_mod_dl_dst=true · ls_ct_skip_dst_lport_ips=true\n/);
+      assert.match(shown.text, /\nstays .*options of NB_Global that another program set: use_ct_inv_match=true;/);
       assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc \d+\n/);
       assert.notEqual((await rowsOfKiln(cluster)).length, 0);
 
@@ -80,6 +95,12 @@ export const uninstallation: readonly Scenario[] = [
       assert.equal(done.exit, 0, done.text);
       assert.deepEqual(await definitionsLeft(cluster), []);
       assert.deepEqual(await rowsOfKiln(cluster), []);
+      const { use_ct_inv_match: kept, ...others } = entries((await cluster.rows('NB_Global'))[0]?.['options']);
+      assert.equal(kept, 'true');
+      assert.deepEqual(
+        Object.keys(others).filter((key) => key.startsWith('ls_')),
+        [],
+      );
       assert.deepEqual(foreignRows(foreign, await cluster.foreignRows()), []);
       assert.deepEqual(
         Object.keys(entries((await cluster.rows('NB_Global'))[0]?.['external_ids'])).filter((key) => key.startsWith('kiln.io/')),
@@ -89,13 +110,14 @@ export const uninstallation: readonly Scenario[] = [
       assert.equal(await cluster.find('lease', 'kiln-controller', 'kube-system'), undefined);
       const again = await kiln(cluster, 'uninstall', '--yes');
       assert.equal(again.exit, 0, again.text);
-      assert.match(again.text, /^Northbound rows +none\ncustom resources +none\ndefinitions +none\nits own +none\n/);
+      assert.match(again.text, /^Northbound rows +none\nglobal options +none\ncustom resources +none\ndefinitions +none\nits own +none\n/);
 
       await installCrds(cluster.client, cluster.api.cel);
       cluster.startController();
       await cluster.apply(network + podYaml('leaving', 'after'));
       await running(cluster, 'leaving', 'after');
       await cluster.ovn.nbctl('ls-del', 'leaving-foreign', '--', 'lr-del', 'leaving-bare');
+      await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'options', 'use_ct_inv_match');
       await cluster.removeAll(network);
     },
   },

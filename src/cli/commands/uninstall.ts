@@ -106,6 +106,9 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
   );
   const rows = await removal.removeAll(held.gains, timeoutMs);
   io.say(rows.count === 0 ? 'no row of Kiln is left in the Northbound database' : `${rows.count} rows stay: ${rows.why.join('; ')}`);
+  const { own: undone, foreign: others } = removal.globalKeys();
+  if (undone.length > 0) io.say(`NB_Global still has ${undone.join(', ')}, which Kiln set; run kiln uninstall again`);
+  if (others.length > 0) io.say(`NB_Global keeps ${others.join(', ')}, which another program set`);
   const kept = await drain(client, timeoutMs);
   if (kept.length > 0) throw keptFailure(kept);
   io.say('no object of kubeovn.io is left');
@@ -185,15 +188,17 @@ interface Found {
   readonly own: readonly Named[];
 }
 
-function planLines({ kinds, definitions: defined, own }: Found, { world }: RowRemoval): readonly string[] {
-  const rows = [...world.rows.ownedCounts].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+function planLines({ kinds, definitions: defined, own }: Found, removal: RowRemoval): readonly string[] {
+  const rows = [...removal.world.rows.ownedCounts].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const keys = removal.globalKeys();
   const counted = (texts: readonly string[]): string => (texts.length === 0 ? 'none' : texts.join(' · '));
   return [
     `Northbound rows   ${counted(rows.map(([table, count]) => `${table} ${count}`))}`,
+    `global options    ${counted(keys.own)}`,
     `custom resources  ${counted(kinds.map(({ resource, objects }) => `${resource.kind} ${objects.length}`))}`,
     `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
     `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
-    'stays             rows of others; pods, which have no network of Kiln any more; annotations that node agents read',
+    `stays             rows of others; ${keys.foreign.length === 0 ? '' : `options of NB_Global that another program set: ${keys.foreign.join(', ')}; `}pods, which have no network of Kiln any more; annotations that node agents read`,
   ];
 }
 

@@ -1,0 +1,76 @@
+/**
+ * Options of OVN that apply to every network of the database (columns `options` of NB_Global), with Kube-OVN's values. Nothing that Kiln does needs one: they are what
+ * networks had under Kube-OVN. Other programs' networks would change with them, so beside these they are set only where the setting demands it. An option that
+ * another program set stays as it is (`diff/global-diff.ts`); the difference is reported.
+ */
+import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
+import { ONCE } from '../world/domain.ts';
+import type { World } from '../world/world.ts';
+import type { Rule } from './compiler.ts';
+import type { Output } from './output.ts';
+
+export const globalOptions: Rule = {
+  name: 'global-options',
+  over: () => ONCE,
+  run: (world) => [
+    ...Object.entries(emittedOptions(world)).map(([key, value]): Output => ({
+      kind: 'member',
+      row: GLOBAL_ROW,
+      column: 'options',
+      member: { key, value },
+    })),
+    ...reports(world),
+  ],
+};
+
+function emittedOptions({ settings, rows }: World): Readonly<Record<string, string>> {
+  if (settings.globalOptions === 'never' || (settings.globalOptions === 'unshared' && rows.foreignNetworks.exist)) return {};
+  return {
+    ls_dnat_mod_dl_dst: String(settings.lsDnatModDlDst),
+    use_ct_inv_match: 'false',
+    ls_ct_skip_dst_lport_ips: String(settings.lsCtSkipDstLportIps),
+  };
+}
+
+export interface KeptOption {
+  readonly key: string;
+  /** The value that another program set. */
+  readonly value: string;
+  /** The value that Kiln would set. */
+  readonly instead: string;
+}
+
+/** Options with another program's value, which is not the one that Kiln would set. */
+export function keptOptions(world: World): readonly KeptOption[] {
+  const options = world.rows.column(GLOBAL_ROW, 'options');
+  const externalIds = world.rows.column(GLOBAL_ROW, 'external_ids');
+  if (options === undefined || externalIds === undefined) return [];
+  return Object.entries(emittedOptions(world)).flatMap(([key, instead]) => {
+    const { value, isForeign } = heldKey({ options, external_ids: externalIds }, { column: 'options', key });
+    return isForeign && value !== undefined && value !== instead ? [{ key, value, instead }] : [];
+  });
+}
+
+export function keptOptionText({ key, value, instead }: KeptOption): string {
+  return `NB_Global option ${key} is ${JSON.stringify(value)}, which another program set; Kiln would set "${instead}" and leaves it as it is`;
+}
+
+/** What removes the option, so that Kiln sets it. */
+export function optionRemoval({ key }: KeptOption): string {
+  return `ovn-nbctl remove NB_Global . options ${key}`;
+}
+
+function reports(world: World): readonly Output[] {
+  const { defaultVpc: key } = world.settings;
+  const uid = world.vpcs.get(key)?.metadata.uid;
+  if (uid === undefined) return [];
+  return keptOptions(world).map((kept) => ({
+    kind: 'report',
+    resource: 'vpcs',
+    key,
+    uid,
+    type: 'Warning',
+    reason: 'GlobalOptionKept',
+    message: `${keptOptionText(kept)}; to have Kiln set it: ${optionRemoval(kept)}`,
+  }));
+}

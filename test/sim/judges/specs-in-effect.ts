@@ -10,12 +10,12 @@ import { DEFAULT_VPC, POD_CONDITION, podAnnotation } from '../../../src/api/well
 import { formatAddress, parseAddress } from '../../../src/net/address.ts';
 import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../../src/net/cidr.ts';
 import { splitList } from '../../../src/net/dual.ts';
-import { RULE_KEY, UID_KEY } from '../../../src/nb/ownership.ts';
-import { rowId } from '../../../src/nb/row-id.ts';
+import { RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
+import { isOwnUuid, rowId } from '../../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { Finding } from './judge.ts';
-import { isLetGo } from './reading.ts';
+import { isLetGo, mapOf } from './reading.ts';
 
 export function carriedOut(world: World): readonly Finding[] {
   return [
@@ -230,14 +230,26 @@ function isLeft(world: World, annotations: Readonly<Record<string, string>>): bo
   return isToldSo && world.rows.best(rowId('Logical_Switch_Port', link))?.ownership.kind === 'ours';
 }
 
-/** Switches of the whole database, as the contract has them. */
+/** Options for the whole database, as the contract has them. */
 const GLOBAL = { ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false', ls_ct_skip_dst_lport_ips: 'true' } as const;
 
 function globalLacks(world: World): readonly Finding[] {
   const options = world.rows.best(rowId('NB_Global', ''))?.row['options'];
+  if (!(options instanceof Map)) return [];
+  if (isShared(world))
+    return Object.keys(GLOBAL)
+      .filter((key) => options.has(key))
+      .map((key) => lacking('NB_Global', `option ${key} is set beside networks of others`));
   return Object.entries(GLOBAL)
-    .filter(([key, value]) => options instanceof Map && options.get(key) !== value)
+    .filter(([key, value]) => options.get(key) !== value)
     .map(([key, value]) => lacking('NB_Global', `option ${key} is not ${value}`));
+}
+
+/** Whether a switch or router of another program is there. One of Kiln's that lost its keys shows by its UUID. */
+function isShared({ rows }: World): boolean {
+  return ['Logical_Switch', 'Logical_Router'].some((table) =>
+    rows.inTable(table).some(({ row, uuid }) => mapOf(row['external_ids']).get(VENDOR_KEY) !== VENDOR && !isOwnUuid(uuid)),
+  );
 }
 
 /** The port of a pod that has its network is in the group of its node. */

@@ -4,6 +4,7 @@
  * another program set stays as it is (`diff/global-diff.ts`); the difference is reported.
  */
 import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
+import { commandText } from '../text/command-text.ts';
 import { ONCE } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
@@ -57,7 +58,7 @@ export function keptOptionText({ key, value, instead }: KeptOption): string {
 
 /** What removes the option, so that Kiln sets it. */
 export function optionRemoval({ key }: KeptOption): string {
-  return `ovn-nbctl remove NB_Global . options ${key}`;
+  return commandText`ovn-nbctl remove NB_Global . options ${key}`;
 }
 
 function reports(world: World): readonly Output[] {

@@ -191,7 +191,7 @@ export class Holders {
         const proofs = says === undefined ? [] : proofsOf(this.#world, { namespace, name, uid, machine }, provider, says);
         if (says === undefined || !proofs.some((proof) => covers(proof, says))) continue;
         const port = portName(machine ?? name, namespace, provider);
-        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
+        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#retainsAddress(pod));
         const [vip] = splitList(annotations[annotationKey.vip] ?? '');
         const holder = `${uid}/${provider}`;
         this.#hold(
@@ -281,7 +281,7 @@ export class Holders {
       port,
       this.#world.ips.peek(port),
       pod === undefined ? undefined : row.ownership.uid,
-      owner !== undefined && this.#isKept(owner),
+      owner !== undefined && this.#retainsAddress(owner),
     );
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
@@ -303,11 +303,11 @@ export class Holders {
    */
   #rename(port: string, after: IP | undefined, before: IP | undefined): void {
     const { pods, rows } = this.#world;
-    const differs = (uid: string | undefined, isKept: boolean): boolean =>
-      claimantOfPort(port, before, uid, isKept) !== claimantOfPort(port, after, uid, isKept);
+    const differs = (uid: string | undefined, retainsAddress: boolean): boolean =>
+      claimantOfPort(port, before, uid, retainsAddress) !== claimantOfPort(port, after, uid, retainsAddress);
     const look = (key: string): void => {
       const pod = pods.peek(key);
-      if (pod !== undefined && differs(pod.metadata.uid, this.#isKept(pod))) this.#duePods.add(key);
+      if (pod !== undefined && differs(pod.metadata.uid, this.#retainsAddress(pod))) this.#duePods.add(key);
     };
     if (proofText(before) !== proofText(after)) this.#claimingPods(port, after ?? before, (key) => this.#duePods.add(key));
     for (const key of bearersOf(port, after ?? before)) {
@@ -320,12 +320,15 @@ export class Holders {
     const pod = ownership.kind === 'ours' ? podNamed(ownership.owner) : undefined;
     const owner = pod === undefined ? undefined : pods.peek(pod);
     // A foreign port may be one that lost its ownership keys: that depends on all fields of the IP object.
-    if (ownership.kind !== 'ours' || differs(pod === undefined ? undefined : ownership.uid, owner !== undefined && this.#isKept(owner)))
+    if (
+      ownership.kind !== 'ours' ||
+      differs(pod === undefined ? undefined : ownership.uid, owner !== undefined && this.#retainsAddress(owner))
+    )
       this.#dueRows.add(id);
   }
 
   /** Whether the pod's addresses outlive it. */
-  #isKept(pod: Pod): boolean {
+  #retainsAddress(pod: Pod): boolean {
     return ordinalOf(pod) !== undefined || machineNameOf(pod, this.#world.settings) !== undefined;
   }
 

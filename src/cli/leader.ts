@@ -89,8 +89,8 @@ export async function leaderProblem(io: OfCluster, namespace: string): Promise<s
   try {
     const leader = await leaderOf(io, namespace);
     if (leader?.live === true) return undefined;
-    if (leader === undefined || leader.identity === '') return 'no controller leads, so nothing is carried out';
-    return `no controller leads, so nothing is carried out: ${leader.identity} did last, and last renewed its Lease at ${leader.renewed}`;
+    if (leader === undefined || leader.identity === '') return 'no controller leads, so nothing changes';
+    return `no controller leads, so nothing changes: ${leader.identity} did last, and last renewed its Lease at ${leader.renewed}`;
   } catch (error) {
     if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
     throw error;
@@ -113,7 +113,7 @@ async function publishedSettings({ leaseNamespace }: LeaseFlags, io: Pick<Comman
   const lease = `Lease ${leaseNamespace}/${CONTROLLER_LEASE}`;
   try {
     const published = await leaseIn(io, leaseNamespace);
-    return (published && publishedIn(published).settings) ?? assumed(`no controller has told its settings in ${lease}`);
+    return (published && publishedIn(published).settings) ?? assumed(`no controller has published its settings in ${lease}`);
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
     return assumed(`${lease} may not be read, so the controller's settings are not known`);

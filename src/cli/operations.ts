@@ -60,7 +60,7 @@ export async function serveController(
         return read;
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
-        if (text !== said) log.warn('metrics are refused to clients from elsewhere', { error: text });
+        if (text !== said) log.warn('metrics are not served to other machines', { error: text });
         said = text;
         return undefined;
       }

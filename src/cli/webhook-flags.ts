@@ -205,7 +205,7 @@ export function startWebhook(
     deletionInUse: settings.deletionInUse,
     clients: settings.clients,
     log,
-    refused: (why) => metrics.count('kiln_webhook_refusals_total', { why }),
+    unserved: (why) => metrics.count('kiln_webhook_refusals_total', { why }),
     ...(clock !== undefined && { clock }),
     answered: (request, opinion) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, opinion)),
   });

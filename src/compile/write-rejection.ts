@@ -68,7 +68,7 @@ function isReportedElsewhere({ resource, part }: RejectedWrite): boolean {
 const ADDRESSES: ReadonlySet<ResourceName> = new Set<ResourceName>(['vips', 'ovn-eips', 'iptables-eips']);
 
 export const writeRejectedReport: Rule = {
-  name: 'write-refused',
+  name: 'write-rejected',
   over: (world) => keysOf(world.rejectedWrites),
   run: (world, id): readonly Output[] => {
     const rejected = world.rejectedWrites.get(id);

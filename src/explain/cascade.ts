@@ -25,7 +25,7 @@ export interface Cascade {
   /** Pods without an owner: no controller creates them again. */
   readonly loose: readonly string[];
   /** Reserved or retained addresses. */
-  readonly keptAddresses: readonly string[];
+  readonly retainedAddresses: readonly string[];
   /** Namespaces bound to the Subnets: they stay, and get another Subnet. */
   readonly namespaces: readonly string[];
   /** IPPools of the Subnets: they stay, without a Subnet. */
@@ -33,14 +33,14 @@ export interface Cascade {
   /** Number of Northbound rows owned by these objects; 0 if the database was not read. */
   readonly rows: number;
   /** Sentences that say why the cascade is not possible. */
-  readonly refusals: readonly string[];
+  readonly obstacles: readonly string[];
 }
 
 export function cascadeOf(world: World, resource: ResourceName, key: string): Cascade {
   const steps: TreeObject[] = [];
   const seen = new Set<string>();
   const again = recreationSentence(world.settings, resource, key);
-  const refusals = again === undefined ? [] : [again];
+  const obstacles = again === undefined ? [] : [again];
   const visit = (at: ResourceName, name: string): void => {
     const id = `${at}/${name}`;
     if (seen.has(id)) return;
@@ -48,7 +48,7 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     for (const { on, dependent, blocks, dependents } of DEPENDENCIES) {
       if (on !== at || blocks === false) continue;
       for (const by of [...dependents(world, name)].toSorted()) {
-        if (dependent === 'nodes') refusals.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
+        if (dependent === 'nodes') obstacles.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
         else visit(dependent, by);
       }
     }
@@ -58,9 +58,9 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
   visit(resource, key);
   return {
     steps,
-    refusals,
+    obstacles,
     ...workloads(world, steps),
-    keptAddresses: keptAddresses(world, steps),
+    retainedAddresses: retainedAddresses(world, steps),
     namespaces: namespacesServed(world, steps),
     pools: steps.flatMap(({ resource, name }) => (resource === 'subnets' ? [...world.ipPools.bucket('subnet', name)].toSorted() : [])),
     rows: rowsOf(world, steps),
@@ -94,7 +94,7 @@ function rowsOf(world: World, steps: readonly TreeObject[]): number {
   return steps.reduce((sum, step) => sum + world.rows.ownedBy(owner(step)).size, 0);
 }
 
-function keptAddresses(world: World, steps: readonly TreeObject[]): string[] {
+function retainedAddresses(world: World, steps: readonly TreeObject[]): string[] {
   return steps.flatMap(({ resource, name }) => {
     const ip = resource === 'ips' ? world.ips.peek(name) : undefined;
     if (ip === undefined || !(isReserved(ip) || isRetained(ip.spec.podType))) return [];

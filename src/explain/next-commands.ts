@@ -25,7 +25,7 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, h
   if (reason === 'DeletionBlocked' && blockers.count > 0) {
     const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${holderText(name)}`);
     // `kiln delete` rejects objects that Kiln creates again or that nodes use.
-    const goes = cascadeOf(world, resource, key).refusals.length === 0;
+    const goes = cascadeOf(world, resource, key).obstacles.length === 0;
     return goes ? [commandText`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
   }
   if (reason === 'ForeignFinalizer') return [commandText`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];

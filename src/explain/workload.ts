@@ -43,7 +43,7 @@ function drawn(world: World, workload: Workload, limits: TreeLimits): DrawnObjec
   const { type, object, makes } = workload;
   const { namespace = '', name, uid, creationTimestamp: created } = object.metadata;
   const pods = podsOf(world, object);
-  const kept = keptAddresses(world, workload);
+  const kept = retainedAddresses(world, workload);
   const below = [
     ...makes.filter((one) => wantedOf(one) !== 0 || podsOf(world, one.object).length > 0).map((one) => drawn(world, one, limits)),
     ...pods.slice(0, limits.children).map((pod) => podWithAddresses(world, pod)),
@@ -75,7 +75,7 @@ function podsOf(world: World, { metadata: { namespace = '', uid } }: AnyObserved
 }
 
 /** IP objects of a StatefulSet's ordinals without a pod. */
-function keptAddresses(world: World, { object: { kind, metadata } }: Workload): readonly string[] {
+function retainedAddresses(world: World, { object: { kind, metadata } }: Workload): readonly string[] {
   if (kind !== 'StatefulSet') return [];
   const { namespace = '', name } = metadata;
   return [...world.ips.entries()]

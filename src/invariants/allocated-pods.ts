@@ -25,8 +25,8 @@ export function allocatedPods(world: World): readonly Violation[] {
 }
 
 function reportedText(world: World, pod: string): string {
-  const told = boundOf(world, pod);
-  return told?.status === 'False' ? ` (it is told ${told.reason ?? ''}: ${told.message ?? ''})` : '';
+  const bound = boundOf(world, pod);
+  return bound?.status === 'False' ? ` (its condition is ${bound.reason ?? ''}: ${bound.message ?? ''})` : '';
 }
 
 function boundOf(world: World, pod: string): CoreCondition | undefined {
@@ -87,11 +87,11 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
  * family that the pod requests, that is reported first. The message names one of two addresses.
  */
 function isReportedOutside(world: World, { pod, addresses }: AllocatedInterface): boolean {
-  const told = boundOf(world, pod);
-  if (told?.status !== 'False') return false;
+  const bound = boundOf(world, pod);
+  if (bound?.status !== 'False') return false;
   return (
-    told.reason === 'InvalidIPFamily' ||
-    (told.reason === 'AddressOutOfRange' && addresses.some((address) => told.message?.includes(address)))
+    bound.reason === 'InvalidIPFamily' ||
+    (bound.reason === 'AddressOutOfRange' && addresses.some((address) => bound.message?.includes(address)))
   );
 }
 

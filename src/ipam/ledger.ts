@@ -116,10 +116,10 @@ export class Ledger {
   upsertSubnet(name: string, spec: SubnetSpec): readonly OverlappingPool[] {
     const subnet = this.#subnets.get(name) ?? this.#addSubnet(name);
     if (subnet.spec !== undefined && sameSpec(subnet.spec, spec)) return subnet.overlappingPools;
-    const { admitted, refused } = separatePools(spec.pools);
+    const { admitted, overlapping } = separatePools(spec.pools);
     subnet.spec = spec;
     subnet.pools = ['', ...admitted.map((pool) => pool.name)];
-    subnet.overlappingPools = refused;
+    subnet.overlappingPools = overlapping;
     subnet.gatewayMacs = new Set(spec.gatewayMacs.map(macToNumber));
     for (const [space, cidr] of [
       [subnet.v4, spec.cidrs.v4],
@@ -129,7 +129,7 @@ export class Ledger {
     }
     this.#reevaluate(subnet);
     this.#announceFree(subnet);
-    return refused;
+    return overlapping;
   }
 
   /** Removes the spec of a Subnet. Its holds remain until they are released. */

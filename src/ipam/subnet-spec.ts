@@ -97,17 +97,17 @@ export interface OverlappingPool {
 }
 
 /** Separates the pools in effect from those that overlap an earlier one. */
-export function separatePools(pools: readonly PoolSpec[]): { admitted: PoolSpec[]; refused: OverlappingPool[] } {
+export function separatePools(pools: readonly PoolSpec[]): { admitted: PoolSpec[]; overlapping: OverlappingPool[] } {
   const admitted: { pool: PoolSpec; v4: IntervalSet; v6: IntervalSet }[] = [];
-  const refused: OverlappingPool[] = [];
+  const overlapping: OverlappingPool[] = [];
   for (const pool of pools) {
     const v4 = rangesOf(pool.ranges, 4, 0n);
     const v6 = rangesOf(pool.ranges, 6, 0n);
     const clash = admitted.find((other) => !other.v4.intersect(v4).isEmpty || !other.v6.intersect(v6).isEmpty);
     if (clash === undefined) admitted.push({ pool, v4, v6 });
-    else refused.push({ name: pool.name, overlaps: clash.pool.name });
+    else overlapping.push({ name: pool.name, overlaps: clash.pool.name });
   }
-  return { admitted: admitted.map(({ pool }) => pool), refused };
+  return { admitted: admitted.map(({ pool }) => pool), overlapping };
 }
 
 /** The zones of one family, in offsets from the CIDR's base. */

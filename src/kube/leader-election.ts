@@ -201,15 +201,15 @@ export class LeaderElection {
 
   #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
     const { client, namespace, name } = this.#options;
-    return client.create<Lease>(LEASES, { metadata: this.#told({ name, namespace }), spec }, { signal });
+    return client.create<Lease>(LEASES, { metadata: this.#annotated({ name, namespace }), spec }, { signal });
   }
 
   /** Guarded by the resourceVersion that was read. */
   #put({ metadata, ...lease }: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
-    return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: this.#told(metadata), spec }, { signal });
+    return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: this.#annotated(metadata), spec }, { signal });
   }
 
-  #told(metadata: ObjectMeta): ObjectMeta {
+  #annotated(metadata: ObjectMeta): ObjectMeta {
     const all = { ...metadata.annotations, ...this.#options.annotations?.() };
     const annotations = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
     return Object.keys(all).length === 0 ? metadata : { ...metadata, annotations };

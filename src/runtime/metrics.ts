@@ -12,7 +12,7 @@ export interface MetricSpec {
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[];
   /** A gauge with many samples: set part by part when they change, with `keep`. */
-  readonly kept?: true;
+  readonly cached?: true;
 }
 
 export const METRICS = {
@@ -136,7 +136,7 @@ export const METRICS = {
     kind: 'gauge',
     help: 'Addresses of a Subnet: capacity, used, reserved (never allocated) and available',
     labels: ['subnet', 'family', 'state'],
-    kept: true,
+    cached: true,
   },
   kiln_ip_problems: {
     kind: 'gauge',
@@ -175,7 +175,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 type Kind<N extends MetricName> = (typeof METRICS)[N]['kind'];
-export type KeptName = { [N in MetricName]: (typeof METRICS)[N] extends { readonly kept: true } ? N : never }[MetricName];
+export type CachedName = { [N in MetricName]: (typeof METRICS)[N] extends { readonly cached: true } ? N : never }[MetricName];
 type NameOf<K extends MetricSpec['kind']> = { [N in MetricName]: Kind<N> extends K ? N : never }[MetricName];
 export type Labels<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;
 export type Report<N extends MetricName> = (labels: Labels<N>, value: number) => void;
@@ -188,7 +188,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
-  readonly #kept = new Map<MetricName, CachedGauge>();
+  readonly #cached = new Map<MetricName, CachedGauge>();
   readonly #readers = new Map<MetricName, (report: (labels: Readonly<Record<string, string>>, value: number) => void) => void>();
 
   constructor() {
@@ -207,24 +207,24 @@ export class Metrics {
   }
 
   /** Reads values that are counted elsewhere at each scrape; label values that `ask` does not report then are not shown. */
-  read<N extends Exclude<NameOf<'gauge' | 'counter'>, KeptName>>(name: N, ask: (report: Report<N>) => void): void {
+  read<N extends Exclude<NameOf<'gauge' | 'counter'>, CachedName>>(name: N, ask: (report: Report<N>) => void): void {
     this.#readers.set(name, ask);
   }
 
   /** Replaces the samples of a part: later scrapes show them without asking. */
-  keep<N extends KeptName>(name: N, part: string, samples: readonly { readonly labels: Labels<N>; readonly value: number }[]): void {
-    this.#kept.get(name)?.set(part, samples);
+  keep<N extends CachedName>(name: N, part: string, samples: readonly { readonly labels: Labels<N>; readonly value: number }[]): void {
+    this.#cached.get(name)?.set(part, samples);
   }
 
   /** In Prometheus' text format. */
   async text(): Promise<string> {
     const others = await this.#registry.metrics();
-    return [others, ...[...this.#kept.values()].map((gauge) => gauge.text())].join('\n');
+    return [others, ...[...this.#cached.values()].map((gauge) => gauge.text())].join('\n');
   }
 
-  #register(name: MetricName, { kind, help, labels, buckets, kept }: MetricSpec): void {
-    if (kept === true) {
-      this.#kept.set(name, new CachedGauge(name, help));
+  #register(name: MetricName, { kind, help, labels, buckets, cached }: MetricSpec): void {
+    if (cached === true) {
+      this.#cached.set(name, new CachedGauge(name, help));
       return;
     }
     const readers = this.#readers;

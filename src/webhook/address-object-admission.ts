@@ -87,8 +87,8 @@ function excluded({ object, findings, exclusion }: Judged): Opinion['objections'
 }
 
 function terminating(object: AddressObject): Opinion['objections'][number] {
-  const refusal = subnetTerminating(object.subnet);
-  return forbidden({ ...refusal, message: objectSubnetMessage(object, refusal.message) }, 'spec');
+  const problem = subnetTerminating(object.subnet);
+  return forbidden({ ...problem, message: objectSubnetMessage(object, problem.message) }, 'spec');
 }
 
 function leaseObjection({ resource, name, annotations }: AddressObject): Opinion['objections'] {

@@ -122,7 +122,7 @@ test('a certificate that is not valid now, or that nobody renews in time, is sai
     assert.deepEqual(warnings, []);
     clock.advance(10 * MINUTE_MS);
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /^the certificate in .*tls\.crt ends at .*, and nobody has renewed it yet$/);
+    assert.match(warnings[0] ?? '', /^the certificate in .*tls\.crt ends at .*, and it is not renewed yet$/);
     clock.advance(2 * MINUTE_MS);
     assert.equal(warnings.length, 2);
     assert.match(warnings[1] ?? '', /^the certificate in .*tls\.crt ended at .*: API servers do not take it$/);

@@ -60,7 +60,7 @@ export function validityProblem({ certificate }: Credential, file: string, now: 
   const at = (time: number): string => new Date(time).toISOString();
   if (now >= until) return `the certificate in ${file} ended at ${at(until)}: API servers do not take it`;
   if (now < from) return `the certificate in ${file} begins at ${at(from)}: API servers do not take it before`;
-  return until - now < (until - from) * LATE ? `the certificate in ${file} ends at ${at(until)}, and nobody has renewed it yet` : undefined;
+  return until - now < (until - from) * LATE ? `the certificate in ${file} ends at ${at(until)}, and it is not renewed yet` : undefined;
 }
 
 function parsed<T>(what: string, parse: () => T): T {

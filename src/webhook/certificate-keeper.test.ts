@@ -267,7 +267,7 @@ test('without the rights it says so once, and goes on trying', async () => {
     async () => {
       await until('it is said', () => warnings.length > 0);
       await sleep(1_500);
-      assert.deepEqual(warnings, ['the certificate of the webhook cannot be kept']);
+      assert.deepEqual(warnings, ['the certificate of the webhook cannot be stored']);
     },
   );
 });

@@ -274,7 +274,7 @@ export class CertificateKeeper {
     const next = isKubeError(error, 'KUBE_INVALID')
       ? `${commandText`kubectl -n ${namespace} delete secret ${secret}`}, then ${apply}`
       : `${apply} makes the empty Secret ${namespace}/${secret} and grants the rights to it`;
-    log.warn('the certificate of the webhook cannot be kept', {
+    log.warn('the certificate of the webhook cannot be stored', {
       error: text,
       next: `the webhook answers with what it has, or not at all; ${next}`,
     });

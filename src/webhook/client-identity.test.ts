@@ -14,7 +14,7 @@ import type { UnknownClients } from './client-identity.ts';
 import { CLIENT_NAME } from './client-identity.ts';
 import { NO_OPINION } from './opinion.ts';
 import { ask, lasting, review } from './testing/held-client.ts';
-import type { Refusal } from './webhook-server.ts';
+import type { UnservedReason } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,12 +30,12 @@ interface Served {
   readonly server: WebhookServer;
   readonly proven: boolean[];
   readonly warnings: string[];
-  readonly refusals: Refusal[];
+  readonly unserved: UnservedReason[];
   readonly asks: (shown?: Credential) => Promise<boolean>;
 }
 
 async function serve(unknown: UnknownClients | 'nobody is asked', authorities: string | undefined): Promise<Served> {
-  const [proven, warnings, refusals] = [[] as boolean[], [] as string[], [] as Refusal[]];
+  const [proven, warnings, unserved] = [[] as boolean[], [] as string[], [] as UnservedReason[]];
   const log: Log = { ...SILENT, warn: (message) => warnings.push(message) };
   const server = await WebhookServer.start({
     host: '127.0.0.1',
@@ -47,7 +47,7 @@ async function serve(unknown: UnknownClients | 'nobody is asked', authorities: s
       return NO_OPINION;
     },
     log,
-    refused: (why) => refusals.push(why),
+    unserved: (why) => unserved.push(why),
   });
   const place = { port: server.port, authority: own.certificate };
   /** @returns whether the webhook took the client for the API server. Rejects if the webhook closes the connection */
@@ -56,7 +56,7 @@ async function serve(unknown: UnknownClients | 'nobody is asked', authorities: s
     assert.equal(status, 200);
     return proven.pop() === true;
   };
-  return { server, proven, warnings, refusals, asks };
+  return { server, proven, warnings, unserved, asks };
 }
 
 const IMPOSTORS: Readonly<Record<string, Credential | undefined>> = {
@@ -80,13 +80,13 @@ test('only a certificate of the authority, for clients, with an allowed name pro
 });
 
 test('where unknown clients are refused they get no answer, and the log says so once', async () => {
-  const { server, asks, proven, warnings, refusals } = await serve('refuse', frontProxy.certificate);
+  const { server, asks, proven, warnings, unserved } = await serve('refuse', frontProxy.certificate);
   try {
     assert.equal(await asks(client(frontProxy)), true);
     for (const [what, shown] of Object.entries(IMPOSTORS)) await assert.rejects(asks(shown), { code: /ECONNRESET|EPIPE/ }, what);
     assert.deepEqual(proven, [], 'nothing was judged');
     assert.equal(warnings.length, 1);
-    assert.deepEqual([...new Set(refusals)], ['identity']);
+    assert.deepEqual([...new Set(unserved)], ['identity']);
     assert.equal(await asks(client(frontProxy)), true);
   } finally {
     await server.close();

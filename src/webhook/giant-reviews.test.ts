@@ -11,7 +11,7 @@ import { NO_OPINION } from './opinion.ts';
 import { Reviews } from './reviews.ts';
 import { CLIENT_NAME } from './client-identity.ts';
 import { ask, headers, hold, review } from './testing/held-client.ts';
-import type { Refusal, WebhookLimits } from './webhook-server.ts';
+import type { UnservedReason, WebhookLimits } from './webhook-server.ts';
 import { WEBHOOK_LIMITS, WebhookServer } from './webhook-server.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
@@ -39,7 +39,7 @@ async function serve(
   limits: Partial<WebhookLimits> = {},
   now = (): number => performance.now(),
 ) {
-  const refusals: Refusal[] = [];
+  const unserved: UnservedReason[] = [];
   const server = await WebhookServer.start({
     host: '127.0.0.1',
     port: 0,
@@ -48,10 +48,10 @@ async function serve(
     judge,
     log: SILENT,
     limits,
-    refused: (why) => refusals.push(why),
+    unserved: (why) => unserved.push(why),
     now,
   });
-  return { server, refusals, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
+  return { server, unserved, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
 }
 
 test('four reviews of 7 MB of an unknown client are refused unread, before a judge is asked, and small ones are judged meanwhile', async () => {

@@ -136,7 +136,7 @@ function opinionOf(
       const rule = isNatRule(resource) ? natRuleCreated(resource, named(object, namespace) as unknown as NatRule, observed) : [];
       return {
         objections: [...rulesBroken(resource, named(object, namespace)), ...rule],
-        warnings: feature === undefined ? [] : [`${what}: this version does not carry out ${feature}`],
+        warnings: feature === undefined ? [] : [`${what}: Kiln does not implement ${feature}`],
       };
     }
     case 'UPDATE': {

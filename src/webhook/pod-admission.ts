@@ -80,8 +80,8 @@ function notAllowed(world: World, pod: Pod): readonly Objection[] {
     const { requestState, bound } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
-    const refusals = bound === undefined ? [] : forbiddenPortValues(world, nic, bound.addresses.subnet);
-    return refusals.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
+    const values = bound === undefined ? [] : forbiddenPortValues(world, nic, bound.addresses.subnet);
+    return values.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
   });
 }
 

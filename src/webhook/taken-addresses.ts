@@ -16,9 +16,9 @@ export function takenByName(
   field: string,
   said: (sentence: string) => string,
 ): readonly Objection[] {
-  const refused = checkRequest(request);
-  if (refused === undefined) return [];
-  const { code, message, holders } = refused;
+  const failure = checkRequest(request);
+  if (failure === undefined) return [];
+  const { code, message, holders } = failure;
   // The gateway has no holder and is never free.
   const taken = code === 'AddressConflict' && (holders.length === 0 || holders.some((holder) => stays(world, holder)));
   return taken || NEVER.has(code) ? [invalid({ code, field, message: said(message) })] : [];

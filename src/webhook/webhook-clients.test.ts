@@ -13,7 +13,7 @@ import type { AdmissionRequest } from './admission-review.ts';
 import { NO_OPINION } from './opinion.ts';
 import type { HeldConnection, Place } from './testing/held-client.ts';
 import { ask, headers, hold, lasting, review } from './testing/held-client.ts';
-import type { Refusal, WebhookLimits } from './webhook-server.ts';
+import type { UnservedReason, WebhookLimits } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
 
 /** A loopback address other than the API server's. */
@@ -21,13 +21,13 @@ const STRANGER = '127.0.0.2';
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
 
 class Served implements AsyncDisposable {
-  readonly refusals: Refusal[] = [];
+  readonly unserved: UnservedReason[] = [];
   readonly place: Place;
   readonly server: WebhookServer;
 
-  private constructor(server: WebhookServer, refusals: Refusal[]) {
+  private constructor(server: WebhookServer, unserved: UnservedReason[]) {
     this.server = server;
-    this.refusals = refusals;
+    this.unserved = unserved;
     this.place = { port: server.port, authority: authority.certificate };
   }
 
@@ -37,7 +37,7 @@ class Served implements AsyncDisposable {
     log: Log = SILENT,
     now = (): number => performance.now(),
   ): Promise<Served> {
-    const refusals: Refusal[] = [];
+    const unserved: UnservedReason[] = [];
     const server = await WebhookServer.start({
       host: '127.0.0.1',
       port: 0,
@@ -45,10 +45,10 @@ class Served implements AsyncDisposable {
       judge,
       log,
       limits,
-      refused: (why) => refusals.push(why),
+      unserved: (why) => unserved.push(why),
       now,
     });
-    return new Served(server, refusals);
+    return new Served(server, unserved);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,7 +124,7 @@ test('headers without end are refused at their limit', async () => {
 
 test('many connections of one client take the places of its own, and the connection of an API server lasts', async () => {
   await using served = await Served.start({ connections: 20 });
-  const { place, server, refusals } = served;
+  const { place, server, unserved } = served;
   const agent = lasting('127.0.0.1');
   try {
     const port = async (): Promise<number> => {
@@ -134,7 +134,7 @@ test('many connections of one client take the places of its own, and the connect
     };
     const first = await port();
     const held = Array.from({ length: 100 }, () => hold(place, (socket) => socket.write(headers(1_000)), STRANGER));
-    await until('most of them were closed', () => refusals.filter((why) => why === 'room').length >= 80);
+    await until('most of them were closed', () => unserved.filter((why) => why === 'room').length >= 80);
     assert.ok(server.holds.connections <= 20, `${server.holds.connections} connections`);
     assert.equal(await port(), first, 'the same connection');
     assert.equal((await ask(place)).status, 200, 'a new one is served as well');
@@ -147,7 +147,7 @@ test('many connections of one client take the places of its own, and the connect
 test('an address that makes connections without end is cut off before TLS is spoken, and others are not', async () => {
   await using served = await Served.start({ connectionsPerSecond: 5 });
   const held = Array.from({ length: 60 }, () => hold(served.place, () => undefined, STRANGER));
-  await until('most of them were closed', () => served.refusals.filter((why) => why === 'rate').length >= 40);
+  await until('most of them were closed', () => served.unserved.filter((why) => why === 'rate').length >= 40);
   assert.equal((await ask(served.place)).status, 200);
   for (const { socket } of held) socket.destroy();
 });
@@ -162,7 +162,7 @@ test('bodies beyond what all may hold are given up, the first of the address tha
   const own = hold(place, part(200_000));
   await until('it is held', () => server.holds.bodyBytes > 200_000);
   const others = Array.from({ length: 12 }, () => hold(place, part(100_000), STRANGER));
-  await until('some were given up', () => served.refusals.filter((why) => why === 'body').length >= 4);
+  await until('some were given up', () => served.unserved.filter((why) => why === 'body').length >= 4);
   assert.ok(server.holds.bodyBytes <= 1_000_000);
   assert.equal(own.socket.destroyed, false);
   assert.equal((await ask(place, review({ pad: ' '.repeat(300_000) }))).status, 200);
@@ -230,12 +230,12 @@ test('what a client writes comes back cut, and without a character that moves a 
 
 test('connections that many addresses hold make room before those of an API server that holds more of them', async () => {
   await using served = await Served.start({ connections: 20 });
-  const { place, refusals } = served;
+  const { place, unserved } = served;
   const agents = Array.from({ length: 5 }, () => lasting('127.0.0.1'));
   try {
     await Promise.all(agents.map((agent) => ask(place, review(), { agent })));
     const held = Array.from({ length: 60 }, (_, at) => hold(place, (socket) => socket.write(headers(1_000)), `127.0.1.${at + 1}`));
-    await until('some were closed', () => refusals.filter((why) => why === 'room').length >= 40);
+    await until('some were closed', () => unserved.filter((why) => why === 'room').length >= 40);
     for (const agent of agents) {
       const [[socket] = []] = Object.values(agent.freeSockets);
       assert.equal(socket?.destroyed, false);

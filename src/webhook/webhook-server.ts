@@ -58,7 +58,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
 };
 
 /** Why the server did not serve a client to the end; a label of the metric `kiln_webhook_refusals_total`. */
-export type Refusal = 'rate' | 'room' | 'body' | 'computing' | 'identity';
+export type UnservedReason = 'rate' | 'room' | 'body' | 'computing' | 'identity';
 
 /** Errors of a connection whose client rejects our certificate. Go sends "bad certificate" for every reason. */
 const DISTRUST: ReadonlySet<string> = new Set([
@@ -89,7 +89,7 @@ export interface WebhookServerOptions {
   readonly limits?: Partial<WebhookLimits>;
   /** Called with each answer. */
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
-  readonly refused?: (why: Refusal) => void;
+  readonly unserved?: (why: UnservedReason) => void;
   /** Monotonic milliseconds; judging is measured by them. */
   readonly now?: () => number;
 }
@@ -113,7 +113,7 @@ export class WebhookServer {
   readonly #turns = new Turns();
   readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
   readonly #judgeFailed = new LogLimit();
-  readonly #refusedUnknown = new LogLimit();
+  readonly #unknownClients = new LogLimit();
   #credential: Credential;
   #authorities: string | undefined;
   #proven = new WeakSet<object>();
@@ -125,7 +125,7 @@ export class WebhookServer {
     this.#now = options.now ?? (() => performance.now());
     this.#limits = { ...WEBHOOK_LIMITS, ...options.limits };
     const { connections, connectionsPerSecond, bodies, headerBytes, headerMs, requestMs, judgingMs } = this.#limits;
-    this.#bodies = new BodyBudget(bodies, () => options.refused?.('body'));
+    this.#bodies = new BodyBudget(bodies, () => options.unserved?.('body'));
     this.#judging = {
       address: new RateByAddress({ perSecond: judgingMs.address, burst: 5 * judgingMs.address }),
       all: new RateByAddress({ perSecond: judgingMs.all, burst: 5 * judgingMs.all }),
@@ -152,7 +152,7 @@ export class WebhookServer {
     );
     // Closes the connection of a client that does not read its answer; between requests the time above applies.
     this.#server.timeout = 2 * requestMs;
-    this.#held = new ConnectionLimiter(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.refused?.(why));
+    this.#held = new ConnectionLimiter(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.unserved?.(why));
     this.#server.prependListener('secureConnection', (socket: TLSSocket) => this.#identify(socket));
     this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#tellOfDistrust(error));
   }
@@ -212,7 +212,7 @@ export class WebhookServer {
   }
 
   #identify(socket: TLSSocket): void {
-    const { clients, log, refused } = this.#options;
+    const { clients, log, unserved } = this.#options;
     if (clients === undefined) return;
     // Without configured authorities OpenSSL would trust those of the machine.
     if (this.#authorities !== undefined && isProven(socket, clients.names)) {
@@ -221,8 +221,8 @@ export class WebhookServer {
       return;
     }
     if (clients.unknown === 'answer') return;
-    refused?.('identity');
-    this.#refusedUnknown.note((times) =>
+    unserved?.('identity');
+    this.#unknownClients.note((times) =>
       log.warn('clients of the webhook without the certificate of an API server were refused', {
         times,
         address: socket.remoteAddress ?? '',
@@ -247,28 +247,28 @@ export class WebhookServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     /** Answers a request whose body may still arrive, and does not wait for it. */
-    const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): void => {
+    const respond = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): void => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...headers });
       response.end(body);
     };
     const [path] = (request.url ?? '').split('?');
-    if (path !== WEBHOOK_PATH) return refuse(404, `only ${WEBHOOK_PATH} is served\n`);
-    if (request.method !== 'POST') return refuse(405, 'only POST\n', { allow: 'POST' });
-    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return refuse(415, 'only application/json\n');
+    if (path !== WEBHOOK_PATH) return respond(404, `only ${WEBHOOK_PATH} is served\n`);
+    if (request.method !== 'POST') return respond(405, 'only POST\n', { allow: 'POST' });
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return respond(415, 'only application/json\n');
     const proven = this.#proven.has(request.socket);
     const address = request.socket.remoteAddress ?? 'gone';
     const tooMuch = (): void => {
-      this.#options.refused?.('computing');
-      refuse(429, 'reviews of this address take too much time\n', { 'retry-after': '1' });
+      this.#options.unserved?.('computing');
+      respond(429, 'reviews of this address take too much time\n', { 'retry-after': '1' });
     };
     if (!proven && !this.#reserve(address, 0)) return tooMuch();
     const mostBytes = proven ? this.#limits.body : Math.min(this.#limits.body, this.#limits.unknownBody);
     const body = await this.#bodies.read(request, mostBytes);
     if (body === 'gone') return void request.destroy();
-    if (body === 'too long') return refuse(413, `a review ${proven ? '' : 'of this client '}has at most ${mostBytes} bytes\n`);
+    if (body === 'too long') return respond(413, `a review ${proven ? '' : 'of this client '}has at most ${mostBytes} bytes\n`);
     const answer = (): void => {
       const said = this.#answerOf(body, proven);
-      if (!said.ok) return refuse(400, `${said.problem}\n`);
+      if (!said.ok) return respond(400, `${said.problem}\n`);
       this.#held.answered(request.socket);
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(said.text);

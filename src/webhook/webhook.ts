@@ -15,7 +15,7 @@ import type { Observed, Opinion } from './opinion.ts';
 import { OwnUser } from './own-user.ts';
 import type { OwnUserOptions } from './own-user.ts';
 import { Reviews } from './reviews.ts';
-import type { Refusal } from './webhook-server.ts';
+import type { UnservedReason } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
 
 export type CertificateSource =
@@ -56,7 +56,7 @@ export interface WebhookOptions {
   readonly ownUser: Pick<OwnUserOptions, 'connection' | 'given'>;
   readonly log: Log;
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
-  readonly refused?: (why: Refusal) => void;
+  readonly unserved?: (why: UnservedReason) => void;
   readonly clock?: Clock;
 }
 
@@ -145,7 +145,7 @@ export class Webhook {
       );
       return;
     }
-    const { host, port, log, answered, refused, clients } = this.#options;
+    const { host, port, log, answered, unserved, clients } = this.#options;
     this.#server = WebhookServer.start({
       host,
       port,
@@ -154,7 +154,7 @@ export class Webhook {
       judge: (request, proven) => this.#reviews.judge(request, proven),
       log,
       ...(answered !== undefined && { answered }),
-      ...(refused !== undefined && { refused }),
+      ...(unserved !== undefined && { unserved }),
     });
     this.#server.then(
       (server) => {

@@ -41,8 +41,8 @@ const LATEST = Date.parse('9999-12-31T23:59:59Z');
 
 /** @returns milliseconds since the epoch; undefined where the text is no time */
 export function parsedTime(text: string | undefined): number | undefined {
-  const moment = text === undefined ? Number.NaN : Date.parse(text);
-  return moment <= LATEST ? moment : undefined;
+  const time = text === undefined ? Number.NaN : Date.parse(text);
+  return time <= LATEST ? time : undefined;
 }
 
 export function conditionOf(resource: ResourceName, object: WithConditions, type: string): Condition | undefined {

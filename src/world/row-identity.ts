@@ -32,7 +32,7 @@ export class Identity {
   rows: Entry | readonly Entry[] | undefined;
   state: FacetSource | undefined;
   contents: FacetSource | undefined;
-  /** One source for all shared columns: a row is in few of them, so a change invalidates few readers in vain. */
+  /** One source for all shared columns: a row is in few of them, so a change invalidates few readers without need. */
   memberships: FacetSource | undefined;
   readonly #home: Map<RowId, Identity>;
   readonly #id: RowId;

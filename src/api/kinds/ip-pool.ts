@@ -31,7 +31,7 @@ export const ipPoolKind = defineKind({
   singular: 'ippool',
   shortNames: ['ippool'],
   scope: 'Cluster',
-  description: 'Addresses of a Subnet set aside for those who name the pool',
+  description: 'Addresses of a Subnet for pods that name the pool',
   columns: [
     column('Subnet', '.spec.subnet'),
     column('enableAddressSet', '.spec.enableAddressSet', 'boolean'),

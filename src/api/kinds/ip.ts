@@ -6,7 +6,7 @@ import { object, string } from '../schema/schema.ts';
 import type { TypeOf } from '../schema/schema.ts';
 import { strings } from '../schema/shapes.ts';
 
-const spec = object('Who has which address', {
+const spec = object('The addresses of an interface', {
   attachIps: strings('Not used any more'),
   attachMacs: strings('Not used any more'),
   attachSubnets: strings('Further Subnets that count it'),
@@ -16,7 +16,7 @@ const spec = object('Who has which address', {
   namespace: string('Namespace of the pod'),
   nodeName: string('Node of the pod'),
   podName: string('Pod, virtual machine or node that has it'),
-  podType: string('Empty, StatefulSet or VirtualMachine: who keeps it while no pod runs'),
+  podType: string('Empty, StatefulSet or VirtualMachine: the kind that retains the address while no pod runs'),
   subnet: string('Subnet that it is from'),
   v4IpAddress: string('IPv4 address'),
   v6IpAddress: string('IPv6 address'),

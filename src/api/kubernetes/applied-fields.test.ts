@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { appliedFields, keptManagedFields } from './applied-fields.ts';
+import { appliedFields, relevantManagedFields } from './applied-fields.ts';
 
 const entry = (manager: string, operation: string, spec: object, more: object = {}): object => ({
   manager,
@@ -20,8 +20,8 @@ test('fields that others applied; not what was updated, what Kiln applied, or wh
     entry('argocd', 'Apply', { 'f:vpc': {} }, { subresource: 'status' }),
   ];
   assert.deepEqual(appliedFields(managed), ['cidrBlock', 'excludeIps']);
-  assert.deepEqual(appliedFields(keptManagedFields(managed)), ['cidrBlock', 'excludeIps']);
-  assert.equal(keptManagedFields(managed.slice(2)), undefined);
+  assert.deepEqual(appliedFields(relevantManagedFields(managed)), ['cidrBlock', 'excludeIps']);
+  assert.equal(relevantManagedFields(managed.slice(2)), undefined);
   for (const nonsense of [
     undefined,
     null,

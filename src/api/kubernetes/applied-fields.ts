@@ -22,7 +22,7 @@ export function appliedFields(managedFields: unknown): readonly string[] {
 }
 
 /** The part of `managedFields` that `appliedFields` reads; undefined if there is none. */
-export function keptManagedFields(managedFields: unknown): readonly ManagedFields[] | undefined {
+export function relevantManagedFields(managedFields: unknown): readonly ManagedFields[] | undefined {
   const names = appliedFields(managedFields);
   if (names.length === 0) return undefined;
   return [{ operation: 'Apply', fieldsV1: { 'f:spec': Object.fromEntries(names.map((name) => [`f:${name}`, {}])) } }];

@@ -71,7 +71,7 @@ const judgeItem = (findings: Findings, item: string, index: number, subnet: Pool
   } else if (subnet !== undefined && !liesIn(range, subnet)) {
     const { name, spec, awaits = '' } = subnet;
     const asked = formatDualCidr(subnetCidrs(spec));
-    const cidrs = awaits === '' ? asked : `${asked} by its spec; ${awaits} is in effect until nobody has an address outside of that`;
+    const cidrs = awaits === '' ? asked : `${asked} by its spec; ${awaits} is in effect until no address outside of that is in use`;
     breach(`is outside of Subnet ${name} (${cidrs})`, 'the addresses of a pool lie in its Subnet');
   }
 };

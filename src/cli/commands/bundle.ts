@@ -238,7 +238,7 @@ function readmeOf(time: string, members: readonly TarMember[], missing: readonly
     '',
     'No Secret was read. Of annotations and labels that are not of Kiln or Kube-OVN there is the key, of other fields nothing ([dropped]).',
     'Of annotations, conditions and Events, a text that is no address, number, name of an object or the like is [text of N characters].',
-    'In what is kept, texts that look like keys, tokens or passwords are replaced by [redacted]. Look through it before it is handed over.',
+    'In the rest, texts that look like keys, tokens or passwords are replaced by [redacted]. Read it before you hand it over.',
     '',
   ].join('\n');
 }

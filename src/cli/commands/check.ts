@@ -62,7 +62,7 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
   });
   if (webhook)
     await proofs.prove('the admission webhook denies a network that overlaps, and the deletion of what the cluster needs', () =>
-      refuses(lab),
+      denials(lab),
     );
   await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () =>
     deleteAll(lab),
@@ -185,20 +185,20 @@ async function deliveredTo(lab: Laboratory, from: Located, ip: string, mac: stri
 }
 
 /** Afterwards the webhook is removed: the rest of the check works without it. */
-async function refuses({ client }: Laboratory): Promise<string> {
+async function denials({ client }: Laboratory): Promise<string> {
   const [tenant] = TENANTS;
   const said: string[] = [];
-  const refused = async (what: string, request: Promise<unknown>): Promise<void> => {
+  const denied = async (what: string, request: Promise<unknown>): Promise<void> => {
     const error: unknown = await request.then(
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (!isKubeError(error)) throw new Error(`${what} was not refused`);
+    if (!isKubeError(error)) throw new Error(`${what} was not denied`);
     said.push(error.detail);
   };
   const overlapping = { metadata: { name: 'overlapping' }, spec: { vpc: tenant, cidrBlock: '10.0.0.0/8' } };
-  await refused('deletion of the default Vpc', client.delete(VPCS, { name: DEFAULT_VPC }, { dryRun: true }));
-  await refused('a network around those of the tenant', client.create(SUBNETS, overlapping));
+  await denied('deletion of the default Vpc', client.delete(VPCS, { name: DEFAULT_VPC }, { dryRun: true }));
+  await denied('a network around those of the tenant', client.create(SUBNETS, overlapping));
   await client.delete(WEBHOOK_CONFIGURATIONS, { name: CONFIGURATION_NAME });
   return said.map((text) => `"${text}"`).join(', ');
 }

@@ -151,7 +151,7 @@ test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to 
     /why: not gone in time: pod\/default\/stuck-0 \(finalizer example\.com\/keep\), ip\.kubeovn\.io\/stuck-0\.default, subnet\.kubeovn\.io\/stuck-net, vpc\.kubeovn\.io\/stuck\n/,
   );
   const unled = await scene.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s', '--lease-namespace=default');
-  assert.match(unled.said, /why: no controller leads, so nothing is carried out; not gone in time: pod\/default\/stuck-0 /);
+  assert.match(unled.said, /why: no controller leads, so nothing changes; not gone in time: pod\/default\/stuck-0 /);
   const stopped = await scene.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
   assert.equal(stopped.exit, 130);
   assert.match(stopped.said, /interrupted: 0 deleted, 4 left; nothing is undone; to go on: kiln delete vpc stuck --cascade\n$/);

@@ -101,7 +101,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   await using observation = await observe(flags, io);
   const { world } = observation;
   const key = keyOf({ metadata: named });
-  if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
+  if (world.tables[named.resource] === undefined) throw cannotDelete(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
   const blockers = blockersOf(world, named.resource, key);
   // An object that Kiln would create again is rejected below, with or without `--cascade`.
   if (flags.cascade !== true && blockers.count > 0 && recreationSentence(world.settings, named.resource, key) === undefined)
@@ -113,7 +113,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     );
   const cascade = cascadeOf(world, named.resource, key);
   const workloads = await workloadsOf(cascade, io);
-  if (cascade.refusals.length > 0) throw refusal(named, cascade.refusals);
+  if (cascade.obstacles.length > 0) throw cannotDelete(named, cascade.obstacles);
   const known = workloads.flatMap(({ workload }) => workload ?? []);
   const owners = flags.owners ?? 'keep';
   const shown = planLines(observation, named, cascade, workloads, flags, io);
@@ -208,7 +208,7 @@ function planLines(
   const key = keyOf({ metadata: named });
   const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
-  const { steps, loose, keptAddresses, namespaces, pools, rows } = cascade;
+  const { steps, loose, retainedAddresses, namespaces, pools, rows } = cascade;
   const pods = steps.filter((step) => step.resource === 'pods');
   const fate = { keep: 'stays, and makes new pods, which find the Subnet closed', scale: 'is scaled to 0', delete: 'is deleted' } as const;
   const lines = [
@@ -226,7 +226,7 @@ function planLines(
     ...(pools.length === 0
       ? []
       : [`stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; kubectl delete ippool`]),
-    ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
+    ...(retainedAddresses.length === 0 ? [] : [`retained addresses that are freed: ${listed(retainedAddresses)}`]),
   ];
   return [...treeLines(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint), ...lines];
 }
@@ -254,7 +254,7 @@ function resultText({ output }: DeleteFlags, { steps, namespaces, pools }: Casca
   });
 }
 
-function refusal(named: NamedObject, why: readonly string[]): CommandFailure {
+function cannotDelete(named: NamedObject, why: readonly string[]): CommandFailure {
   return new CommandFailure(
     EXIT.findings,
     `${typeText(named.resource)}/${named.name} is not deleted`,

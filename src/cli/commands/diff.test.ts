@@ -131,7 +131,7 @@ test(
     await onLease({ [kilnAnnotation.settings]: null });
     assert.match(
       (await scene.kiln('diff')).said,
-      /^hint: no controller has told its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
+      /^hint: no controller has published its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
     );
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
   },

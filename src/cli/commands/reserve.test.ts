@@ -111,7 +111,7 @@ test('an address that is taken, or not of the Subnet, is refused by name, and no
   assert.equal((await reserved('first', { ip: '10.91.0.50' })).exit, 0);
   const taken = await reserved('second', { ip: '10.91.0.50' });
   assert.equal(taken.exit, 1);
-  assert.match(taken.said, /refused; nothing was kept\nAddressConflict: .*10\.91\.0\.50.*first\.default/);
+  assert.match(taken.said, /cannot be allocated; nothing was reserved\nAddressConflict: .*10\.91\.0\.50.*first\.default/);
   assert.equal(await find('second.default'), undefined);
   assert.doesNotMatch(
     (await find('first.default'))?.metadata.annotations?.['kiln.io/conditions'] ?? '',
@@ -119,7 +119,7 @@ test('an address that is taken, or not of the Subnet, is refused by name, and no
     'who only asks is no second holder',
   );
   const outside = await reserved('third', { ip: '10.92.0.1' });
-  assert.match(outside.said, /refused.*\n.*10\.92\.0\.1/);
+  assert.match(outside.said, /cannot be allocated.*\n.*10\.92\.0\.1/);
   for (const { said } of [taken, outside]) assert.doesNotMatch(said, /kubectl edit ip/, 'nothing is left to edit');
   assert.match((await reserved('fourth', { subnet: 'nowhere' })).said, /Subnet nowhere does not exist\nkubectl get subnets/);
   assert.match((await reserved('first', { subnet: 'ovn-default' })).said, /IP first\.default exists: 10\.91\.0\.50 of Subnet kept/);
@@ -266,7 +266,7 @@ test('a refusal by an admission webhook is no lack of rights: its words, exit 1,
   assert.equal(exit, 1, said);
   assert.equal(
     said,
-    'the address for late.default is refused; nothing was kept\n' +
+    'the address for late.default cannot be allocated; nothing was reserved\n' +
       'admission webhook "addresses.kiln.io" denied the request: 10.91.0.8 is taken\n' +
       'kubectl get ips -l ovn.kubernetes.io/subnet=kept\n',
   );

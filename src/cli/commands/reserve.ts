@@ -129,7 +129,7 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
     if (isKubeError(error, 'KUBE_DENIED'))
       throw new CommandFailure(
         EXIT.findings,
-        `the address for ${wanted.metadata.name} is refused; nothing was kept`,
+        `the address for ${wanted.metadata.name} cannot be allocated; nothing was reserved`,
         error.detail,
         commandText`kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
       );
@@ -169,14 +169,14 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
         'kubectl get events',
       );
     if (isFilled(now)) return now;
-    const refusal = conditionOf('ips', now, 'Accepted');
-    const message = refusal?.message ?? '';
-    if (refusal !== undefined && refusal.reason !== 'WaitingForSubnet') {
+    const accepted = conditionOf('ips', now, 'Accepted');
+    const message = accepted?.message ?? '';
+    if (accepted !== undefined && accepted.reason !== 'WaitingForSubnet') {
       if (made) await io.client.delete(IPS, { name }, { uid });
       throw new CommandFailure(
         EXIT.findings,
-        `the address for ${name} is refused${made ? '; nothing was kept' : ''}`,
-        `${refusal.reason ?? ''}: ${made ? withoutCommandOn(name, message) : message}`,
+        `the address for ${name} cannot be allocated${made ? '; nothing was reserved' : ''}`,
+        `${accepted.reason ?? ''}: ${made ? withoutCommandOn(name, message) : message}`,
         commandText`kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
       );
     }

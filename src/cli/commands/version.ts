@@ -85,7 +85,7 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
       structuredText(flags.output, 'Version', {
         client: CLIENT,
         kubernetes: { version: gitVersion },
-        controller: leader === undefined ? null : told(leader),
+        controller: leader === undefined ? null : leaderJson(leader),
         crds: { group: 'kubeovn.io/v1', served: served.length, missing: lacking },
         ovnNorthbound: northbound ?? null,
         fits,
@@ -100,7 +100,7 @@ function release(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
 
-function told({ identity, renewed, live, version }: Leader): object {
+function leaderJson({ identity, renewed, live, version }: Leader): object {
   return { version: version ?? null, identity, renewed, live };
 }
 
@@ -170,7 +170,7 @@ function versionLines(
 
 function controllerText(leader: Leader | undefined, skewed: boolean): string {
   if (leader === undefined) return '- no controller has led yet';
-  const version = leader.version === undefined ? 'version not told' : `kiln ${leader.version}`;
+  const version = leader.version === undefined ? 'version not published' : `kiln ${leader.version}`;
   const misfit = skewed ? `; it does not fit kiln ${VERSION} here: use the commands of its version` : '';
   if (leader.identity === '') return `- no leader; the last one was ${version}${misfit}`;
   return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', with an expired Lease'}${misfit}`;

@@ -81,14 +81,14 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     ];
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
-  if (problem !== undefined) return [refused(object, kind, problem)];
+  if (problem !== undefined) return [notAccepted(object, kind, problem)];
   const request = addressRequestOf(object);
   const reservation = world.reservations.get(request.claimant);
   if (held === undefined && reservation?.kind !== 'granted') {
     if (reservation === undefined) return [{ kind: 'address-request', request }];
     return [
       { kind: 'address-request', request },
-      refused(object, kind, { reason: reservation.code, message: objectAddressMessage(object, reservation.message) }),
+      notAccepted(object, kind, { reason: reservation.code, message: objectAddressMessage(object, reservation.message) }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
@@ -157,9 +157,9 @@ function requestProblem(world: World, object: AddressObject, { findings, exclusi
       reason: reasonToWait(readiness),
       message: withNext(objectSubnetMessage(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
-  const refusal = writeRejection(world, resource, name, 'object', uid);
-  if (refusal?.rests !== true) return undefined;
-  return { reason: 'WriteRefused', message: `${kind} ${name} cannot get its address, ${refusal.said}; ${refusal.next}` };
+  const rejection = writeRejection(world, resource, name, 'object', uid);
+  if (rejection?.rests !== true) return undefined;
+  return { reason: 'WriteRefused', message: `${kind} ${name} cannot get its address, ${rejection.said}; ${rejection.next}` };
 }
 
 /** The message of the object for a sentence about its Subnet. */
@@ -262,7 +262,7 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
+function notAccepted(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
   const missing = unimplemented(object, kind);
   const next = withNext(message, commandText`kubectl edit ${editable(object)}`);
   const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };

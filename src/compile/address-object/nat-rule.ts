@@ -47,8 +47,8 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
     if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
-      const refused: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-      return [...network, { ...patch, ...withoutBooking(resource, rule, ''), conditions: [refused], withoutConditions: [CONFLICT] }];
+      const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
+      return [...network, { ...patch, ...withoutBooking(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
     }
     if (booked === undefined) {
       const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);

@@ -82,7 +82,7 @@ test('a pool outside of a CIDR that waits for addresses in use reports the desir
   assert.equal(
     said(),
     'IPPool my-pool: spec.ips[1] "10.0.0.64/30" is outside of Subnet red (10.0.0.0/26 by its spec; 10.0.0.0/24 is in effect until ' +
-      'nobody has an address outside of that); the addresses of a pool lie in its Subnet; kubectl edit ippool my-pool',
+      'no address outside of that is in use); the addresses of a pool lie in its Subnet; kubectl edit ippool my-pool',
   );
   bench.removeByForce('ips', 'p.shop');
   bench.converge();

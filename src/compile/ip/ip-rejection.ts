@@ -27,8 +27,8 @@ export function ipPatchRejection(world: World, { metadata }: IP, subject: string
   return rejectionOf(writeRejection(world, 'ips', name, 'object', uid), `${subject}: IP ${name} cannot be written`, kept);
 }
 
-function rejectionOf(refusal: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
-  if (refusal === undefined) return undefined;
-  const { said, next, rests } = refusal;
+function rejectionOf(rejection: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
+  if (rejection === undefined) return undefined;
+  const { said, next, rests } = rejection;
   return { message: `${what}, ${said}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, rests };
 }

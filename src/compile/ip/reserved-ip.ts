@@ -23,7 +23,7 @@ export const reservedIp: Rule = {
     const ip = world.ips.get(name);
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
-    if (problem !== undefined) return [withCondition(ip, refused(problem, problem.next))];
+    if (problem !== undefined) return [withCondition(ip, notAccepted(problem, problem.next))];
     // An address that cannot be written into its object is free.
     if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
@@ -36,7 +36,10 @@ export const reservedIp: Rule = {
         request,
         withCondition(
           ip,
-          refused({ reason: reservation.code, message: ipAddressMessage(ip, reservation.message) }, commandText`kubectl edit ip ${name}`),
+          notAccepted(
+            { reason: reservation.code, message: ipAddressMessage(ip, reservation.message) },
+            commandText`kubectl edit ip ${name}`,
+          ),
         ),
       ];
     const addresses = addressesOf(reservation);
@@ -61,6 +64,6 @@ function patchOf(ip: IP): { readonly kind: 'patch'; readonly resource: 'ips'; re
   return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
 }
 
-function refused({ reason, message }: { readonly reason: Reason; readonly message: string }, next: string): ConditionOutput {
+function notAccepted({ reason, message }: { readonly reason: Reason; readonly message: string }, next: string): ConditionOutput {
   return { type: 'Accepted', status: 'False', reason, message: withNext(message, next), event: 'Warning' };
 }

@@ -51,12 +51,12 @@ export const nodeJoin: Rule = {
     const inUse = joined !== undefined || isOurs(world, portId(port), nodeOwner(node));
     const elsewhere = ip === undefined || isIpOfNode(ip, node) ? undefined : ipOfAnother(world, ip);
     if (elsewhere !== undefined && !inUse) return [bound(node, { reason: 'ReservedElsewhere', message: elsewhere })];
-    const refusal = ip === undefined ? ipRejection(world, port, node.uid, `Node ${name}`, inUse) : undefined;
-    if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
+    const rejection = ip === undefined ? ipRejection(world, port, node.uid, `Node ${name}`, inUse) : undefined;
+    if (rejection?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: rejection.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
     const outputs: Output[] = [
       { kind: 'address-request', request: nodeAddressRequest(world, node, join, ip) },
-      bound(node, whyUnbound(world, node, join, reservation, refusal)),
+      bound(node, whyUnbound(world, node, join, reservation, rejection)),
     ];
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return [...outputs, ...unreservedPort(world, node, reservation, ip)];
@@ -79,7 +79,7 @@ function whyUnbound(
   node: NodeView,
   join: SubnetView,
   reservation: Reservation | undefined,
-  refusal: IpRejection | undefined,
+  rejection: IpRejection | undefined,
 ): Unbound | undefined {
   const { name, joined } = node;
   if (reservation?.kind === 'failed')
@@ -96,7 +96,7 @@ function whyUnbound(
       reason: 'RowConflict',
       message: `Node ${name} has no port in Subnet ${join.name}: ${conflict.message}`,
     };
-  return refusal === undefined ? undefined : { reason: 'IPRefused', message: refusal.message };
+  return rejection === undefined ? undefined : { reason: 'IPRefused', message: rejection.message };
 }
 
 /** The condition in the annotation: the kubelet owns the conditions in the status. */

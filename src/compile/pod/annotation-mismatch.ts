@@ -21,7 +21,7 @@ import { interfaceAddressValues, requestedValuesOf } from './requested-values.ts
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
-import { isKept } from './pod-view.ts';
+import { retainsAddress } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -39,7 +39,7 @@ export function addressMismatch(
   const { pod } = first.nic;
   const { namespace, name } = pod;
   // If the address outlives the pod, deleting the pod changes nothing.
-  const next = isKept(pod)
+  const next = retainsAddress(pod)
     ? commandText`kiln explain pod ${name} -n ${namespace}`
     : commandText`kubectl delete pod -n ${namespace} ${name}`;
   return { reason: 'AddressKept', message: `${findingsText(findings)}; ${next}` };
@@ -98,7 +98,7 @@ function mismatchFinding(world: World, nic: PodInterface, addresses: Addresses, 
   const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
   const one = podAnnotation(nic.provider, 'ip_address');
   const unless = pool === '' ? '' : `, unless that requests an address by annotation ${one}, which has precedence over the pool`;
-  const after = isKept(nic.pod)
+  const after = retainsAddress(nic.pod)
     ? 'and so does the next pod unless its template requests others'
     : `and this counts for the next pod${unless}`;
   return findingOf(subjectOf(nic), {

@@ -49,15 +49,15 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
       `IP ${name} is reserved for this pod in Subnet ${subnet}, but the pod belongs to ${subnets.join(', ')}; ${commandText`kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`}`,
     );
   const problem = requestProblem(world, ip);
-  const refusal = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
-  if (refusal?.rests === true) return { kind: 'waiting', reason: 'IPRefused', message: refusal.message };
+  const rejection = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
+  if (rejection?.rests === true) return { kind: 'waiting', reason: 'IPRefused', message: rejection.message };
   const answer = world.reservations.get(claimantOfIp(ip));
-  const refused = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
-  if (refused === undefined) return PENDING;
-  const message = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
+  const failure = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
+  if (failure === undefined) return PENDING;
+  const message = failure.message.startsWith(`IP ${name}: `) ? failure.message : `IP ${name}: ${failure.message}`;
   return {
     kind: 'waiting',
-    reason: refused.reason,
+    reason: failure.reason,
     message: `${message}; it is reserved for this pod: fix it, or ${commandText`kubectl delete ip ${name}`}`,
   };
 }

@@ -41,13 +41,13 @@ export function portNameConflict(world: World, { pod, port }: PodInterface): Req
 export function requestStateOf(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
   const requestState = rawRequestState(world, nic, claimant, held);
   if (requestState.kind !== 'address-request' || held.bound) return requestState;
-  const refused = notAllowed(world, nic, requestState.request);
-  if (refused !== undefined) return refused;
+  const exclusion = notAllowed(world, nic, requestState.request);
+  if (exclusion !== undefined) return exclusion;
   const { ip, primary } = held;
   const subject = `Pod ${nic.pod.key}`;
-  const refusal =
+  const rejection =
     ip === undefined ? ipRejection(world, nic.port, primary.uid, subject, false) : ipPatchRejection(world, ip, subject, false);
-  return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : requestState;
+  return rejection?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: rejection.message } : requestState;
 }
 
 function rawRequestState(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {
@@ -107,8 +107,8 @@ function notAllowed(world: World, nic: PodInterface, { subnets }: AddressRequest
     if (exclusion !== undefined) return { kind: 'waiting', ...exclusion, message: podMessage(nic, 'address', exclusion.message) };
   }
   const [first] = subnets;
-  const [refusal] = first === undefined ? [] : forbiddenPortValues(world, nic, first);
-  return refusal === undefined ? undefined : { kind: 'waiting', reason: refusal.reason, message: refusal.message };
+  const [forbidden] = first === undefined ? [] : forbiddenPortValues(world, nic, first);
+  return forbidden === undefined ? undefined : { kind: 'waiting', reason: forbidden.reason, message: forbidden.message };
 }
 
 /** Whether the pod requests addresses, a MAC or a Vip: no others will do. */

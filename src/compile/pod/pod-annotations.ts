@@ -135,9 +135,9 @@ function portFinding({ namespace, name, annotations }: PodView): Obstacle | unde
 /** The API server rejects the annotations from which the node reads the addresses. */
 function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
   if (bindings.every(({ nic }) => isAllocated(nic))) return [];
-  const refusal = writeRejection(world, 'pods', pod.key, 'object', pod.uid);
-  if (refusal === undefined) return [];
-  const { said, next } = refusal;
+  const rejection = writeRejection(world, 'pods', pod.key, 'object', pod.uid);
+  if (rejection === undefined) return [];
+  const { said, next } = rejection;
   return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot get its addresses, ${said}; ${next}` }];
 }
 
@@ -214,7 +214,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   // The Subnet keeps its network for addresses in use that its spec leaves out. The Subnet reports that.
   const stays = (): boolean =>
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
-  const refused =
+  const failure =
     reservation?.kind === 'failed' && !(NETWORK_REASONS.has(reservation.code) && stays())
       ? {
           reason: reservation.code,
@@ -223,13 +223,13 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // A conflict is reported first.
-  if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;
+  if (failure !== undefined && (others.length === 0 || failure.reason === 'AddressConflict')) return failure;
   const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(primaryPodOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
   if (others.length === 0) return networkMissing(world, binding) ?? groupMissing(world, binding) ?? waitingForPrimary(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
-  return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
+  return { reason: 'AddressConflict', message: failure === undefined ? shared : `${shared}; ${failure.message}` };
 }
 
 /** The failure of what requested the address: the pod, or the IP object that a user reserved for it. */

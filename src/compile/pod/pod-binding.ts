@@ -14,7 +14,7 @@ import { requestStateOf, portNameConflict } from './pod-address.ts';
 import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
-import { isKept } from './pod-view.ts';
+import { retainsAddress } from './pod-view.ts';
 import { owningSubnet } from '../subnet/judging/subnet-state.ts';
 import type { SubnetView } from '../subnet/judging/subnet-view.ts';
 
@@ -45,7 +45,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const taken = portNameConflict(world, nic);
   if (taken !== undefined) return withoutPort(world, nic, taken);
   const held = heldBy(world, nic);
-  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
+  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, retainsAddress(nic.pod));
   const requestState = requestStateOf(world, nic, claimant, held);
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
@@ -58,7 +58,7 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
 function withoutPort(world: World, nic: PodInterface, requestState: RequestState): Binding {
   const isPrimary = primaryPodOf(world, nic).key === nic.pod.key;
   const has = { reservation: undefined, ip: undefined, bound: undefined, port: undefined, ownRow: false };
-  return { nic, isPrimary, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, isKept(nic.pod)), requestState, ...has };
+  return { nic, isPrimary, claimant: claimantOfPort(nic.port, undefined, nic.pod.uid, retainsAddress(nic.pod)), requestState, ...has };
 }
 
 /**
@@ -71,9 +71,9 @@ function boundOf(world: World, reservation: Reservation | undefined, ip: IP | un
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const recorded = ip === undefined ? undefined : addressesOfIp(ip);
-  const refused = reservation?.kind === 'failed' ? reservation.code : undefined;
-  const stays = ip === undefined ? ownRow && refused !== 'AddressConflict' : bound;
-  const left = refused !== undefined && stays ? held.addresses : undefined;
+  const failureCode = reservation?.kind === 'failed' ? reservation.code : undefined;
+  const stays = ip === undefined ? ownRow && failureCode !== 'AddressConflict' : bound;
+  const left = failureCode !== undefined && stays ? held.addresses : undefined;
   const durable = left ?? (sameAddresses(recorded, reserved) ? recorded : undefined);
   const addresses = durable ?? (ownRow ? reserved : undefined);
   return addresses === undefined ? undefined : { addresses, subnet: owningSubnet(world, addresses.subnet) };

@@ -31,16 +31,16 @@ export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   // An IP object of an earlier pod of this name is being deleted.
   if (world.ips.has(nic.port)) return [];
   const marked = from === FROM_NAMESPACE ? { ...identity.annotations, [kilnAnnotation.subnetFrom]: from } : identity.annotations;
-  return [createIp({ ...identity, annotations: marked }, addresses), ...refusedInUse(world, binding)];
+  return [createIp({ ...identity, annotations: marked }, addresses), ...rejectedInUse(world, binding)];
 }
 
 /** The IP object of a running pod was removed by force and cannot be created again: the pod keeps its address. */
-function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[] {
+function rejectedInUse(world: World, { nic, ownRow }: Binding): readonly Output[] {
   if (!ownRow && !isAllocated(nic)) return [];
   const { key, uid } = nic.pod;
-  const refusal = ipRejection(world, nic.port, uid, `Pod ${key}`, true);
-  if (refusal === undefined) return [];
-  return [{ kind: 'report', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
+  const rejection = ipRejection(world, nic.port, uid, `Pod ${key}`, true);
+  if (rejection === undefined) return [];
+  return [{ kind: 'report', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: rejection.message }];
 }
 
 /** What decided the Subnet, as long as the pod's annotations are the user's; undefined (no change) once they are Kiln's. */

@@ -20,7 +20,7 @@ import { misboundPolicy, movesToPool } from './misbound.ts';
 import { namespaceBinding, namespaceFacts } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
-import { isKept } from './pod-view.ts';
+import { retainsAddress } from './pod-view.ts';
 import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/judging/subnet-networks.ts';
@@ -94,7 +94,7 @@ function isOutsideNetwork({ outside, onGateway }: SubnetNetworks, ip: string): b
 
 /** The next pod of a StatefulSet or a virtual machine keeps an address of a wrong Subnet, unless the policy moves it. */
 function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
-  const kept = isKept(nic.pod) && isRetained(ip.spec.podType);
+  const kept = retainsAddress(nic.pod) && isRetained(ip.spec.podType);
   return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
 }
 

@@ -149,7 +149,7 @@ export function bearerOf({ name, machine }: PodView): string {
 }
 
 /** Whether its addresses are retained without a pod. */
-export function isKept({ statefulSet, machine }: PodView): boolean {
+export function retainsAddress({ statefulSet, machine }: PodView): boolean {
   return statefulSet !== undefined || machine !== undefined;
 }
 

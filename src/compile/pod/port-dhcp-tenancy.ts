@@ -60,11 +60,11 @@ function valueOf(item: string): string {
 export function ownDhcpText(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): string {
   const text = dhcpText(nic, protocol);
   if (text === '' || world.settings.tenancy === 'open') return text;
-  const refused = dhcpProblems(world, nic, subnet, protocol).map(({ item }) => item);
-  if (refused.length === 0) return text;
+  const forbidden = dhcpProblems(world, nic, subnet, protocol).map(({ item }) => item);
+  if (forbidden.length === 0) return text;
   const before = optionsBefore(world, nic, subnet, protocol);
   return itemsOf(text)
-    .filter((item) => !refused.includes(item) || before.get(nameOf(item)) === valueOf(item))
+    .filter((item) => !forbidden.includes(item) || before.get(nameOf(item)) === valueOf(item))
     .join(',');
 }
 

@@ -44,23 +44,23 @@ const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (w
 export function forbiddenPortValues(world: World, nic: PodInterface, subnet: string): readonly ForbiddenPortValue[] {
   if (world.settings.tenancy === 'open' || !nic.isOvn) return [];
   const allowed = world.ask(allowancesOf, subnet);
-  const refusals: ForbiddenPortValue[] = [];
-  const refuse = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
+  const forbidden: ForbiddenPortValue[] = [];
+  const forbid = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
     const key = podAnnotation(nic.provider, suffix);
     const message = `Pod ${nic.pod.key}: metadata.annotations[${key}] "${shown(value)}" ${problem}; ${rule}`;
-    refusals.push({ reason: 'PortNotAllowed', key, message });
+    forbidden.push({ reason: 'PortNotAllowed', key, message });
   };
   const unless = (annotation: string): string =>
     `take it out, or have an administrator annotate the Subnet with ${annotation}=true: ${commandText`kubectl annotate subnet ${subnet} ${annotation}=true`}`;
   if (annotationOf(nic, 'port_security') === 'false' && !allowed.securityOff)
-    refuse(
+    forbid(
       'port_security',
       'false',
       `is not allowed in Subnet ${subnet}: its pods send from addresses of their own alone`,
       unless(kilnAnnotation.allowPortSecurityOff),
     );
   if (annotationOf(nic, 'layer2_forward') === 'true' && !allowed.layer2Forward)
-    refuse(
+    forbid(
       'layer2_forward',
       'true',
       `is not allowed in Subnet ${subnet}: its ports take frames for addresses of their own alone`,
@@ -68,17 +68,17 @@ export function forbiddenPortValues(world: World, nic: PodInterface, subnet: str
     );
   for (const item of portVipsIn(annotationOf(nic, 'port_vips'))) {
     const why = vipProblem(world, nic, subnet, item);
-    if (why !== undefined) refuse('port_vips', item, why.problem, why.rule);
+    if (why !== undefined) forbid('port_vips', item, why.problem, why.rule);
   }
   for (const protocol of ['IPv4', 'IPv6'] as const)
     for (const { item, problem } of dhcpProblems(world, nic, subnet, protocol))
-      refuse(
+      forbid(
         DHCP_SUFFIX[protocol],
         item,
         problem,
         `leave it out; for all ports an administrator writes it into ${DHCP_FIELD[protocol]}: ${commandText`kubectl edit subnet ${subnet}`}`,
       );
-  return refusals;
+  return forbidden;
 }
 
 function shown(value: string): string {

@@ -68,12 +68,12 @@ export function ofRequestedFamily(nic: RequestingInterface, addresses: Addresses
   return { ...addresses, [family === 'v4' ? 'v6' : 'v4']: '' };
 }
 
-export interface Refused {
+export interface InvalidRequest {
   readonly reason: Reason;
   readonly message: string;
 }
 
-export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'mac'> | Refused {
+export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'mac'> | InvalidRequest {
   if (!nic.isOvn) return {};
   const text =
     [interfaceValue(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
@@ -83,14 +83,14 @@ export function requestedMac(nic: RequestingInterface): Pick<AddressRequest, 'ma
 }
 
 /** A problem in the pod's list of networks; other annotations were validated before. */
-function inSelection({ pod, selection }: RequestingInterface, what: string, problem: string): Refused {
+function inSelection({ pod, selection }: RequestingInterface, what: string, problem: string): InvalidRequest {
   const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
   const key = annotationKey.networkAttachments;
   return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} requested in network ${network} ${problem}` };
 }
 
 /** Requested addresses: `ip_address`, or of a list `ip_pool`: any for a plain pod, the one of its ordinal for a pod of a StatefulSet. */
-export function requestedAddresses(nic: RequestingInterface): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | Refused {
+export function requestedAddresses(nic: RequestingInterface): Pick<AddressRequest, 'v4' | 'v6' | 'anyOf'> | InvalidRequest {
   const single = interfaceValue(nic, 'ip_address');
   if (single !== '') return familiesIn(splitList(single));
   const selected = nic.selection?.ips ?? [];

@@ -25,11 +25,11 @@ export function outsideTenancy(
       const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${exclusion.message}. It keeps its network as long as it runs, and the next pod is not admitted; ${commandText`kubectl delete pod -n ${namespace} ${name}`}`;
       return { reason: exclusion.reason, message };
     }
-    const [refusal] = forbiddenPortValues(world, nic, subnet);
-    if (refusal !== undefined)
+    const [forbidden] = forbiddenPortValues(world, nic, subnet);
+    if (forbidden !== undefined)
       return {
-        reason: refusal.reason,
-        message: `${refusal.message}. What its port had before stays as long as the pod runs, the rest is not in effect, and the next pod does not get it`,
+        reason: forbidden.reason,
+        message: `${forbidden.message}. What its port had before stays as long as the pod runs, the rest is not in effect, and the next pod does not get it`,
       };
   }
   return undefined;

@@ -11,10 +11,10 @@ import type { PodView } from './pod-view.ts';
 const CLAIMS: readonly WrittenPodAnnotation[] = ['allocated', 'routed'];
 
 export function unprovenOutputs(pod: PodView, bindings: readonly Binding[]): readonly Output[] {
-  const refused = bindings.filter(({ nic, bound, reservation }) => {
+  const failed = bindings.filter(({ nic, bound, reservation }) => {
     return pod.unproven.includes(nic.provider) && bound === undefined && reservation?.kind !== 'granted';
   });
-  if (refused.length === 0) return [];
-  const keys = refused.flatMap(({ nic }) => CLAIMS.map((suffix) => podAnnotation(nic.provider, suffix)));
+  if (failed.length === 0) return [];
+  const keys = failed.flatMap(({ nic }) => CLAIMS.map((suffix) => podAnnotation(nic.provider, suffix)));
   return [{ kind: 'patch', resource: 'pods', key: pod.key, uid: pod.uid, annotations: Object.fromEntries(keys.map((key) => [key, null])) }];
 }

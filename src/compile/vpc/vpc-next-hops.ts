@@ -69,10 +69,10 @@ function networksOf(world: World, name: string): readonly NetworkOf[] {
   const ofSubnets = [...world.subnetVpcs.in(name)].toSorted().flatMap((subnet) => {
     const view = world.ask(subnetView, subnet);
     if (view === undefined || !view.isOvn || !view.routed) return [];
-    const isRefused = world.ask(subnetAcceptance, subnet).kind === 'invalid';
+    const isInvalid = world.ask(subnetAcceptance, subnet).kind === 'invalid';
     return familiesOf(view)
       .flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? [])
-      .map((cidr): NetworkOf => ({ cidr, ...(isRefused && { notAccepted: subnet }) }));
+      .map((cidr): NetworkOf => ({ cidr, ...(isInvalid && { notAccepted: subnet }) }));
   });
   const ofPeerings = (world.ask(vpcSpec, name)?.vpcPeerings ?? []).flatMap(({ localConnectIP = '' }) =>
     splitList(localConnectIP).flatMap((text) => parseInterfaceAddress(text)?.cidr ?? []),

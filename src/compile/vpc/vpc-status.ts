@@ -116,16 +116,16 @@ function isEmitted(world: World, { name }: VpcView): boolean {
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
-  const refusal = world.ask(vpcNameConflict, view.name);
+  const nameConflict = world.ask(vpcNameConflict, view.name);
   const accepted: ConditionOutput =
-    refusal === undefined
+    nameConflict === undefined
       ? (leftOut('vpc', view.name, world.ask(vpcFindings, view.name)) ?? {
           type: 'Accepted',
           status: 'True',
           reason: 'Accepted',
           message: '',
         })
-      : { type: 'Accepted', status: 'False', reason: refusal.code, message: refusal.message, event: 'Warning' };
+      : { type: 'Accepted', status: 'False', reason: nameConflict.code, message: nameConflict.message, event: 'Warning' };
   const conflict = rowConflictOf(world, vpcOwner(view));
   if (conflict !== undefined) return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   const ready: ConditionOutput = isStandby(world, view, isEmitted(world, view))

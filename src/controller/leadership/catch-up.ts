@@ -33,7 +33,7 @@ export class CatchUp {
   #touching = false;
   /** The version of the IP object after the write. */
   #touched: string | undefined;
-  /** Caches that were told to relist. */
+  /** Caches that relist. */
   readonly #listed = new Set<ListWatchCache<KubeObject>>();
   #awaitingPods = false;
   readonly #unfit = new Set<string>();

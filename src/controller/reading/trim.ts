@@ -10,7 +10,7 @@ import type {
 } from '../../api/kubernetes/virtual-machine.ts';
 import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_IMPLEMENTED } from '../../api/well-known.ts';
 import { API_VERSION } from '../../api/schema/kind.ts';
-import { keptManagedFields } from '../../api/kubernetes/applied-fields.ts';
+import { relevantManagedFields } from '../../api/kubernetes/applied-fields.ts';
 import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
 import type { Subnet } from '../../api/kinds/subnet.ts';
 import type { NatRule } from '../../world/nat-rules.ts';
@@ -46,7 +46,7 @@ export function trimCustom<T extends Untrimmed>(object: T): T {
 
 /** Keeps, of the managed fields, the applied fields of the spec: Kiln does not default those. */
 export function trimSubnet(object: Subnet & Untrimmed): Subnet {
-  const managedFields = keptManagedFields(object.metadata.managedFields);
+  const managedFields = relevantManagedFields(object.metadata.managedFields);
   return { ...object, metadata: { ...trimMeta(object.metadata), ...(managedFields !== undefined && { managedFields }) } };
 }
 

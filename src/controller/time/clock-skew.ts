@@ -17,7 +17,7 @@ export class ServerDatedClock implements Clock {
   /** The server's last date, and when it was received, in monotonic milliseconds. */
   #server: { readonly date: number; readonly at: number } | undefined;
   #apart = 0;
-  #told = false;
+  #reported = false;
 
   constructor(log: Log, clock: Clock = systemClock) {
     this.#log = log;
@@ -44,12 +44,12 @@ export class ServerDatedClock implements Clock {
     const ahead = this.#clock.wallTime() - date;
     if (Math.abs(ahead) <= TOLERATED_MS) {
       this.#apart = 0;
-      if (this.#told) this.#log.info('the clocks of this machine and of the API server agree again');
-      this.#told = false;
+      if (this.#reported) this.#log.info('the clocks of this machine and of the API server agree again');
+      this.#reported = false;
       return;
     }
-    if (this.#told || ++this.#apart < IN_A_ROW) return;
-    this.#told = true;
+    if (this.#reported || ++this.#apart < IN_A_ROW) return;
+    this.#reported = true;
     this.#log.warn('the clocks of this machine and of the API server differ', {
       error: `this one is ${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead' : 'behind'}: what ends at a date, ends by that of the API server; the certificate of the API server is held to this one`,
       next: 'see to the time service (NTP) of both machines',

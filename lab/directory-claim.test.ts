@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { until } from '../src/testing/until.ts';
 import { claimDirectory } from './directory-claim.ts';
 
-test('a folder has one laboratory, which may be followed by another', async () => {
+test('a folder has one laboratory at a time', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-claim-'));
   try {
     const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
@@ -26,7 +26,7 @@ test('a folder has one laboratory, which may be followed by another', async () =
   }
 });
 
-test('a process that ended and was not waited for has no folder any more', { skip: platform() !== 'linux' }, async () => {
+test('a process that has ended and is still a zombie has no claim on a folder', { skip: platform() !== 'linux' }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-claim-'));
   // Its own process, which ends, is the child of one that waits for nobody.
   const careless = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -25,7 +25,7 @@ async function holder(client: KubeClient): Promise<string> {
   return (await client.get<Lease>(LEASES, LEASE)).spec?.holderIdentity ?? '';
 }
 
-test('the Lease of the process that had the folder is free at once, one that somebody else holds is not', async () => {
+test('the Lease of the former process of the folder is free at once, the Lease of any other holder is not', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-leader-'));
   const server = new LabApiServer({ dataDir: directory });
   await server.start();

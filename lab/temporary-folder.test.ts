@@ -9,7 +9,7 @@ import { makeTemporaryFolder } from './temporary-folder.ts';
 
 const MODULE = JSON.stringify(join(import.meta.dirname, 'temporary-folder.ts'));
 
-test('the folder of a process that was killed goes with the next one; those of the living, and of others, stay', async (t) => {
+test('the next process removes the folder of a killed one; folders of running processes, and other folders, stay', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'kiln-temporary-'));
   t.after(() => rm(parent, { recursive: true }));
   const killed = spawnSync(

@@ -117,7 +117,7 @@ function none(problems: readonly string[], rule: string): void {
   assert.equal(problems.length, 0, `${rule}\n  ${problems.join('\n  ')}`);
 }
 
-test('there are sources to look at, and their imports are seen', () => {
+test('the test finds sources and their imports', () => {
   assert.ok(product.length > 50);
   assert.ok(product.flatMap(imports).length > product.length);
   assert.ok(simulator.length > 50);
@@ -187,7 +187,7 @@ test('imports between the sub-folders of a folder point one way', () => {
 /** The one way from the product into `lab`. */
 const WAY_TO_LAB = { file: 'src/cli/laboratory.ts', code: "const loaded = () => import('../../lab/index.ts');" };
 
-test('no circle of imports, by types neither', () => {
+test('no circle of imports, nor of type imports', () => {
   const next = new Map(
     [...sources, ...simulator].map((source) => [
       source.path,
@@ -228,7 +228,7 @@ function circleOf(next: ReadonlyMap<string, readonly string[]>): readonly string
   return [];
 }
 
-test('the product loads the laboratory at one place, when it is started', () => {
+test('the product loads the laboratory in one file, when it is started', () => {
   const into = product
     .filter(({ layer }) => layer !== 'lab' && layer !== 'testing')
     .flatMap((source) => imports(source).flatMap((name) => (importedLayer(source, name) === 'lab' ? [source] : [])));
@@ -275,7 +275,7 @@ test('the core is pure', () => {
   none(words, 'effects:');
 });
 
-test('nothing is named after nothing', () => {
+test('no name says nothing', () => {
   const parts = (path: string): string[] => path.split('/').map((part) => basename(part, '.ts').replace(/\.test$/, ''));
   none(
     sources.map(({ path }) => path).filter((path) => parts(path).some((part) => NAMELESS.test(part))),
@@ -283,7 +283,7 @@ test('nothing is named after nothing', () => {
   );
 });
 
-test('every folder of src and lab says what it is', () => {
+test('every folder of src and lab has a README', () => {
   const folders = new Set(sources.map(({ path }) => path.split('/').slice(0, 2).join('/')));
   none(
     [...folders].filter((folder) => !folder.endsWith('.ts') && !existsSync(join(root, folder, 'README.md'))),

@@ -29,8 +29,8 @@ const { tree } = fc.letrec((tie) => ({
   ),
 }));
 
-describe('values between a client in the same process and the store', () => {
-  it('are what each would read in their text', () => {
+describe('values between an in-process client and the store', () => {
+  it('equal what each side would read from their JSON', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -49,7 +49,7 @@ describe('values between a client in the same process and the store', () => {
     );
   });
 
-  it('are copies on the way in, and the store’s own on the way out where nothing in them reads otherwise', () => {
+  it('are copied on the way in, and handed out uncopied where their JSON would read the same', () => {
     const body = { spec: { list: [{ a: 1 }] } };
     const stored = asSent(body) as typeof body;
     assert.notEqual(stored.spec.list[0], body.spec.list[0]);
@@ -61,7 +61,7 @@ describe('values between a client in the same process and the store', () => {
     assert.equal(asRead(counted), read);
   });
 
-  it('leave out what has no value, as text does', () => {
+  it('lose undefined members, as JSON does', () => {
     assert.deepEqual(Object.keys(asSent({ a: undefined, b: [undefined] }) as object), ['b']);
     assert.deepEqual(asSent({ b: [undefined], c: Number.NaN }), { b: [null], c: null });
     const held = { metadata: { name: 'x', labels: undefined } };

@@ -50,7 +50,7 @@ test('a watch from a forgotten version gets 410 as an event, and ends', async ()
   });
 });
 
-test('the initial events of a watch can be told from the later ones', async () => {
+test('a bookmark separates the initial events of a watch from the later ones', async () => {
   await withServer({}, async (client) => {
     await client.send('POST', MAPS, map('m', { labels: { initial: 'yes' } }));
     const watch = await client.watch(
@@ -63,7 +63,7 @@ test('the initial events of a watch can be told from the later ones', async () =
   });
 });
 
-test('server-side apply is refused with a sentence', async () => {
+test('the server rejects server-side apply with a message', async () => {
   await withServer({}, async (client) => {
     const reply = await client.send('PATCH', `${MAPS}/m?fieldManager=x`, map('m'), { 'Content-Type': 'application/apply-patch+yaml' });
     assert.equal(reply.status, 415);
@@ -71,7 +71,7 @@ test('server-side apply is refused with a sentence', async () => {
   });
 });
 
-test('what the laboratory does not do is said to whoever asks for it', async () => {
+test('requests for missing features get an error that names the feature', async () => {
   await withServer({}, async (client) => {
     const rules = [{ rule: 'self.a.exists(x, y, x == y)' }, { rule: 'self.a == self.a' }];
     const a = { type: 'object', properties: { a: { type: 'string' } }, 'x-kubernetes-validations': rules };
@@ -90,7 +90,7 @@ test('what the laboratory does not do is said to whoever asks for it', async () 
   });
 });
 
-test('a client with a certificate of another authority is not let in', async () => {
+test('a client with a certificate of another authority is not authenticated', async () => {
   await withServer({}, async (_client, first) => {
     await withServer({}, async (_second, second) => {
       const directory = await mkdtemp(join(tmpdir(), 'kiln-foreign-'));

@@ -65,7 +65,7 @@ test('the same operations give the same world, without HTTP or time', () => {
   assert.ok(first.includes('"inside"'));
 });
 
-test('a namespace ends when its last object lets go', () => {
+test('a namespace ends when its last object loses its finalizers', () => {
   const { api, settle, kind } = world();
   api.operations.create(kind('namespaces'), '', map('gone'));
   api.operations.create(kind('configmaps'), 'gone', map('held', { finalizers: ['example.com/hold'] }));
@@ -103,7 +103,7 @@ test('a watch resumes exactly, or says that it cannot', () => {
   );
 });
 
-test('what a reader holds never changes', () => {
+test('objects that a reader has never change', () => {
   const { api, kind } = world();
   const maps = kind('configmaps');
   const created = api.operations.create(maps, 'default', { ...map('m'), data: { a: '1' } });

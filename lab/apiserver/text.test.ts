@@ -27,7 +27,7 @@ test('ages', () => {
   for (const [milliseconds, shown] of cases) assert.equal(humanDuration(milliseconds), shown);
 });
 
-test('numbers come back as they came', () => {
+test('numbers are read as they were written', () => {
   for (const text of ['{"a":9007199254740993}', '{"a":-9223372036854775808}', '[1,2.5,"9007199254740993"]'])
     assert.equal(JSON.stringify(parseJson(text)), text);
   assert.equal(JSON.stringify(parseJson('{"a":18446744073709551614}')), '{"a":18446744073709552000}');

@@ -78,7 +78,7 @@ test('a pod runs when its network is there, with host networking at once', () =>
   assert.deepEqual(host, { kind: 'run', node: nodes[1], addresses: ['172.18.0.3', 'fd18::3'] });
 });
 
-test('a running pod is left alone until its address changes, a finished one for ever', () => {
+test('a running pod does not change until its address does, a finished one never', () => {
   const running = { phase: 'Running', podIPs: [{ ip: '10.16.0.2' }, { ip: 'fd00::2' }] };
   assert.equal(nextStep(pod({ spec: bound, metadata: { annotations: network }, status: running }), nodes), undefined);
   const moved = { ...network, 'ovn.kubernetes.io/ip_address': '10.16.0.9' };
@@ -95,7 +95,7 @@ test('a deletion is confirmed once, and only for pods on our nodes', () => {
   assert.equal(nextStep(pod({ metadata }), nodes), undefined);
 });
 
-test('a trimmed pod leads to the same steps and holds no undefined field', () => {
+test('a trimmed pod leads to the same steps and has no undefined field', () => {
   const full = { ...pod({ spec: bound, metadata: { annotations: network } }), managedFields: ['much'] };
   const trimmed = trimPod(full);
   assert.deepEqual(nextStep(trimmed, nodes), nextStep(full, nodes));

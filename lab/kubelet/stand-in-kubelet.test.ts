@@ -79,7 +79,7 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
     assert.notEqual(first.nodeName, (await one('db-1')).spec.nodeName, 'nodes are given in turn');
   });
 
-  test('a new address replaces the old one, and conditions of others stay', async () => {
+  test('a new address replaces the old one, and conditions of other writers stay', async () => {
     const patch = { status: { conditions: [{ type: 'kiln.io/NetworkBound', status: 'True' }] } };
     await client.strategicPatch(
       { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },

@@ -68,7 +68,7 @@ for (const release of ['system', '25.03'] satisfies OvnRelease[]) {
   });
 }
 
-test('the daemons die with a parent that is killed, and the folder serves the next lab', async () => {
+test('the daemons end when their parent is killed, and the folder serves the next laboratory', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-ovn-orphan-'));
   const program = `
     import { OvnLab } from ${JSON.stringify(new URL('./ovn-lab.ts', import.meta.url).href)};
@@ -93,7 +93,7 @@ test('the daemons die with a parent that is killed, and the folder serves the ne
   await rm(directory, { recursive: true });
 });
 
-test('a folder too long for a socket is refused with the limit', async () => {
+test('a path too long for a socket is an error with the limit', async () => {
   const lab = new OvnLab({ directory: `/tmp/${'x'.repeat(100)}` });
   await assert.rejects(lab.start(), /at most 96 characters/);
 });

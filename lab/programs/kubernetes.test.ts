@@ -44,7 +44,7 @@ test('of two builds the current one is found, with its own etcd; TEST_KUBERNETES
   assert.equal(find('kube-apiserver', 'current'), inBuild('current', 'kube-apiserver'));
 });
 
-test('the version that names the build is the one that the Go module asks for, with its staging modules', async () => {
+test('the version that names the build is the one that the Go module requires, with its staging modules', async () => {
   const module = await readFile('scripts/setup/kubernetes-module/go.mod', 'utf8');
   const { version } = KUBERNETES_BUILDS.current;
   assert.ok(module.includes(`\tk8s.io/kubernetes v${version}`), version);

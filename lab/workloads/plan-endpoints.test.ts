@@ -20,7 +20,7 @@ function addresses(of: readonly { readonly ip: string }[] | undefined): string[]
   return (of ?? []).map(({ ip }) => ip);
 }
 
-test('ready pods are addresses, others are not ready, and what is over or has no address is neither', () => {
+test('ready pods are ready addresses, others are not ready, and finished pods or pods without address are neither', () => {
   const pods = [
     pod('b', ['10.0.0.2']),
     pod('a', ['10.0.0.1']),
@@ -46,12 +46,12 @@ test('ready pods are addresses, others are not ready, and what is over or has no
   );
 });
 
-test('a Service that wants them shows what is not ready as ready', () => {
+test('a Service with publishNotReadyAddresses shows unready pods as ready', () => {
   const { subsets } = planEndpoints(service({ publishNotReadyAddresses: true }), [pod('a', ['10.0.0.1'], { ready: false })]);
   assert.deepEqual([addresses(subsets[0]?.addresses), subsets[0]?.notReadyAddresses], [['10.0.0.1'], undefined]);
 });
 
-test('a port by its name is that of each pod: pods that have another are apart', () => {
+test('a named port is that of each pod: pods with another number are in another slice', () => {
   const named = (port: number): object => ({ ports: [{ name: 'web', containerPort: port }] });
   const pods = [pod('a', ['10.0.0.1'], named(8080)), pod('b', ['10.0.0.2'], named(9090)), pod('c', ['10.0.0.3'])];
   const { subsets, slices } = planEndpoints(service({ ports: [{ name: 'http', port: 80, targetPort: 'web' }] }), pods);
@@ -62,7 +62,7 @@ test('a port by its name is that of each pod: pods that have another are apart',
   assert.equal(slices.length, 3);
 });
 
-test('each family has slices of its own, of a hundred at most, and one where there is nobody', () => {
+test('each family has slices of its own, of a hundred at most, and one where there are no pods', () => {
   const both = planEndpoints(service({ ipFamilies: ['IPv4', 'IPv6'] }), [pod('a', ['10.0.0.1', 'fd00::1']), pod('b', ['10.0.0.2'])]);
   assert.deepEqual(
     both.slices.map(({ addressType, endpoints }) => [addressType, endpoints.length]),

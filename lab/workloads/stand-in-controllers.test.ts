@@ -110,7 +110,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     assert.deepEqual([await listed('pods', 'web'), await listed('replicasets', 'web')], [[], []]);
   });
 
-  test('what became of a Deployment is told: which ReplicaSet was scaled to how many', async () => {
+  test('Events of a Deployment name the ReplicaSet and its new scale', async () => {
     await apply('Deployment', 'told', { replicas: 2 });
     await kubectl(['rollout', 'status', 'deployment/told', WAIT]);
     await kubectl(['scale', 'deployment/told', '--replicas=3']);
@@ -132,7 +132,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
   });
 
   for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet'])
-    test(`a ${kind} whose pods are refused tells why, once, and makes them when they are taken`, async () => {
+    test(`a ${kind} whose pods are rejected reports why, once, and creates them when they are accepted`, async () => {
       const name = `refused-${kind.toLowerCase()}`;
       const priority = `late-${kind.toLowerCase()}`;
       const labels = { app: name };
@@ -192,7 +192,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       await until('its history went with it', async () => (await kubectl(['get', 'controllerrevisions', '-o', 'name'])) === '');
     });
 
-  test('a partition keeps the pods below it on their template, also when they are made again, until it is taken away', async () => {
+  test('a partition keeps the pods below it on their template, also when they are recreated, until it is removed', async () => {
     const image = (pod: string): Promise<string> => kubectl(['get', 'pod', pod, '-o', 'jsonpath={.spec.containers[0].image}']);
     const partition = (at: number): Promise<string> =>
       kubectl(['patch', 'statefulset', 'part', '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
@@ -220,7 +220,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'statefulset', 'part', '--cascade=foreground', WAIT]);
   });
 
-  test('a Deployment that was made without an annotation is rolled back, and its history says why it changed', async () => {
+  test('a Deployment that was created without an annotation is rolled back, and its history has the change cause', async () => {
     await apply('Deployment', 'bare', { replicas: 1 }, 'create');
     await kubectl(['rollout', 'status', 'deployment/bare', WAIT]);
     await kubectl(['set', 'image', 'deployment/bare', 'main=two']);
@@ -261,7 +261,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     ['StatefulSet', { replicas: 2, serviceName: 'kept' }],
     ['DaemonSet', {}],
   ] as const)
-    test(`what a ${kind} left as orphans is adopted by the next one whose selector matches`, async () => {
+    test(`what a ${kind} orphaned is adopted by the next one whose selector matches`, async () => {
       await apply(kind, 'kept', replicas);
       await kubectl(['rollout', 'status', `${kind}/kept`, WAIT]);
       const before = (await listed('pods', 'kept')).map(({ metadata }) => metadata.uid);
@@ -273,7 +273,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       assert.deepEqual(await listed('pods', 'kept'), []);
     });
 
-  test('a Deployment keeps as many old ReplicaSets as its history holds', async () => {
+  test('a Deployment keeps as many old ReplicaSets as its history limit', async () => {
     await apply('Deployment', 'short', { replicas: 1, revisionHistoryLimit: 1 });
     for (const image of ['two', 'three', 'four']) {
       await kubectl(['rollout', 'status', 'deployment/short', WAIT]);
@@ -284,14 +284,14 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'deployment', 'short', '--cascade=foreground', WAIT]);
   });
 
-  test('a number of replicas below zero is refused', async () => {
+  test('the server rejects a negative number of replicas', async () => {
     await assert.rejects(
       apply('Deployment', 'less', { replicas: -1 }),
       /spec\.replicas: Invalid value: -1: must be greater than or equal to 0/,
     );
   });
 
-  test('a pod of a ReplicaSet that is deleted is made again under another name', async () => {
+  test('a deleted pod of a ReplicaSet is recreated under another name', async () => {
     await apply('ReplicaSet', 'set', { replicas: 2 });
     await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
     const [one] = await listed('pods', 'set');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { idleCores } from './idle-cores.ts';
 
-test('idle is what was idle since the last look, in cores', () => {
+test('idle cores are counted since the last reading', () => {
   const readings = [
     { idle: 1_000, all: 5_000 },
     { idle: 2_000, all: 9_000 },
@@ -14,7 +14,7 @@ test('idle is what was idle since the last look, in cores', () => {
   assert.deepEqual([look(), look(), look(), look(), look()], [0, 0.5, 0, 0, 2]);
 });
 
-test('what this machine says adds up', () => {
+test('the readings of this machine add up', () => {
   const look = idleCores(1);
   look();
   const until = performance.now() + 50;

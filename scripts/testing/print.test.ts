@@ -25,7 +25,7 @@ test('a line for each job as it ends with what failed, one for each step when it
   assert.equal(reportText(progress.total()), '\n✖ two.test.ts › adds\n    not 4\n    but 5\n\n7 passed, 1 failed');
 });
 
-test('what was interrupted is told of', () => {
+test('an interrupted job is reported', () => {
   const lines: string[] = [];
   const progress = new Progress([one, two], (line) => lines.push(line));
   progress.ended(one, good, 1);
@@ -33,7 +33,7 @@ test('what was interrupted is told of', () => {
   assert.equal(lines.at(-1), '── unit: 1 of its files did not run');
 });
 
-test('in the end the slowest are named, and how long it took; too long only where there is a limit', () => {
+test('at the end the slowest files and the duration are printed; a warning only where there is a limit', () => {
   const jobs = Array.from({ length: 12 }, (_, at) => job('unit', `${at}.test.ts`));
   const progress = new Progress(jobs, () => undefined);
   for (const [at, each] of jobs.entries()) progress.ended(each, good, at);

@@ -36,7 +36,7 @@ test('each job runs once, side by side no more than the cores or one that is lar
   );
 });
 
-test('they begin in their order; one that does not fit lets smaller ones by', async () => {
+test('jobs begin in their order; smaller ones overtake a job that does not fit', async () => {
   const begun: string[] = [];
   const job = (name: string, cores: number, milliseconds: number): Job => ({
     step: 'all',
@@ -85,7 +85,7 @@ test('beside as many as fit, one more begins at each look that finds enough of t
   assert.deepEqual(await begunBeside(2, [1, 5, 1, 1, 1], 2), ['0', '2', '3'], 'what is larger than the machine waits until nothing runs');
 });
 
-test('while jobs end one after another it is asked all the same', async () => {
+test('while jobs end one after another the idle cores are read nevertheless', async () => {
   let asked = 0;
   const idle = (): number => {
     asked += 1;
@@ -96,7 +96,7 @@ test('while jobs end one after another it is asked all the same', async () => {
   assert.ok(asked > 0);
 });
 
-test('once stopped nothing begins, and what runs is told and waited for', async () => {
+test('once stopped no job begins, and running ones are interrupted and awaited', async () => {
   const stop = new AbortController();
   const ended: string[] = [];
   const job = (name: string): Job => ({

@@ -71,7 +71,7 @@ test('a skip keeps its reason, and only missing reference data excuses it', asyn
   assert.match(strict.failures[0]?.detail ?? '', /CI=true does not allow: no etcd/);
 });
 
-test('a file that hangs, dies or ends too early fails by its name', async () => {
+test('a file that hangs, crashes or ends too early fails by its name', async () => {
   const hung = await runHanging(
     `test('quick', () => {}); test('stuck', async () => { setInterval(() => {}, 100); await new Promise(() => {}); });`,
     ({ text }) => text.includes('stuck'),
@@ -88,7 +88,7 @@ test('a file that hangs, dies or ends too early fails by its name', async () => 
   assert.match(thrown.text, /^FILE: it ended with 1, before any test.*at import/s);
 });
 
-test('what a file leaves behind when it is ended is gone with it', async () => {
+test('processes of a file end when the file is ended', async () => {
   const marker = join(folder, 'where');
   const { text } = await runHanging(
     `import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,7 @@ test('what a file leaves behind when it is ended is gone with it', async () => {
   await assert.rejects(stat(directory), /ENOENT/);
 });
 
-test('a file that is interrupted ends with all that it started, and says so', async () => {
+test('a file that is interrupted ends with all its processes, and reports it', async () => {
   const stop = new AbortController();
   const marker = join(folder, 'child');
   const running = runSource(
@@ -133,7 +133,7 @@ test('a file gets the variables that are given to it', async () => {
   assert.equal(passed, 1);
 });
 
-test('what a file and the programs that it started took of processors is told', async () => {
+test('the processor time of a file and its programs is reported', async () => {
   const { cpuSeconds = 0 } = await runSource(`
     import { spawnSync } from 'node:child_process';
     test('computes', () => { spawnSync(process.execPath, ['-e', 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);']); });`);

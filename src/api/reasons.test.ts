@@ -6,7 +6,7 @@ import { REASONS } from './reasons.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every reason is one word in CamelCase, says what it means, and what to do where something is to be done', () => {
+test('every reason is one word in CamelCase, with its meaning and, if needed, the action', () => {
   for (const [reason, { means, next }] of Object.entries(REASONS)) {
     assert.match(reason, /^[A-Z][A-Za-z0-9]{1,127}$/);
     assert.ok(means.length > 8, reason);
@@ -14,7 +14,7 @@ test('every reason is one word in CamelCase, says what it means, and what to do 
   }
 });
 
-test('every reason is said somewhere', () => {
+test('every reason is used', () => {
   const sources = globSync('**/*.ts', { cwd: root })
     .filter((path) => !/\.test\.ts$|testing\/|^api\/reasons\.ts$|^lab\//.test(path))
     .map((path) => readFileSync(join(root, path), 'utf8'))

@@ -46,7 +46,7 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
 
 const patience = ({ said }: Server, ms = 30_000): Patience => new Patience(ms, (text) => void said.push(text));
 
-test('an API server that is away while a workload is scaled is asked again, and the way back says what there was', async () => {
+test('a request to scale is retried during an outage of the API server, and the way back names the former scale', async () => {
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
   await settleOwners([DEPLOYMENT], 'scale', one.io, patience(one));
   assert.equal(one.replicas(), 0);
@@ -55,13 +55,13 @@ test('an API server that is away while a workload is scaled is asked again, and 
   assert.deepEqual(one.said.slice(2), ['Deployment shop/web scaled to 0; to undo: kubectl scale deployment web -n shop --replicas=3']);
 });
 
-test('one whose deletion lost its reply is gone already', async () => {
+test('an owner whose deletion lost its reply counts as deleted', async () => {
   const one = server('lost');
   await settleOwners([DEPLOYMENT], 'delete', one.io, patience(one));
   assert.equal(one.said.at(-1), 'Deployment shop/web is gone already');
 });
 
-test('what is refused ends it at once, and what stays away when its time is over', async () => {
+test('a rejected request ends the cascade at once, an outage after the timeout', async () => {
   const refused = server('KUBE_FORBIDDEN');
   await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, patience(refused)), { code: 'KUBE_FORBIDDEN' });
   assert.deepEqual(refused.said, []);
@@ -70,7 +70,7 @@ test('what is refused ends it at once, and what stays away when its time is over
   assert.equal(away.replicas(), 3);
 });
 
-test('workloads that stay are not touched, and what cannot be scaled is said before anything is', async () => {
+test('workloads that stay are not changed, and owners that cannot be scaled are reported before the first write', async () => {
   const one = server();
   await settleOwners([DEPLOYMENT], 'keep', one.io, patience(one));
   assert.equal(one.replicas(), 3);

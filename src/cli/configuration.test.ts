@@ -74,7 +74,7 @@ test('a flag counts before the environment, that before the file, and that befor
   assert.equal(given([], { KILN_CONFIG: path }).flags.nodes, 3);
 });
 
-test('an unknown name is refused, and the one that was meant is named', () => {
+test('an unknown name is an error that names the similar one', () => {
   assert.match(refusal(['--config', file('defaultCdir: 10.0.0.0/16\n')]), /"defaultCdir" is not a setting; did you mean defaultCidr\?/);
   assert.match(refusal(['--config', file('bogus: 1\n')]), /"bogus" is not a setting$/);
   assert.match(refusal(['--config', file('default-cidr: 10.0.0.0/16\n')]), /did you mean defaultCidr\?/);
@@ -107,7 +107,7 @@ test('what a cluster sets beside a Service named kiln is no setting', () => {
   assert.equal(flags.port, undefined);
 });
 
-test('a wrong value is refused wherever it is from, with the place, the value and the rule', () => {
+test('an invalid value from any source is an error with the source, the value and the rule', () => {
   assert.match(refusal([], { KILN_NODES: '0' }), /^environment variable KILN_NODES: "0" is not a whole number from 1 to 500\.$/);
   assert.match(refusal([], { KILN_READ_ONLY: 'yes' }), /"yes" is neither true nor false/);
   assert.match(refusal([], { KILN_LOG_LEVEL: 'loud' }), /"loud" is none of debug, info, warn, error/);
@@ -117,7 +117,7 @@ test('a wrong value is refused wherever it is from, with the place, the value an
   assert.match(refusal(['--config', file('nodes: {a: 1}\n')]), /nodes: a value or a list of values is expected/);
 });
 
-test('a file that is no list of settings is refused', () => {
+test('a file that is not a list of settings is an error', () => {
   assert.match(refusal(['--config', join(directory, 'none.yaml')]), /none\.yaml cannot be read/);
   assert.match(refusal(['--config', file('a: [1\n')]), /is not YAML: .*[^:]$/);
   assert.match(
@@ -165,7 +165,7 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.equal(inline, '--ovn-key takes the name of a file, not what is in it');
 });
 
-test('a name that no object can have, and an interface that no node agent makes, are refused by name', () => {
+test('invalid names of objects, and of interfaces that no node agent makes, are errors that name them', () => {
   assert.match(refusal([], { KILN_NAMESPACE: 'Bad NS' }), /^environment variable KILN_NAMESPACE: "Bad NS" is no name of a namespace/);
   assert.match(refusal([], { KILN_NAMESPACE: 'a.b' }), /"a\.b" is no name of a namespace/);
   assert.match(refusal(['--config', file("namespace: ''\n")]), /: namespace: "" is no name of a namespace/);
@@ -176,7 +176,7 @@ test('a name that no object can have, and an interface that no node agent makes,
   assert.deepEqual([right.namespace, right.webhookSecret, right.podNicType], ['net-1', 'a.b', 'internal-port']);
 });
 
-test('a laboratory starts in the terminal in which the one before told to export where its Northbound database is', () => {
+test('a laboratory starts although the environment has the Northbound database of a former one', () => {
   const exported = given([], { KILN_OVN_NB: 'unix:/tmp/kiln-ovn-1/nb.sock' });
   assert.equal(startProblem(exported.flags, exported.settings), undefined);
   const typed = given(['--ovn-nb', 'tcp:10.0.0.1:6641']);
@@ -227,7 +227,7 @@ test('kiln config prints every setting with its source, as a file that says the 
   assert.deepEqual(again.flags.defaultExcludeIps, result.flags.defaultExcludeIps);
 });
 
-test('every setting says what it is and what it takes, and its variable is its own', () => {
+test('every setting has a description and a type, and a variable of its own', () => {
   const settings = settingsOf(addStartOptions(new Command('start')));
   assert.ok(settings.length > 25);
   assert.equal(new Set(settings.map(({ variable }) => variable)).size, settings.length);

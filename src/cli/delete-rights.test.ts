@@ -36,7 +36,7 @@ function reviewing(answer: (asked: string) => boolean): { readonly client: KubeC
   return { client: new KubeClient(transport), asked };
 }
 
-test('each kind is asked about once in each namespace, and owners only where they are touched', async () => {
+test('rights are checked once for each kind and namespace, and for owners only where they change', async () => {
   const { client, asked } = reviewing(() => true);
   await requireDeleteRights(client, STEPS, [DEPLOYMENT], 'keep');
   assert.deepEqual(asked, ['delete pods. shop', 'delete subnets.kubeovn.io ']);
@@ -63,7 +63,7 @@ test('every right that is missing is named, exit 3, with a command that shows th
   });
 });
 
-test('who may not even ask finds out by doing', async () => {
+test('a user without the right to check rights learns them from the deletion', async () => {
   const transport = { request: ({ subject }: KubeRequest) => Promise.reject(new KubeError('KUBE_FORBIDDEN', subject, 'no')) };
   const client = new KubeClient(transport as unknown as Transport);
   await assert.doesNotReject(requireDeleteRights(client, STEPS, [], 'keep'));

@@ -92,7 +92,7 @@ test('beside another primary plugin: the flag may stand alone or have a value', 
   assert.throws(() => parse('--non-primary-cni-mode=maybe'), /"maybe" is neither true nor false/);
 });
 
-test('virtual machines keep their addresses unless it is said otherwise', () => {
+test('virtual machines keep their addresses by default', () => {
   const off = networkSettings(parse('--keep-vm-ip=false'));
   assert.ok(off.ok);
   assert.equal(off.settings.keepVmIp, false);

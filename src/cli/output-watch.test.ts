@@ -27,7 +27,7 @@ test('output that cannot be written ends a command with a sentence, and in silen
   assert.deepEqual([code, said], [141, '']);
 });
 
-test('a process whose reader has gone is told, and ends as it sees fit', async () => {
+test('a process whose reader has gone gets an event, and decides how to end', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', WATCHER], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   child.stdout.destroy();

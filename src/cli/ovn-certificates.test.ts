@@ -37,7 +37,7 @@ test('what fits is taken, with the text before a certificate that openssl and ov
   assert.equal(readOvnCertificates({ ovnCa: described, ovnCert: mine.cert, ovnKey: mine.key }).cert, readFileSync(mine.cert, 'utf8'));
 });
 
-test('what cannot be used is named by flag and file, and no secret is told', () => {
+test('the error of an unusable file names flag and file, and no secret', () => {
   const garbage = file('garbage.pem', 'hunter22');
   assert.equal(problem({ ovnCa: garbage }), `--ovn-ca ${garbage} holds no certificate (PEM)`);
   assert.equal(problem({ ovnCert: garbage }), `--ovn-cert ${garbage} holds no certificate (PEM)`);

@@ -38,7 +38,7 @@ test('a log is for its owner alone, also where an earlier run left one for all',
   assert.equal(statSync(join(directory, 'new.log')).mode & 0o777, 0o600);
 });
 
-test('a token of metrics is one word of some length; what is wrong names the flag and the file', () => {
+test('a token of metrics is one word of some length; its error names the flag and the file', () => {
   assert.equal(readMetricsToken(file('token', 'a-token-of-enough-length\n', 0o600)), 'a-token-of-enough-length');
   for (const text of ['', 'short', 'two words that are long enough'])
     assert.throws(

@@ -49,13 +49,13 @@ test('a deletion of what is in use waits, or is denied where that is chosen', ()
   assert.throws(() => parse('--webhook-deletion-in-use=maybe'), /Allowed choices are wait, deny/);
 });
 
-test('nonsense is refused with the value and the rule', () => {
+test('the error of an invalid value has the value and the rule', () => {
   assert.throws(() => parse('--webhook-bind-address', 'here'), /"here" is neither HOST:PORT/);
   assert.throws(() => parse('--webhook-host', 'a,not a name'), /"not a name" is neither a DNS name nor an address/);
   assert.throws(() => parse('--webhook-certificate-lifetime', '1s'), /"1s" is not a duration of at least 10s/);
 });
 
-test('reviews are counted by resources that are known: whoever reaches the port may name others without end', () => {
+test('reviews are counted by known resources: any client can name unlimited others', () => {
   const allowed = { objections: [], warnings: [] };
   const labels = (group: string, resource: string): string => reviewLabels({ operation: 'CREATE', group, resource }, allowed).resource;
   assert.deepEqual([labels('kubeovn.io', 'vpcs'), labels('', 'pods')], ['vpcs', 'pods']);

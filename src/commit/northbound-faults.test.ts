@@ -206,7 +206,7 @@ test('a row with a value that cannot be encoded is set aside, and the others are
   }
 });
 
-test('a row that others change right before each of two transactions is not set aside, and is written a moment later', async () => {
+test('a row that another program changes right before each of two transactions is not set aside, and is written soon', async () => {
   const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);

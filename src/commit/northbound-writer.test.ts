@@ -220,7 +220,7 @@ for (const [what, add, remove] of [
     ['clear', 'Logical_Switch', 's1', 'forwarding_groups'],
   ],
 ] as const) {
-  test(`a foreign ${what} row in a switch of ours keeps the switch, and is named`, async () => {
+  test(`a foreign ${what} row in a switch of ours keeps the switch, and is reported`, async () => {
     const kiln = await start();
     try {
       await kiln.want([switchRow, port('web')]);

@@ -111,7 +111,7 @@ test('a 404 for an object in the cache is reported to its cache', async () => {
   assert.deepEqual(bench.expected, ['namespaces'], 'another object has the name: the first one is known to be gone');
 });
 
-test('a conflict is retried ever more rarely while the cache stands still; a change of the object retries at once, a change of its outputs does not', async () => {
+test('a conflict is retried ever more rarely while the cache does not change; a change of the object retries at once, a change of its outputs does not', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
   const rests: number[] = [];

@@ -137,7 +137,7 @@ test('only the rejected part of an object rests, and its end calls `due`', () =>
   assert.equal(bench.table.size, 0);
 });
 
-test('very many unknown outcomes of one namespace make it forget none of another', () => {
+test('very many unknown outcomes of one namespace displace none of another', () => {
   const bench = new Bench();
   const failed = (namespace: string, name: string): boolean => {
     const write: ObjectWrite = {

@@ -53,7 +53,7 @@ test('a policy that Kube-OVN left in the router of a Vpc is retained and reporte
   assert.equal(bench.object('vpcs', 'blue'), undefined);
 });
 
-test('of equal policies one stays when the Vpc asks for it, and none when it does no more', () => {
+test('of equal policies one stays when the Vpc requests it, and none when it does not', () => {
   const scene = withVpc();
   const { bench } = scene;
   for (let i = 0; i < 3; i++) left(scene, 'Logical_Router_Policy', { ...POLICY, external_ids: VENDOR }, POLICIES);

@@ -148,7 +148,7 @@ test('the condition of an IP object goes with the field', () => {
   assert.deepEqual(types(), []);
 });
 
-test('the report on an invalid Subnet or Vpc does not say that all else is in effect', () => {
+test('the report on an invalid Subnet or Vpc does not claim that all other fields are in effect', () => {
   const { bench } = new PodScene();
   const message = (): string =>
     conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';

@@ -107,7 +107,7 @@ test('whatever has its address through an IP object shows it: pods, nodes, virtu
   assert.match(addressesIn('nodes', 'node-1')[0] ?? '', /^100\.64\.0\.\d+$/);
 });
 
-test('what waits says for whom, since when, and what to do; ten are named and drawn, the others counted', () => {
+test('a waiting object shows what it waits for, since when, and what to do; ten are named and drawn, the others counted', () => {
   const scene = tenant(13);
   scene.bench.delete('subnets', 'red');
   scene.bench.converge();
@@ -122,7 +122,7 @@ test('what waits says for whom, since when, and what to do; ten are named and dr
   assert.equal(explained(scene, 'subnets', 'red', 100).heldBy.more, 0);
 });
 
-test('of the default Vpc that is being deleted it is said that nothing has to be done, by kiln explain and kiln status', () => {
+test('kiln explain and kiln status say of the default Vpc that is being deleted that no action is needed', () => {
   const scene = new PodScene();
   scene.bench.delete('vpcs', 'ovn-cluster');
   scene.bench.converge();
@@ -150,7 +150,7 @@ test('an object that is well waits for nothing', () => {
   }
 });
 
-test('a condition that says no is the reason, and the command it ends with is the next one', () => {
+test('a condition with status False is the reason, and the command at its end is the next one', () => {
   const scene = tenant(0);
   scene.subnet('lost', { vpc: 'nowhere', cidrBlock: '10.2.0.0/24' });
   scene.bench.converge();
@@ -159,7 +159,7 @@ test('a condition that says no is the reason, and the command it ends with is th
   assert.deepEqual(next, ['kubectl get vpcs']);
 });
 
-test('the command that removes what is in the way can be run as it is, also where more rows are in the way', () => {
+test('the command that removes a conflicting row can be run unchanged, also with several such rows', () => {
   const { bench } = tenant(0);
   const owner = { kind: 'subnet', namespace: '', name: 'red', uid: '' } as const;
   const command = 'ovn-nbctl remove Logical_Switch 11 ports 22';
@@ -178,7 +178,7 @@ test('the command that removes what is in the way can be run as it is, also wher
   }
 });
 
-test("somebody else's finalizer is named", () => {
+test('a foreign finalizer is named', () => {
   const scene = tenant(0);
   const red = scene.bench.object('subnets', 'red');
   assert.ok(red);
@@ -207,7 +207,7 @@ test('rows of an earlier object of the name are marked', () => {
   );
 });
 
-test('a kind that is not implemented says so', () => {
+test('a kind that is not implemented is reported', () => {
   const { bench } = tenant(0);
   const object = {
     apiVersion: 'kubeovn.io/v1',
@@ -285,7 +285,7 @@ test('ages as kubectl prints them', () => {
   );
 });
 
-test('an IPPool shows who has addresses of it, and by whom these are used', () => {
+test('an IPPool shows the holders of its addresses, and their users', () => {
   const scene = tenant(0);
   scene.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'red', ips: ['10.1.0.20..10.1.0.22'] } });
   scene.bench.converge();
@@ -305,7 +305,7 @@ test('an IPPool shows who has addresses of it, and by whom these are used', () =
   ]);
 });
 
-test('what is asked in vain is the reason to look, though the object is ready; status finds it too', () => {
+test('an ineffective field is a reason although the object is ready; kiln status finds it too', () => {
   const scene = tenant(0);
   scene.bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.1' }] });
   scene.bench.converge();
@@ -319,7 +319,7 @@ test('what is asked in vain is the reason to look, though the object is ready; s
   );
 });
 
-test('what is not implemented of an object that is ready is a note, and of one that waits stands beside the reason', () => {
+test('a field that is not implemented is a note for a ready object, and is beside the reason for a waiting one', () => {
   const scene = tenant(0);
   const annotations = { 'ovn.kubernetes.io/eip': '10.9.0.1' };
   scene.pod('web', { annotations });
@@ -370,7 +370,7 @@ test('a pod that waits for a Subnet that is wrong leads on to that; what is buil
   assert.deepEqual(explained(scene, 'subnets', 'ovn-default').next, ['kiln explain ip plain.shop']);
 });
 
-test('a pod that runs in another Subnet than its namespace has now says so', () => {
+test('a pod that runs in another Subnet than its namespace now has reports it', () => {
   const scene = new PodScene();
   scene.pod('early');
   scene.bench.converge();

@@ -60,7 +60,7 @@ function scene([a = '', b = '', c = '']: readonly string[]): PodScene {
   return made;
 }
 
-test('what people read of hostile names is visible and on lines of its own, and each command that is offered runs alone', async () => {
+test('hostile names are printed visibly and on lines of their own, and each offered command runs alone', async () => {
   await using shell = await ShellWithStubs.open();
   let commands = 0;
   const offered = new Set<string>();

@@ -50,7 +50,7 @@ test('a namespace: what is in it, what names it, the Vpcs of its Subnets, and no
   assert.deepEqual(statusOf(world, true, ofNamespace('nobody', world)).counts, {});
 });
 
-test("a switch that only another program's port keeps after its Subnet was torn out is found, with the command that lets it go", () => {
+test('a switch that only a foreign port keeps after its Subnet was removed by force is found, with the command that releases it', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('own', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });

@@ -64,7 +64,7 @@ test('a Deployment: its ReplicaSets that have or want pods, these, and their add
   assert.equal(explainWorkload(made.bench.world, workload('Deployment', 'd', 2, 2), LIMITS).waiting, undefined);
 });
 
-test('whose pod waits for its network waits for the same, and the pod is the next to look at', () => {
+test('a workload whose pod waits for its network waits for the same, and the next command is about the pod', () => {
   const made = scene('10.1.0.0/30');
   for (const name of ['web-1', 'web-2', 'web-3']) ownedPod(made, name, 'ReplicaSet', 'r');
   made.bench.converge();

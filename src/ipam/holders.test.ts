@@ -10,7 +10,7 @@ function add(holders: Holders, holder: Holder): number {
   return holders.add(holder, holders.findName(holder.claimant), holders.findName(holder.key));
 }
 
-test('one text may be the key of several kinds and a claimant; it is kept as long as one uses it', () => {
+test('one text may be the key of several kinds and a claimant; it stays as long as one uses it', () => {
   const holders = new Holders();
   const reservation = add(holders, { kind: 'reservation', key: 'x', claimant: 'x' });
   const ip = add(holders, { kind: 'ip', key: 'x', claimant: 'y', rank: 3 });

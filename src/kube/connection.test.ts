@@ -185,7 +185,7 @@ describe('connections from a kubeconfig', () => {
     assert.equal(seen.authorization, 'Bearer from-plugin');
   });
 
-  it('loads none of the generated clients of the library', () => {
+  it("loads none of the library's generated clients", () => {
     const program = `
       import { registerHooks } from 'node:module';
       const loaded = [];

@@ -28,7 +28,7 @@ async function read(endpoints: readonly string[], timeoutMs = 20_000): Promise<n
   }
 }
 
-test('the leader is read, wherever among the endpoints it stands', async () => {
+test('the leader is read, at any position among the endpoints', async () => {
   const { leader, followers } = await membersByOffice();
   assert.equal(await read([...followers, leader].map(({ unix }) => unix)), 1);
 });

@@ -243,7 +243,7 @@ test('a connection lost with the reply: outcome unknown, and the insert cannot b
   assert.equal(!again.ok && again.error.code, 'OVSDB_DUPLICATE_UUID');
 });
 
-test('a dead endpoint costs one attempt; the next one is tried at once', async (t) => {
+test('an endpoint that is down costs one attempt; the next one is tried at once', async (t) => {
   const server = await OvsdbServerProcess.start({ tcp: true });
   t.after(() => server.stop());
   const { session, errors } = openSession(t, ['unix:/nonexistent/a', 'tcp:127.0.0.1:1', server.tcp], {

@@ -53,7 +53,7 @@ const routerOfVpc: Rule = {
   },
 };
 
-test('rules, diff and both writers run until they are quiet', () => {
+test('rules, diff and both writers run until they have converged', () => {
   const bench = new RuleBench({ rules: [routerOfVpc] });
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.converge();

@@ -30,7 +30,7 @@ function eip(spec: OvnEip['spec'], status?: OvnEip['status']): OvnEip {
   return { apiVersion: 'kubeovn.io/v1', kind: 'OvnEip', metadata, spec, ...(status !== undefined && { status }) };
 }
 
-test('what the rules would report of a new Vip is refused in their words; a Subnet that is not there yet is waited for', () => {
+test('the webhook denies a new Vip with the message of the rules; a missing Subnet is no fault', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
   scene.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', v4Ip: '10.70.0.9' } });
@@ -78,7 +78,7 @@ test('what it has does not change; everything else does', () => {
   assert.equal(ovnEipCreated(eip({ v6Ip: 'FD00::1' }), observed(scene)).objections[0]?.code, 'OvnEipAddressInvalid');
 });
 
-test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that goes is refused; one to come is waited for', () => {
+test('the webhook denies an IptablesEIP outside of its Subnet, in use, of IPv6, or of a Subnet that is being deleted; a missing Subnet is no fault', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
   scene.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net', v4ip: '10.70.0.9' } });

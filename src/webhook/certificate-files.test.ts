@@ -12,7 +12,7 @@ import { CertificateFiles, certificateFilesIfThere, readCertificateFiles, validi
 const authority = new CertificateAuthority('ca', { from: Date.UTC(2029, 0, 1), until: Date.UTC(2035, 0, 1) });
 const issue = (): Credential => authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['s'] });
 
-test('files that are not there yet are served when they come; until then it is said once what is missing', async () => {
+test('missing files are served when they come; until then they are logged once', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-files-'));
   const [certificateFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
   const clock = new ManualClock();
@@ -95,7 +95,7 @@ test('files that are renewed are served without a restart; half of a renewal, or
 
 const MINUTE_MS = 60_000;
 
-test('a certificate that is not valid now, or that nobody renews in time, is said once, and again when it has ended', async () => {
+test('a certificate that is not valid now, or not renewed in time, is logged once, and again when it has expired', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-files-'));
   const [certificateFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
   const clock = new ManualClock();

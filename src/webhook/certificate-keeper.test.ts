@@ -81,7 +81,7 @@ const decoded = (base64 = ''): string => Buffer.from(base64, 'base64').toString(
 const trusts = (bundle: string, pem: string): boolean =>
   certificatesIn(bundle).some((ca) => new X509Certificate(pem).verify(new X509Certificate(ca).publicKey));
 
-test('replicas that start at once share one certificate; what hands take away is put back; it rotates under their feet, trusted at every moment', async () => {
+test('replicas that start together share one certificate; what a user removes is restored; it rotates and is trusted all the time', async () => {
   await client.create(WEBHOOK_CONFIGURATIONS, webhookConfiguration({ url: 'https://127.0.0.1:1/validate' }, []));
   const clock = new ManualClock();
   const replicas = Array.from({ length: 3 }, () => replica(LIFETIME_S * 1_000, SILENT, clock));
@@ -151,7 +151,7 @@ test('two replicas of which one has a clock that is years ahead do not replace t
   }
 });
 
-test('a configuration that cert-manager cares for is left as it is, and where it trusts another than is served, that is said once', async () => {
+test('a configuration of cert-manager stays unchanged, and if it trusts another authority than the served one, that is logged once', async () => {
   for (const how of ['inject-ca-from', 'inject-ca-from-secret']) {
     const annotation = `cert-manager.io/${how}`;
     const annotate = (value: string | null): Promise<unknown> =>
@@ -183,7 +183,7 @@ test('a configuration that cert-manager cares for is left as it is, and where it
   }
 });
 
-test('a webhook that somebody sets to Fail stays so; where it then keeps out every pod, that is said once', async () => {
+test('a webhook that a user sets to Fail stays so; if it then denies every pod, that is logged once', async () => {
   const warnings: (readonly [string, unknown])[] = [];
   const { keeper, served } = replica(MONTHS_MS, { ...SILENT, warn: (message, fields) => warnings.push([message, fields?.['error']]) });
   const policies = async (): Promise<unknown> => {
@@ -254,7 +254,7 @@ async function inVain(
   }
 }
 
-test('without the rights it says so once, and goes on trying', async () => {
+test('missing rights are logged once, and retried', async () => {
   const warnings: string[] = [];
   const refusing = new LabApiServer();
   refusing.faults.add({
@@ -272,7 +272,7 @@ test('without the rights it says so once, and goes on trying', async () => {
   );
 });
 
-test('an API server that is away is not said here, where the controller says it; that it lost the right meanwhile is', async () => {
+test('an outage of the API server is logged by the controller alone; rights lost meanwhile are logged here', async () => {
   const warnings: unknown[] = [];
   const away = new LabApiServer();
   for (const resources of [['secrets'], ['validatingwebhookconfigurations.admissionregistration.k8s.io']])
@@ -316,7 +316,7 @@ test('the empty Secret of the manifest is filled in, and not replaced by one of 
   }
 });
 
-test('where the Secret is absent and may not be created, it is said which manifest has it', async () => {
+test('if the Secret is absent and may not be created, the log names the manifest that has it', async () => {
   const told: string[] = [];
   const fenced = new LabApiServer();
   fenced.faults.add({

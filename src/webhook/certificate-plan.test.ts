@@ -42,7 +42,7 @@ test('a certificate is made, kept, and rotated in two steps: first the next auth
   assert.ok(!trusted(again['ca.crt'], first['tls.crt']) && trusted(again['ca.crt'], promoted['tls.crt']));
 });
 
-test('one that nobody publishes takes over before the present one ends', () => {
+test('an unpublished certificate takes over before the present one expires', () => {
   const first = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
   const next = written(planCertificate(START + 60 * DAY, first, HOSTS, TIMES, undefined), 'next');
   const waits = planCertificate(START + 61 * DAY, next, HOSTS, TIMES, undefined);
@@ -50,7 +50,7 @@ test('one that nobody publishes takes over before the present one ends', () => {
   written(planCertificate(waits.until, next, HOSTS, TIMES, undefined), 'promoted');
 });
 
-test('what is over, torn, for other hosts or of another authority is replaced, and what replicas still serve stays trusted', () => {
+test('an expired or damaged certificate, one for other hosts or of another authority is replaced, and what replicas still serve stays trusted', () => {
   const first = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
   const other = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
   const cases: Readonly<Record<string, Partial<CertificateData>>> = {
@@ -78,7 +78,7 @@ test('one that has not begun is replaced: it was made by a clock that was ahead;
   assert.ok(trusted(made['ca.crt'], ahead['tls.crt']), 'a replica that still serves it');
 });
 
-test('what somebody writes between the authorities is taken out, whether it can be read or not', () => {
+test('text that a user writes between the authorities is removed, whether it can be parsed or not', () => {
   const first = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
   const junk = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n';
   for (const bundle of [

@@ -54,7 +54,7 @@ async function serve(
   return { server, unserved, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test('four reviews of 7 MB of an unknown client are refused unread, before a judge is asked, and small ones are judged meanwhile', async () => {
+test('four reviews of 7 MB of an unknown client are rejected unread, before a judge runs, and small ones are judged meanwhile', async () => {
   let judged = 0;
   const judge = realJudge();
   await using served = await serve((request, proven) => (judged++, judge(request, proven)));
@@ -82,7 +82,7 @@ test('four reviews of 7 MB of an unknown client are refused unread, before a jud
   assert.equal(judged, 1);
 });
 
-test('the API server, by its certificate, may send so much: the match is refused by its length and not read', async () => {
+test('the API server, by its certificate, may send so much: the match is invalid by its length and not parsed', async () => {
   await using served = await serve(realJudge());
   const shown = { cert: apiServer.certificate, key: apiServer.key };
   const { status, body } = await ask(served.place, withMatch('('.repeat(7_000_000)), shown);
@@ -90,7 +90,7 @@ test('the API server, by its certificate, may send so much: the match is refused
   assert.match(body, /spec\.acls\[0\]\.match .* is longer than 65536 characters/);
 });
 
-test('bodies that were let in together do not use more than the time that is left: the first is judged, the others are refused', async () => {
+test('bodies accepted together do not use more than the time that is left: the first is judged, the others are rejected', async () => {
   let judged = 0;
   // The judge's own time, so that the result does not depend on the speed of the machine.
   let now = 0;
@@ -138,7 +138,7 @@ test('reviews of unknown clients are judged one at a time, and the process does 
   assert.equal(new Set(seen).size, 20, `turns of the event loop at each review: ${seen.join(' ')}`);
 });
 
-test('what is nested deeply, has very many values or very long annotations is refused before it is judged, whichever client sends it', async () => {
+test('an object with deep nesting, very many values or very long annotations is rejected before it is judged, from any client', async () => {
   let judged = 0;
   await using served = await serve(() => (judged++, NO_OPINION));
   const shown = { cert: apiServer.certificate, key: apiServer.key };

@@ -60,7 +60,7 @@ function sentence(message = ''): string {
   return message.replace(/; (kubectl (edit|delete)|kiln explain) [a-z.-]+ .*$/, '');
 }
 
-test('what a Subnet is refused for is the sentence that its condition would have', () => {
+test('the denial of a Subnet has the message of its condition', () => {
   const mistakes: Readonly<Record<string, object>> = {
     overlap: { vpc: 'blue', cidrBlock: '10.1.0.128/25' },
     network: { vpc: 'blue', cidrBlock: '10.2.0.0/33' },
@@ -86,7 +86,7 @@ test('what a Subnet is refused for is the sentence that its condition would have
   }
 });
 
-test('a Subnet in the network of one that vanished with a pod in it is refused in the words of the condition', () => {
+test('the denial of a Subnet in an orphaned network with a pod has the message of the condition', () => {
   const scene = tenant();
   const { bench } = scene;
   const spec = { vpc: 'blue', cidrBlock: '10.8.0.0/24' };
@@ -103,7 +103,7 @@ test('a Subnet in the network of one that vanished with a pod in it is refused i
   assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
 });
 
-test('beside a Subnet whose edit was refused its network in effect counts, in the words of the condition, and not the one that it asks for', () => {
+test('beside a frozen Subnet its network in effect counts, with the message of the condition, and not the requested one', () => {
   for (const edit of [{ gateway: '11.0.0.1' }, { vpc: 'green' }, { provider: 'macvlan.default' }]) {
     const scene = tenant();
     const { bench } = scene;
@@ -120,7 +120,7 @@ test('beside a Subnet whose edit was refused its network in effect counts, in th
   }
 });
 
-test('a sound Subnet is let in, beside others that overlap in another Vpc, in another provider, or are refused themselves', () => {
+test('a valid Subnet is allowed, beside others that overlap in another Vpc, in another provider, or are invalid themselves', () => {
   const scene = tenant();
   scene.bench.put('vpcs', { metadata: { name: 'green' } });
   const spec = { config: JSON.stringify({ cniVersion: '0.3.1', type: 'macvlan', ipam: { type: 'kube-ovn' } }) };
@@ -136,7 +136,7 @@ test('a sound Subnet is let in, beside others that overlap in another Vpc, in an
     assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('fine', spec)), { objections: [], warnings: [] });
 });
 
-test('what works and is yet not what was meant is let in with the words of the condition', () => {
+test('an ineffective field is allowed with a warning that has the message of the condition', () => {
   const scene = tenant();
   const spec = { cidrBlock: '10.96.0.0/24', private: true, allowSubnets: ['10.4.0.1/16'], provider: 'lan.shop.ovn' };
   const opinion = asked(scene, 'CREATE', 'subnets', subnet('odd', spec));
@@ -156,7 +156,7 @@ test('what works and is yet not what was meant is let in with the words of the c
   assert.match(asked(scene, 'CREATE', 'vpcs', vpc).warnings.join(), /staticRoutes\[0\]\.cidr "10\.6\.0\.1\/8" has bits set/);
 });
 
-test('a link whose network is that of a Subnet or of another link is warned of in the words of the condition, whichever of them comes last', () => {
+test('a link whose network is that of a Subnet or of another link gets a warning with the message of the condition, whichever of them comes last', () => {
   const scene = tenant();
   const { bench } = scene;
   const link = (remoteVpc: string, localConnectIP: string): object => ({ remoteVpc, localConnectIP });
@@ -192,7 +192,7 @@ test('a link whose network is that of a Subnet or of another link is warned of i
   assert.ok(told().includes(late));
 });
 
-test('a CIDR that leaves out addresses in use is refused in the words of the condition; one that does not is let in', () => {
+test('the denial of a CIDR without addresses in use has the message of the condition; a CIDR with them is allowed', () => {
   const scene = tenant();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
   scene.bench.converge();
@@ -227,7 +227,7 @@ test('a Vpc that is not there is waited for, with a warning; one that is going t
   assert.equal(scene.bench.condition('subnets', 'late', 'Ready')?.message, only(late));
 });
 
-test('the default Vpc and the join Subnet refuse nobody while they are being deleted', () => {
+test('the default Vpc and the join Subnet deny no object while they are being deleted', () => {
   const scene = tenant();
   for (const [resource, name] of [
     ['vpcs', 'ovn-cluster'],
@@ -242,7 +242,7 @@ test('the default Vpc and the join Subnet refuse nobody while they are being del
   assert.deepEqual(codes(asked(scene, 'CREATE', 'vips', { metadata: { name: 'late' }, spec: { subnet: 'join' } })), []);
 });
 
-test('a deletion is refused while somebody stays who uses the object, in the words of the condition', () => {
+test('a deletion is denied while the object has blockers, with the message of the condition', () => {
   const scene = tenant();
   scene.pod('web');
   scene.bench.converge();
@@ -285,7 +285,7 @@ test('where deletions wait, what is in use is accepted with a warning that says 
   assert.deepEqual(asked(scene, 'DELETE', 'subnets', net, waits), { objections: [], warnings: [] });
 });
 
-test('the second kubectl delete -f of a tenant: what the same user wanted deleted before, and nothing holds any more, is not in the way', () => {
+test('the second kubectl delete -f of a tenant: objects whose deletion the same user requested before, and that have no blockers, do not block', () => {
   const scene = tenant();
   scene.pod('web');
   scene.bench.converge();
@@ -309,7 +309,7 @@ test('the second kubectl delete -f of a tenant: what the same user wanted delete
   assert.match(only(asked(scene, 'DELETE', 'vpcs', vpc, { askedFor })), /one object still uses it: Subnet other\./);
 });
 
-test('refused deletions are remembered for five minutes, by who asked and what for', () => {
+test('denied deletions are remembered for five minutes, by user and object', () => {
   let now = 0;
   const refused = new DeniedDeletions(() => now);
   const net = { resource: 'subnets', key: 'net', user: 'ann' } as const;
@@ -333,7 +333,7 @@ test('deletion of what cannot be judged, of what goes already, and by the contro
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', going)), []);
 });
 
-test('a change is refused for what it makes wrong, and never for what concerns finalizers, status, or an object that goes', () => {
+test('a change is denied for the faults it adds, and never for finalizers, status, or an object that is being deleted', () => {
   const scene = tenant();
   const before = scene.bench.object('subnets', 'net') ?? { metadata: {}, spec: {} };
   const change = (spec: object, metadata: object = {}): object => ({
@@ -356,7 +356,7 @@ test('a change is refused for what it makes wrong, and never for what concerns f
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
 });
 
-test('a network that runs is not taken out of OVN, in the words of the condition; one that does not run yet may be', () => {
+test('a network in effect cannot be removed from OVN, with the message of the condition; one that is not in effect yet can', () => {
   const scene = tenant();
   const { bench } = scene;
   bench.put('subnets', { metadata: { name: 'waits' }, spec: { vpc: 'nowhere', cidrBlock: '10.9.0.0/24' } });
@@ -372,7 +372,7 @@ test('a network that runs is not taken out of OVN, in the words of the condition
   assert.equal(sentence(bench.condition('subnets', 'net', 'Accepted')?.message), refused);
 });
 
-test('a rule for an EIP that is being deleted is refused in the words of its condition; one from a backup is not', () => {
+test('the denial of a rule for an EIP that is being deleted has the message of its condition; a rule from a backup is allowed', () => {
   const scene = tenant();
   const { bench } = scene;
   bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net' } });
@@ -395,7 +395,7 @@ test('a rule for an EIP that is being deleted is refused in the words of its con
   assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
-test('a rule that is edited to name an EIP that is being deleted is refused in the words of its condition; other edits of those in it are not', () => {
+test('an edit of a rule to name an EIP that is being deleted is denied with the message of its condition; other edits of its rules are allowed', () => {
   const scene = tenant();
   const { bench } = scene;
   for (const name of ['e1', 'e2']) bench.put('ovn-eips', { metadata: { name }, spec: { externalSubnet: 'net' } });
@@ -421,7 +421,7 @@ test('a rule that is edited to name an EIP that is being deleted is refused in t
   assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
-test('a pod that asks for the impossible is refused in the words of its condition', () => {
+test('the denial of a pod with an invalid request has the message of its condition', () => {
   const key = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
   const requests: Readonly<Record<string, object>> = {
     unreadableAttachment: { [key('ip_address')]: 'ten.one' },
@@ -447,7 +447,7 @@ test('a pod that asks for the impossible is refused in the words of its conditio
   }
 });
 
-test('a pod whose port would have the name of a port of a node or of a Subnet is refused in the words of its condition, and no other', () => {
+test("the denial of a pod whose port would have the name of a node's or a Subnet's port has the message of its condition, and no other pod is denied", () => {
   const scene = tenant();
   scene.bench.put('nodes', { metadata: { name: 'x1.shop' }, spec: {} });
   scene.subnet('x.shop', { vpc: 'ovn-cluster', cidrBlock: '10.77.0.0/24' });
@@ -467,7 +467,7 @@ test('a pod whose port would have the name of a port of a node or of a Subnet is
   }
 });
 
-test('an address of a pod on its way out may be asked for; one of a reservation may not', () => {
+test('the address of a pod that is being deleted may be requested; one of a reservation may not', () => {
   const scene = tenant();
   const request = (address: string): Opinion =>
     asked(scene, 'CREATE', 'pods', pod('next', { 'ovn.kubernetes.io/ip_address': address, 'ovn.kubernetes.io/logical_switch': 'net' }));
@@ -483,7 +483,7 @@ test('an address of a pod on its way out may be asked for; one of a reservation 
   assert.match(only(request('10.1.0.10')), /the address 10\.1\.0\.10 in Subnet "net" is held by vip\.shop/);
 });
 
-test('what a Vip, an EIP, an IP object, a pool or a pod is refused for has the sentence and, but for pools, the code of its condition', () => {
+test('the denial of a Vip, an EIP, an IP object, a pool or a pod has the message and, but for pools, the code of its condition', () => {
   const cases: readonly (readonly [ResourceName, ConditionType, string, object, 'goes'?])[] = [
     ['vips', 'Accepted', '', { subnet: 'net', v4ip: '10.1.0.10' }],
     ['vips', 'Accepted', '', { subnet: 'net', v4ip: '10.9.0.1' }],
@@ -590,7 +590,7 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
   ]);
 });
 
-test('IPPools of a Subnet whose spec cannot be carried out are held against the network that runs, as by the rules', () => {
+test('IPPools of a frozen Subnet are validated against the network in effect, as by the rules', () => {
   const scene = tenant();
   scene.bench.edit('subnets', 'net', { cidrBlock: 'nonsense' });
   scene.bench.converge();
@@ -631,7 +631,7 @@ test('asking leaves nothing behind: no reservation, no query, nothing to compute
   assert.deepEqual(look(), before);
 });
 
-test('what the CEL rules of a definition refuse, for API servers that do not know them', () => {
+test('the webhook denies what breaks the CEL rules of a definition, for API servers that do not know them', () => {
   const scene = tenant();
   const gateway = (spec: object): object => ({ metadata: { name: 'g', namespace: 'shop' }, spec: { externalSubnet: 'x', ...spec } });
   const good = gateway({ policies: [{ subnets: ['net'] }], prefix: 'a' });
@@ -646,7 +646,7 @@ test('what the CEL rules of a definition refuse, for API servers that do not kno
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'dnsnameresolvers', resolver('b.c.'), { before: resolver('a.c.') })), ['Immutable']);
 });
 
-test('no client is Kiln by what it says: field manager and precondition are believed of the controller alone, which the user tells', () => {
+test('no client is Kiln by its request: field manager and precondition count for the controller alone, known by its user', () => {
   const scene = tenant();
   const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
   const wrong = subnet('odd', { vpc: 'blue', cidrBlock: 'nonsense' });

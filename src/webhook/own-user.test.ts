@@ -19,7 +19,7 @@ function bearer(token: string): Credentials {
   return { tls: {}, headers: { authorization: `Bearer ${token}` } };
 }
 
-test('credentials tell the user: the subject of an account, the common name of a certificate, who is impersonated; no other issuer is believed', () => {
+test('credentials have the user: the subject of an account, the common name of a certificate, the impersonated user; no other issuer is trusted', () => {
   const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 60_000 });
   const { certificate } = authority.issue({ name: { commonName: 'operator' }, purpose: 'client', hosts: [] });
   const cases: readonly (readonly [string, Credentials, string | undefined])[] = [
@@ -79,11 +79,11 @@ test('the API server is asked first, whatever the credentials look like', async 
   assert.equal(name, 'oidc:alice');
 });
 
-test('an API server before 1.28 does not say: then the token of an account does', async () => {
+test('an API server before 1.28 has no answer: then the token of an account has it', async () => {
   assert.equal((await learned(missing, tokenOf(ACCOUNT))).name, ACCOUNT);
 });
 
-test('of a token that nobody can read the API server is asked what it is, and where it may not answer, no user is believed', async () => {
+test('the API server reviews an opaque token, and if it may not, no user is known', async () => {
   const asked = await learned((exchange) => {
     if (!exchange.path.endsWith('/tokenreviews')) return missing(exchange);
     const { spec } = exchange.body as { readonly spec: { readonly token: string } };
@@ -98,7 +98,7 @@ test('of a token that nobody can read the API server is asked what it is, and wh
   assert.deepEqual(silent.log, ['the webhook does not know which user this controller is, and judges its writes as those of any client']);
 });
 
-test('what the operator says is taken, and nothing is asked', async () => {
+test("the operator's setting is used, and no request is sent", async () => {
   let requests = 0;
   const answer = (exchange: Exchange): void => {
     requests++;

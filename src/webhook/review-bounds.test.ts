@@ -4,7 +4,7 @@ import { bodyProblem, MOST_VALUES } from './review-bounds.ts';
 
 const problem = (text: string, most: number = MOST_VALUES.proven): string | undefined => bodyProblem(Buffer.from(text), most);
 
-test('arrays and objects may be 100 levels deep; what stands in a text has no depth', () => {
+test('arrays and objects may be 100 levels deep; brackets in a string have no depth', () => {
   assert.equal(problem('['.repeat(100) + ']'.repeat(100)), undefined);
   assert.equal(problem('{"a":['.repeat(50) + ']}'.repeat(50)), undefined);
   assert.equal(problem('['.repeat(101)), 'the body is nested deeper than 100 levels');

@@ -46,7 +46,7 @@ class Deletions {
   }
 }
 
-test('who only says that it is a user does not have the next deletion of that user let through', () => {
+test("a client that only claims to be a user does not get that user's next deletion allowed", () => {
   for (const [clientsProve, proven, refused] of [
     [true, false, true],
     [true, true, false],

@@ -53,7 +53,7 @@ const pod = (annotations: Readonly<Record<string, string>>): object => ({
   spec: {},
 });
 
-test('a list that is too long is refused at admission in both tenancies, of a new pod and of one that is edited, by one sentence', () => {
+test('a list that is too long is denied in both tenancies, for a new pod and for an edited one, with one message', () => {
   const names = (count: number): string => Array.from({ length: count }, (_, i) => `n${i}`).join(',');
   for (const tenancy of ['open', 'namespaced'] as const)
     for (const annotations of [
@@ -68,7 +68,7 @@ test('a list that is too long is refused at admission in both tenancies, of a ne
       }
 });
 
-test('what a pod is refused for at admission is the sentence that its condition would have', () => {
+test('the denial of a pod has the message that its condition would have', () => {
   for (const annotations of REFUSED) {
     assert.deepEqual(asked(tenants('open'), 'pods', pod(annotations)).objections, []);
     const scene = tenants('namespaced');
@@ -113,7 +113,7 @@ test('an address of an IPPool for other namespaces is refused at admission with 
   }
 });
 
-test('an edit of annotations is refused for what it newly asks and may not have, of a pod that waits and of one that runs', () => {
+test('an edit of annotations is denied for new requests that are not allowed, for a waiting pod and for a running one', () => {
   const scene = tenants('namespaced');
   scene.pod('web');
   scene.pod('waits', { annotations: { [`${KEY}/logical_switch`]: 'nosuch' } });
@@ -135,7 +135,7 @@ test('an edit of annotations is refused for what it newly asks and may not have,
   assert.deepEqual(codes(edited('waits', { [`${KEY}/logical_switch`]: 'shop' })), []);
 });
 
-test('what was refused before an edit does not hold up an edit of something else', () => {
+test('a former fault does not deny an edit of another field', () => {
   const scene = tenants('namespaced');
   scene.pod('web', { annotations: { [`${KEY}/logical_switch`]: 'red' } });
   scene.bench.converge();
@@ -145,7 +145,7 @@ test('what was refused before an edit does not hold up an edit of something else
   assert.deepEqual(asked(scene, 'pods', after, before).objections, []);
 });
 
-test('an IP object for a pod of a namespace that the Subnet does not admit is refused', () => {
+test('an IP object for a pod of a namespace that the Subnet does not admit is denied', () => {
   const ip = { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'red', ipAddress: '10.10.1.9' } };
   assert.deepEqual(asked(tenants('open'), 'ips', ip).objections, []);
   const { objections } = asked(tenants('namespaced'), 'ips', ip);

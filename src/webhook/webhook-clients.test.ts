@@ -109,7 +109,7 @@ test('what a client does not finish is closed in time: the handshake, the header
   assert.equal((await ask(place)).status, 200);
 });
 
-test('headers without end are refused at their limit', async () => {
+test('endless headers are rejected at their limit', async () => {
   await using served = await Served.start({});
   const giant = hold(served.place, (socket) => socket.write(`POST /validate HTTP/1.1\r\nX-Much: ${'x'.repeat(1_000_000)}`));
   await giant.closed;
@@ -122,7 +122,7 @@ test('headers without end are refused at their limit', async () => {
   assert.equal((await ask(served.place)).status, 200);
 });
 
-test('many connections of one client take the places of its own, and the connection of an API server lasts', async () => {
+test('many connections of one client displace only its own, and the connection of an API server stays', async () => {
   await using served = await Served.start({ connections: 20 });
   const { place, server, unserved } = served;
   const agent = lasting('127.0.0.1');
@@ -152,7 +152,7 @@ test('an address that makes connections without end is cut off before TLS is spo
   for (const { socket } of held) socket.destroy();
 });
 
-test('bodies beyond what all may hold are given up, the first of the address that holds most first', async () => {
+test('bodies beyond the common limit are dropped, first the oldest of the address with the most bytes', async () => {
   await using served = await Served.start({ bodies: 1_000_000, unknownBody: 2_000_000 });
   const { place, server } = served;
   const part = (bytes: number): ((socket: HeldConnection['socket']) => void) => {
@@ -170,7 +170,7 @@ test('bodies beyond what all may hold are given up, the first of the address tha
   await until('nothing is held', () => server.holds.bodyBytes === 0);
 });
 
-test('bodies of a byte a piece hold their bytes, and not a buffer for each', async () => {
+test('a body that arrives byte by byte takes its bytes, and not a buffer for each', async () => {
   await using served = await Served.start({});
   const client = hold(served.place, (socket) => {
     socket.write(headers(400_000));
@@ -181,7 +181,7 @@ test('bodies of a byte a piece hold their bytes, and not a buffer for each', asy
   client.socket.destroy();
 });
 
-test('reviews that take long are refused to their address after a while, and to no other', async () => {
+test('an address with slow reviews gets rejections after a while, and no other address does', async () => {
   // The judge's own time, so that the result does not depend on the speed of the machine.
   let now = 0;
   const slow = (request: AdmissionRequest): typeof NO_OPINION => {
@@ -228,7 +228,7 @@ test('what a client writes comes back cut, and without a character that moves a 
   assert.ok(long.body.length < 8_000, `${long.body.length} characters`);
 });
 
-test('connections that many addresses hold make room before those of an API server that holds more of them', async () => {
+test('connections of many addresses yield before those of an API server that has more of them', async () => {
   await using served = await Served.start({ connections: 20 });
   const { place, unserved } = served;
   const agents = Array.from({ length: 5 }, () => lasting('127.0.0.1'));

@@ -21,7 +21,7 @@ interface Held {
   readonly rss: number;
 }
 
-test('100 clients that each hold 7 of 8 MiB of a body: the process holds a bounded part of it, answers reviews meanwhile, closes them all, and does not grow by it again and again', async () => {
+test('100 clients that each send 7 of 8 MiB of a body: the process stores a bounded part of it, answers reviews meanwhile, closes them all, and its memory stays bounded over repetitions', async () => {
   // The API server's connection stays open.
   const apiServer = lasting('127.0.0.1');
   const child = fork(join(import.meta.dirname, 'testing/served-webhook.ts'), { execArgv: ['--expose-gc'] });

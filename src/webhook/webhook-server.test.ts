@@ -79,7 +79,7 @@ const review = (more: object = {}): string =>
     },
   });
 
-test('a review is answered with its uid; a refusal has code, reason, message and causes', async () => {
+test('a review is answered with its uid; a denial has code, reason, message and causes', async () => {
   opinion = NO_OPINION;
   assert.deepEqual(JSON.parse((await send(review())).body), {
     apiVersion: 'admission.k8s.io/v1',
@@ -128,7 +128,7 @@ test('a judge that fails lets the request through, and is logged', async () => {
   opinion = NO_OPINION;
 });
 
-test('what is no review is refused by HTTP, and the next one is answered', async () => {
+test('a request that is not a review gets an HTTP error, and the next one is answered', async () => {
   assert.equal((await send('{')).status, 400);
   assert.match((await send('{}')).body, /not an AdmissionReview of admission\.k8s\.io\/v1/);
   assert.match((await send(review({ uid: '' }))).body, /request\.uid is missing/);
@@ -204,7 +204,7 @@ async function dislike(hello: Buffer): Promise<void> {
   });
 }
 
-test('an API server that does not take the certificate is said once for each certificate; who only looks at the port is not', async () => {
+test('an API server that rejects the certificate is logged once for each certificate; a port scan is not', async () => {
   await new Promise<void>((done) => {
     const socket = connect(server.port, '127.0.0.1', () => socket.write('GET / HTTP/1.0\r\n\r\n'));
     socket.on('error', () => undefined).once('close', () => done());

@@ -68,7 +68,7 @@ const KINDS: Partial<Record<ResourceName, SchemaNode>> = {
   pods: POD_TYPES.spec.node,
 };
 
-test('no judge throws, whatever stands in whichever field of a spec', () => {
+test('no judge throws, for any value of any field of a spec', () => {
   let tried = 0;
   for (const [resource, node] of Object.entries(KINDS) as [ResourceName, SchemaNode][])
     for (const path of placesIn(node))
@@ -86,7 +86,7 @@ test('no judge throws, whatever stands in whichever field of a spec', () => {
   assert.ok(tried > 2_000, `${tried} were tried`);
 });
 
-test('no judge throws, whatever stands in the metadata or the status', () => {
+test('no judge throws, for any metadata or status', () => {
   for (const resource of [...Object.keys(KINDS)] as ResourceName[])
     for (const value of WRONG)
       for (const part of [
@@ -107,7 +107,7 @@ test('no judge throws, whatever stands in the metadata or the status', () => {
       }
 });
 
-test('of an object with other types nothing is said: the API server refuses it; a member that is null is absent', () => {
+test('an object with wrong types is allowed: the API server rejects it; a member that is null is absent', () => {
   const metadata = { name: 'x' };
   assert.deepEqual(judged('subnets', { metadata, spec: { cidrBlock: [], gateway: 'nonsense' } }), { objections: [], warnings: [] });
   const codes = (spec: object): readonly string[] => judged('subnets', { metadata, spec }).objections.map(({ code }) => code);

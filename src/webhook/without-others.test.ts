@@ -44,7 +44,7 @@ function tenant(): { readonly scene: PodScene; readonly held: string } {
 
 const pod = (annotations: object): object => ({ metadata: { name: 'mine', namespace: 'mine', uid: 'm', annotations }, spec: {} });
 
-test('a client that proves nothing is refused as the API server is, and hears no name and no address of others', () => {
+test('a client without a certificate gets the same denials as the API server, without names and addresses of other tenants', () => {
   const { scene, held } = tenant();
   const asked: Readonly<Record<string, AdmissionRequest>> = {
     'a Vpc in use': admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
@@ -88,7 +88,7 @@ test('a client that proves nothing is refused as the API server is, and hears no
   assert.ok(told >= 4, `the API server is told names and addresses in ${told} of them`);
 });
 
-test('what is wrong with a request by itself is said to everybody, in the same words', () => {
+test('faults of a request itself have the same message for every client', () => {
   const { scene } = tenant();
   for (const one of [
     admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/33' } }),
@@ -101,7 +101,7 @@ test('what is wrong with a request by itself is said to everybody, in the same w
   }
 });
 
-test('a refused deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
+test('a denied deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
   const { scene } = tenant();
   const [blocked] = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
   assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);

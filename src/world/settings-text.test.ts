@@ -18,7 +18,7 @@ test('parsing the text of settings returns the same settings', () => {
   assert.deepEqual(parseSettings(settingsText(OWN)), OWN);
 });
 
-test('a setting that only the other version knows is ignored, one that it lacks has its default', () => {
+test('a setting that only the other version has is ignored, one that it lacks has its default', () => {
   const { defaultVpc, joinSubnet } = OWN;
   assert.deepEqual(parseSettings(JSON.stringify({ defaultVpc, joinSubnet, invented: true })), {
     ...DEFAULT_SETTINGS,

@@ -78,7 +78,7 @@ for (const [name, wanted] of Object.entries(WANTED)) {
   });
 }
 
-test('--help names every benchmark, and a wrong word or flag is one sentence with exit code 2', async () => {
+test('--help names every benchmark, and an unknown argument or flag is one sentence with exit code 2', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['bench/main.ts', '--help'], { cwd: ROOT });
   for (const name of Object.keys(WANTED)) assert.match(stdout, new RegExp(`\\b${name}\\b`));
   for (const [argument, sentence] of [

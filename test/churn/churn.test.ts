@@ -27,7 +27,7 @@ for (const api of ['lab', 'real'] as const) {
 }
 
 test(
-  'pods come and go while all that controllers say and hear is late, breaks off and falls silent',
+  'pods come and go while the connections of controllers are slow, broken and silent',
   { timeout: TIMEOUT, skip: skipOn('real') },
   async (t) => {
     await using cluster = await ScenarioCluster.start({ api: 'real' });

@@ -28,7 +28,7 @@ function metricsIn(expr: string): readonly string[] {
   return [...expr.matchAll(/\bkiln_\w+/g)].map(([name]) => (name in metrics ? name : name.replace(/_(bucket|sum|count)$/, '')));
 }
 
-test('there is an alert for each thing that an operator must hear of', () => {
+test('there is an alert for each fault that an operator must learn of', () => {
   assert.deepEqual(
     alerts.map(({ alert }) => alert),
     [
@@ -77,7 +77,7 @@ test('every metric and every label that an alert names exists', () => {
   }
 });
 
-test('every alert has a severity, sentences, and a section that says what to do', () => {
+test('every alert has a severity, sentences, and a section with the next steps', () => {
   const headings = [...read('docs/troubleshoot.md').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
     text.toLowerCase().replaceAll(' ', '-'),
   );

@@ -24,7 +24,7 @@ const product = source('src/**/*.ts');
 const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod/pod-*.ts');
 const writing = source('src/compile/pod/pod-annotations.ts');
 
-test('of pods: what is listed as read or written is, and nothing else', () => {
+test('pods: exactly the annotations listed as read or written are read or written', () => {
   for (const [suffix, { use }] of Object.entries(POD_ANNOTATIONS)) {
     const word = `'${suffix}'`;
     assert.equal(ofPods.includes(word), use !== '-', `${suffix}: it is listed as "${use}"`);
@@ -32,13 +32,13 @@ test('of pods: what is listed as read or written is, and nothing else', () => {
   }
 });
 
-test('of other objects, and without a provider: what is listed as used is, and nothing else', () => {
+test('other objects, and annotations without a provider: exactly the listed ones are used', () => {
   for (const [name, { use }] of Object.entries(OBJECT_ANNOTATIONS))
     assert.equal(new RegExp(`annotationKey\\.${name}\\b`).test(product), use !== '-', `${name}: it is listed as "${use}"`);
   for (const name of Object.keys(KILN_ANNOTATIONS)) assert.match(product, new RegExp(`kilnAnnotation\\.${name}\\b`));
 });
 
-test('no annotation is named in the product that the list does not have', () => {
+test('the list has every annotation that the product names', () => {
   const literal = [...product.matchAll(/'((?:ovn\.kubernetes|kiln)\.io\/[a-z_-]+)'/g)].map(([, key]) => key ?? '');
   // Marks of rows, and what is printed for programs.
   const others = ['owner', 'uid', 'rule', 'seal', 'mac', 'term', 'v1'].map((name) => `kiln.io/${name}`);

@@ -114,7 +114,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     }
   });
 
-  test('no condition of a definition complains', async () => {
+  test('no condition of a definition reports a fault', async () => {
     const path = '{range .items[*]}{.metadata.name}{range .status.conditions[*]} {.type}={.status}{end}{"\\n"}{end}';
     const lines = (await cluster.kubectl(['get', 'crd', '-o', `jsonpath=${path}`])).trim().split('\n');
     assert.equal(lines.length, 25);
@@ -133,7 +133,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     assert.deepEqual(stored.spec, { subnet: 's', ips: ['10.0.0.1'], enableAddressSet: false });
   });
 
-  test('an object that breaks its schema is refused', async () => {
+  test('the server rejects an object that breaks its schema', async () => {
     const vlan = { apiVersion: 'kubeovn.io/v1', kind: 'Vlan', metadata: { name: 'v' }, spec: { id: 4096, provider: 'p' } };
     await assert.rejects(cluster.kubectl(['apply', '--validate=false', '-f', '-'], JSON.stringify(vlan)), /spec\.id.*4095/);
   });
@@ -188,7 +188,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     assert.match(await cluster.kubectl(['explain', 'subnet.spec.excludeIps']), /^FIELD: excludeIps <\[\]string>$/m);
   });
 
-  test('columns show what they name', async () => {
+  test('columns show the fields they name', async () => {
     const subnet = {
       apiVersion: 'kubeovn.io/v1',
       kind: 'Subnet',
@@ -214,7 +214,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     return out;
   };
 
-  test("the examples of Kube-OVN's user guide are taken as its own definitions take them", { skip: noReference }, async () => {
+  test("the examples of Kube-OVN's user guide are accepted as with its own definitions", { skip: noReference }, async () => {
     assert.ok(examples().length > 50, `${examples().length} examples`);
     const byOurs = await refused();
     await cluster.kubectl(['apply', '--validate=false', '-f', theirCrds]);

@@ -13,15 +13,15 @@ function read(path: string): string {
   return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 }
 
-test('deploy/crds.yaml is what src/api says; mend with: npm run --silent crds > deploy/crds.yaml', () => {
+test('deploy/crds.yaml is up to date with src/api; fix with: npm run --silent crds > deploy/crds.yaml', () => {
   assert.equal(read('deploy/crds.yaml'), crdYaml());
 });
 
-test('deploy/webhook.yaml is what src/webhook says; mend with: npm run --silent webhook > deploy/webhook.yaml', () => {
+test('deploy/webhook.yaml is up to date with src/webhook; fix with: npm run --silent webhook > deploy/webhook.yaml', () => {
   assert.equal(read('deploy/webhook.yaml'), webhookYaml(UNIMPLEMENTED_KINDS.map(({ resource }) => resource)));
 });
 
-test('deploy/admission-policy.yaml is what src/webhook says; mend with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
+test('deploy/admission-policy.yaml is up to date with src/webhook; fix with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
   assert.equal(read('deploy/admission-policy.yaml'), admissionPolicyYaml());
 });
 
@@ -58,7 +58,7 @@ test('every right to write that a Role grants the controller is fenced by a poli
   );
 });
 
-test('no Role lets the controller create a Secret, and the manifest that has it has no contents that applying it again would put back', () => {
+test("no Role lets the controller create a Secret, and the manifest's Secret has no contents that a second apply would restore", () => {
   const all = ['deploy/rbac.yaml', 'deploy/webhook.yaml'].flatMap(documents);
   const rules = all.flatMap((one) => one.rules ?? []).filter(({ resources }) => resources.includes('secrets'));
   assert.deepEqual(rules, [
@@ -97,7 +97,7 @@ function verbsOfRole(): ReadonlyMap<string, readonly string[]> {
   return verbs;
 }
 
-test('the ClusterRole lets the controller make and delete what its rules make and delete, write the status of what it serves, and no more', () => {
+test('the ClusterRole lets the controller create and delete the kinds that its rules create and delete, write the status of implemented kinds, and no more', () => {
   const verbs = verbsOfRole();
   const having = (verb: string): readonly string[] => [...verbs].filter(([, all]) => all.includes(verb)).map(([resource]) => resource);
   assert.deepEqual(having('create').toSorted(), ['events.', 'ips.kubeovn.io', 'pods/eviction.', 'subnets.kubeovn.io', 'vpcs.kubeovn.io']);
@@ -110,12 +110,12 @@ test('the ClusterRole lets the controller make and delete what its rules make an
     assert.equal(verbs.has(`${plural}/status.${group}`), conditions === 'status' && statusSubresource, `${plural}/status`);
 });
 
-test('the ClusterRole lets the controller get what it writes, for a write whose reply was lost, and no more', () => {
+test('the ClusterRole lets the controller get the kinds it writes, for a write whose reply was lost, and no more', () => {
   for (const [resource, all] of verbsOfRole())
     if (all.includes('watch')) assert.equal(all.includes('get'), all.includes('patch'), resource);
 });
 
-test('the ClusterRole lets the controller say on what it does not carry out that it does not, where its kind keeps conditions, and no more', () => {
+test('the ClusterRole lets the controller write the status of kinds that are not implemented and have conditions, and no more', () => {
   const role = parseAllDocuments(read('deploy/rbac.yaml'))
     .map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] })
     .find(({ kind }) => kind === 'ClusterRole');
@@ -132,7 +132,7 @@ test('the ClusterRole lets the controller say on what it does not carry out that
   }
 });
 
-test('the Deployment serves its probes and its webhook at the ports that they ask', () => {
+test('the Deployment serves its probes and its webhook at the configured ports', () => {
   const deployment = parseAllDocuments(read('deploy/controller.yaml'))
     .map((document) => document.toJS() as Record<string, unknown> & { kind: string })
     .find(({ kind }) => kind === 'Deployment') as unknown as {
@@ -149,7 +149,7 @@ test('the Deployment serves its probes and its webhook at the ports that they as
     assert.match(parsed, new RegExp(`"host":"127\\.0\\.0\\.1","path":"${path}","port":"metrics"`));
 });
 
-test('the Deployment gives away no more than it must: keys for its group alone, no capability, bounded processor and memory', () => {
+test('the Deployment is restricted: keys readable by its group alone, no capability, limited processor and memory', () => {
   const deployment = parseAllDocuments(read('deploy/controller.yaml'))
     .map((document) => document.toJS() as Record<string, unknown> & { kind: string })
     .find(({ kind }) => kind === 'Deployment') as unknown as {

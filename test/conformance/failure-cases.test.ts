@@ -25,7 +25,7 @@ test('every number in the name of a scenario is in the list', () => {
   );
 });
 
-test('every case is shown by a scenario, or waits for a kind that is not implemented or for a feature that is named', () => {
+test('every case has a scenario, or waits for a kind that is not implemented or for a named feature', () => {
   const unimplemented = new Set(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
   for (const { number, title, waitsFor = [], waitsForFeature, shown } of FAILURE_CASES) {
     const waits = waitsForFeature !== undefined || waitsFor.some((kind) => unimplemented.has(kind));
@@ -37,7 +37,7 @@ test('every case is shown by a scenario, or waits for a kind that is not impleme
   }
 });
 
-test('docs/failure-cases.md is what the list and its run say; mend with: npm run failure-cases', () => {
+test('docs/failure-cases.md is up to date with the list and its run; fix with: npm run failure-cases', () => {
   const page = readFileSync(PAGE, 'utf8');
   assert.equal(page, failureCasesPage(resultsIn(page)));
 });

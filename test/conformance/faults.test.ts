@@ -75,7 +75,7 @@ describe('faults on demand', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('they are set, shown and taken away, also with kubectl; a wrong one names its fields', async () => {
+  test('faults are set, shown and removed, also with kubectl; the error of an invalid one names its fields', async () => {
     const kubectl = new Kubectl(join(directory, 'kubeconfig'), join(directory, 'cache'));
     await kubectl.ok(
       ['create', '--raw', '/lab/faults', '-f', '-'],
@@ -105,14 +105,14 @@ describe('faults on demand', () => {
     );
   });
 
-  test('every n-th, and only so often', async () => {
+  test('every n-th request, and only so often', async () => {
     await strike({ match: { verbs: ['get'] }, every: 3, times: 2, fault: { kind: 'error', code: 500 } });
     const codes: number[] = [];
     for (let index = 0; index < 9; index++) codes.push((await http.get('/api/v1/namespaces/default')).status);
     assert.deepEqual(codes, [200, 200, 500, 200, 200, 500, 200, 200, 200]);
   });
 
-  test('delays: a late answer is still one, one that is too late has a code', async () => {
+  test('delays: a late answer is an answer, one that is too late is a coded error', async () => {
     await strike({ match: { verbs: ['list'] }, times: 1, fault: { kind: 'delay', milliseconds: 300 } });
     const began = performance.now();
     await cacheOf();
@@ -125,7 +125,7 @@ describe('faults on demand', () => {
     await assert.rejects(impatient.get(MAPS, map('m').metadata), (error) => isKubeError(error, 'KUBE_TIMEOUT'));
   });
 
-  test('errors: lists and watches are tried again, writes too and as late as they were told', async () => {
+  test('errors: lists, watches and writes are retried, writes not before Retry-After', async () => {
     await strike({ match: { verbs: ['list'] }, times: 2, fault: { kind: 'error', code: 500 } });
     await strike({ match: { verbs: ['watch'] }, times: 2, fault: { kind: 'error', code: 503 } });
     const cache = await cacheOf();
@@ -149,7 +149,7 @@ describe('faults on demand', () => {
     await until('the cache to follow', () => value(cache, 'w') === '1');
   });
 
-  test('connections that break: a request that was not carried out is made again, one that was is not made twice', async () => {
+  test('broken connections: a request without effect is repeated, one that took effect is not', async () => {
     const writer = new KubeWriter({ client, backoffMs: [10, 50] });
     open.push(writer);
     for (const when of ['before', 'after'] as const) {
@@ -170,7 +170,7 @@ describe('faults on demand', () => {
     await assert.rejects(client.get(MAPS, map('after').metadata), (error) => isKubeError(error, 'KUBE_NOT_FOUND'));
   });
 
-  test('an event that is lost is healed by the next full list', async () => {
+  test('the next full list repairs a lost event', async () => {
     await client.create(MAPS, map('m'));
     const cache = await cacheOf({ relistIntervalMs: 500 });
     await onWatches('drop-event');
@@ -193,7 +193,7 @@ describe('faults on demand', () => {
     assert.equal(cache.counters.outdated, 1);
   });
 
-  test('a line that is broken is answered with a full list', async () => {
+  test('a broken line is followed by a full list', async () => {
     await client.create(MAPS, map('m'));
     const cache = await cacheOf();
     await onWatches('garble-event');
@@ -202,7 +202,7 @@ describe('faults on demand', () => {
     assert.deepEqual([cache.counters.undecodable, cache.counters.lists.undecodable], [1, 1]);
   });
 
-  test('a watch that ends is resumed without a list; one that expired begins anew', async () => {
+  test('a watch that ends is resumed without a list; an expired one begins with a list', async () => {
     await client.create(MAPS, map('m'));
     const cache = await cacheOf();
     const lists = (): number => Object.values(cache.counters.lists).reduce((sum, count) => sum + count, 0);
@@ -218,7 +218,7 @@ describe('faults on demand', () => {
     assert.equal(cache.counters.lists.gone, 1);
   });
 
-  test('a watch that falls silent is left', async () => {
+  test('a silent watch is replaced', async () => {
     await client.create(MAPS, map('m'));
     const cache = await cacheOf({ bookmarkSilenceMs: 600, graceMs: 300 });
     await until('a bookmark', () => cache.counters.bookmarks > 0);
@@ -228,7 +228,7 @@ describe('faults on demand', () => {
     assert.ok(cache.counters.silences > 0);
   });
 
-  test('who cannot renew a Lease stops leading in time, and leads again when it can', async () => {
+  test('a leader that cannot renew its Lease stops in time, and leads again when it can', async () => {
     const election = new LeaderElection({
       ...{ client, namespace: NS, name: 'l', retryPeriodMs: 50, renewDeadlineMs: 500, leaseDurationMs: 800 },
     }).start();
@@ -241,7 +241,7 @@ describe('faults on demand', () => {
     await election.stop();
   });
 
-  test('all of them at once: in the end the cache shows what is there', { timeout: 2_400_000 }, async () => {
+  test('all faults together: in the end the cache equals the server', { timeout: 2_400_000 }, async () => {
     const cache = await cacheOf({ relistIntervalMs: 1_000, bookmarkSilenceMs: 600, graceMs: 300 });
     const faults: readonly (readonly [number, Fault, FaultRule['match']])[] = [
       [5, { kind: 'drop-event' }, {}],

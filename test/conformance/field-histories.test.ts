@@ -26,7 +26,7 @@ test('each number is there once', () => {
   assert.ok(numbers.length >= 50);
 });
 
-test('every scenario that bears the number of a history is what that history is held by', () => {
+test('the page names every scenario that has the number of a history', () => {
   for (const { name } of SCENARIOS)
     for (const number of numbersOf(name).filter((one) => NUMBER.test(one)))
       assert.ok(
@@ -35,7 +35,7 @@ test('every scenario that bears the number of a history is what that history is 
       );
 });
 
-test('what a history is held by is a scenario, a file, done by hand, or waited for', () => {
+test('each entry of a history is an existing scenario or file, a test by hand, or what it waits for', () => {
   for (const [number, by] of LINES) {
     for (const one of by.split('; ')) {
       if (/^(by hand on \d{4}-\d\d-\d\d|waits for )/.test(one)) continue;

@@ -147,7 +147,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await server.stop();
     });
 
-    test('a cache pages, follows, and shows exactly what happened', async () => {
+    test('a cache reads pages, follows the watch, and has exactly what happened', async () => {
       for (let i = 0; i < 25; i++) await client.create(THINGS, thing(`page-${i}`, { i }));
       const deltas: string[] = [];
       const cache = cacheOf({ pageSize: 10 });
@@ -210,7 +210,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       for (const one of ['listed', 'watched']) await client.delete(CONFIG_MAPS, named(one));
     });
 
-    test('selectors and other namespaces stay out', async () => {
+    test('a cache has only its namespace and what its selector matches', async () => {
       const labelled: Thing = { metadata: { name: 'labelled', namespace: NS, ...{ labels: { pick: 'me' } } } };
       await client.create(THINGS, labelled);
       await client.create(THINGS, thing('plain'));
@@ -239,7 +239,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await client.delete(THINGS, named('between'));
     });
 
-    test('replies to own writes are held at once and the watch adds nothing', async () => {
+    test('the cache has replies to own writes at once, and the watch adds no change', async () => {
       const cache = cacheOf();
       await cache.untilSynced();
       const deltas: string[] = [];
@@ -258,7 +258,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       assert.equal(cache.size, 0, 'a late reply undid a deletion');
     });
 
-    test('the write that takes the last finalizer off a deleted object is seen to remove it', async () => {
+    test('the write that removes the last finalizer of a deleted object removes the object from the cache', async () => {
       const cache = cacheOf();
       await cache.untilSynced();
       await client.create<Thing>(THINGS, { metadata: { name: 'bound', namespace: NS, finalizers: ['conformance.test/hold'] } });
@@ -280,7 +280,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       }
     });
 
-    test('failures have their codes', async () => {
+    test('errors have their codes', async () => {
       await fails('KUBE_NOT_FOUND', client.get(THINGS, named('none')));
       await fails('KUBE_NOT_SERVED', client.list(LATER));
       await fails('KUBE_NOT_FOUND', client.create(THINGS, { metadata: { name: 'x', namespace: 'no-such-namespace' } }));
@@ -298,7 +298,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await fails('KUBE_NOT_FOUND', client.mergePatch(THINGS, named('codes'), {}));
     });
 
-    test('every write with a uid misses an object that was made again', async () => {
+    test('a write with a uid fails for a recreated object', async () => {
       const writer = new KubeWriter({ client });
       await client.create(THINGS, thing('again', { x: 0 }));
       const intent = { resource: THINGS, ...named('again'), lane: 'object', uid: '00000000-0000-0000-0000-000000000000' };
@@ -319,7 +319,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await writer.close();
     });
 
-    test('writes with a resourceVersion conflict when the object moved on', async () => {
+    test('a write with a resourceVersion conflicts when the object has changed', async () => {
       const writer = new KubeWriter({ client });
       const made = await client.create<Thing>(THINGS, thing('moved', { x: 0 }));
       await client.mergePatch(THINGS, named('moved'), { spec: { x: 1 } });
@@ -345,7 +345,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await writer.close();
     });
 
-    test('a cache and a writer behind a network that is late, breaks and falls silent lose nothing and do nothing twice', async () => {
+    test('behind a slow, breaking and silent network a cache loses no event and a writer writes nothing twice', async () => {
       const connection = await connectionFromKubeconfig({ path: server.kubeconfig });
       const { hostname, port, protocol } = new URL(connection.server);
       const proxy = await UnreliableProxy.start(`tcp:${hostname}:${port}`, { delayMs: 4, lifeBytes: 40_000 }, Math.random);
@@ -426,7 +426,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await writer.close();
     });
 
-    test('an optional resource that comes and goes', async () => {
+    test('an optional resource is served and removed again', async () => {
       const cache = new ListWatchCache<Thing>({
         client,
         resource: LATER,
@@ -447,7 +447,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await until('its end', () => cache.state === 'not-served' && cache.size === 0);
     });
 
-    test('an optional resource whose definition comes is found at once, and nobody asked for it meanwhile', async () => {
+    test('an optional resource is found when its definition comes, without requests before', async () => {
       const lists: string[] = [];
       const counted = (message: unknown): void => {
         const { path } = (message as { readonly request: { readonly path: string } }).request;
@@ -479,7 +479,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       }
     });
 
-    test('discovery tells what is served', async () => {
+    test('discovery lists what is served', async () => {
       const discovery = new Discovery(client);
       assert.equal(await discovery.serves(PODS), true);
       assert.equal(await discovery.serves(THINGS, 'status'), true);
@@ -515,7 +515,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await recorder.close();
     });
 
-    test('one candidate leads, is seen to, and hands over', async () => {
+    test('one candidate leads, shows it in the Lease, and hands over', async () => {
       // Longer than any machine stands still: who leads hands over, and nobody waits for a Lease to end.
       const lease = { client, namespace: NS, name: 'leader', retryPeriodMs: 100, renewDeadlineMs: 60_000, leaseDurationMs: 90_000 };
       const watching = new ForeignLeaseWatch({ client, namespace: NS, name: 'leader' }).start();
@@ -551,7 +551,7 @@ export interface Suite<S extends ConformanceServer> {
 
 /** For servers that outlive a crash. */
 export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): void {
-  test('an API server that crashes costs time and nothing else', { timeout: 2_400_000 }, async () => {
+  test('a crash of the API server costs only time', { timeout: 2_400_000 }, async () => {
     await client().create(THINGS, thing('stays'));
     await client().create(THINGS, thing('goes'));
     const deltas: string[] = [];

@@ -17,7 +17,7 @@ function placeOf(resource: ResourceName): { readonly name: string; readonly name
   return { name: NAME, ...(RESOURCES[resource].namespaced ? { namespace: 'default' } : {}) };
 }
 
-test('an object of every kind that is not implemented is written once when it is made and once when it is edited', async () => {
+test('an object of every kind that is not implemented is written once after its creation and once after an edit', async () => {
   await using cluster = await InProcessCluster.start();
   const { client } = cluster;
   await cluster.withController({}, async (controller) => {

@@ -56,7 +56,7 @@ function shown(step: Step, result: KubectlResult | undefined): object {
   return step.compare === 'code' ? { code } : { code, stdout: plain(stdout), stderr: plain(stderr) };
 }
 
-describe('kubectl says the same to the lab and to a real cluster', { skip: missing ?? false }, () => {
+describe('kubectl prints the same for the laboratory and for a real cluster', { skip: missing ?? false }, () => {
   let directory: string;
   let lab: LabApiServer;
   let real: RealCluster;

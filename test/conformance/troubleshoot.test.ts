@@ -17,7 +17,7 @@ test('docs/troubleshoot.md names every type of condition', () => {
   );
 });
 
-test('docs/troubleshoot.md names every reason after which something is to be done; rules of validation are in the reference alone', () => {
+test('docs/troubleshoot.md names every reason that needs an action; rules of validation are in the reference alone', () => {
   const reasons = Object.entries(REASONS as Readonly<Record<string, ReasonText>>);
   const due = reasons.filter(([, { means, next }]) => next !== '' && !means.startsWith('a rule is broken by')).map(([reason]) => reason);
   assert.ok(due.length > 40);

@@ -146,7 +146,7 @@ const KIND_OF: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-test('references to nothing: a few writes for each object, then none, and all work once what they name is there', async (t) => {
+test('dangling references: a few writes for each object, then none, and all work once the referenced objects exist', async (t) => {
   const told = new Set((await ground.client.listAll(resourceOf('Event'))).map(({ metadata }) => metadata.name));
   ground.takeWrites();
   for (const { object } of DANGLING) await ground.create(object);

@@ -95,7 +95,7 @@ async function live(batch: readonly Mutant[]): Promise<void> {
   tally.transactions += refused;
 }
 
-test(`${RUNS} mutants of sound manifests: nothing throws, nothing repeats, writes are bounded, others are served, nothing is left`, async (t) => {
+test(`${RUNS} mutants of valid manifests: no exception, no repeated write, bounded writes, other objects work, no row is left`, async (t) => {
   const seed = Number(process.env['SEED'] ?? treeSeed());
   await fc.assert(fc.asyncProperty(mutants, live), {
     seed,

@@ -64,7 +64,7 @@ export const SECRET_THEFTS: readonly Theft[] = [
   read('read another Secret', `${SYSTEM}/secrets/other`),
   read('list Secrets', `${SYSTEM}/secrets`),
   {
-    what: 'ask for a token of another account',
+    what: 'request a token of another account',
     method: 'POST',
     path: `${SYSTEM}/serviceaccounts/default/token`,
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
@@ -162,7 +162,7 @@ const POD_THEFTS: readonly Theft[] = [
   patch('label a pod by way of its status', `${POD}/status`, { metadata: { labels: { app: 'bank' } } }),
   patch('annotate a pod by way of its status', `${POD}/status`, annotated('example.com/mine', 'no')),
   {
-    what: 'evict a pod of a namespace that does not ask for it',
+    what: 'evict a pod of a namespace that does not request evictions',
     method: 'POST',
     path: `${POD}/eviction`,
     body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'safe', namespace: 'vault' } },

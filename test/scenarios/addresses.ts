@@ -14,7 +14,7 @@ const asks = (ip: string, mac?: string): Readonly<Record<string, string>> => ({
 
 export const addresses: readonly Scenario[] = [
   {
-    name: 'a static address and MAC are given; one out of range is refused by name and the pod runs once it is mended',
+    name: 'a pod gets its static address and MAC; a pod with an address out of range reports it, and runs once the address is fixed',
     run: async (cluster) => {
       const all = network('static', '10.70.0.0/24');
       await cluster.apply(
@@ -33,7 +33,7 @@ export const addresses: readonly Scenario[] = [
     },
   },
   {
-    name: 'two pods ask for one address: the second waits and says who has it, and gets it when the first goes',
+    name: 'two pods request one address: the second reports the holder, and gets the address when the first is deleted',
     run: async (cluster) => {
       const all = network('rivals', '10.72.0.0/24');
       await cluster.apply(all + podYaml('rivals', 'first', { annotations: asks('10.72.0.9') }));
@@ -52,7 +52,7 @@ export const addresses: readonly Scenario[] = [
     },
   },
   {
-    name: 'C27 pods share a list of addresses: as many run as there are, the next waits for one to be free',
+    name: 'C27 pods share a list of addresses: as many pods run as there are addresses, the next one waits for a free address',
     run: async (cluster) => {
       const all = network('pool', '10.73.0.0/24');
       const request = { annotations: { 'ovn.kubernetes.io/ip_pool': '10.73.0.50,10.73.0.51' } };
@@ -70,7 +70,7 @@ export const addresses: readonly Scenario[] = [
     },
   },
   {
-    name: "C58 a pod deleted and made again under its name at once: the port is the new pod's, with one address in use",
+    name: "C58 a pod deleted and at once created again under its name: the port is the new pod's, with one address in use",
     run: async (cluster) => {
       const all = network('again', '10.74.0.0/24');
       await cluster.apply(all + podYaml('again', 'pod', { node: 'node-1' }));
@@ -98,7 +98,7 @@ export const addresses: readonly Scenario[] = [
     },
   },
   {
-    name: 'C28 completed and evicted pods give their addresses back while their objects stay',
+    name: 'C28 completed and evicted pods release their addresses while their objects remain',
     run: async (cluster) => {
       const all = network('done', '10.75.0.0/24');
       await cluster.apply(
@@ -136,7 +136,7 @@ export const addresses: readonly Scenario[] = [
     },
   },
   {
-    name: 'a pod that terminates on a lost node gives its address back when its grace is over',
+    name: 'a pod that terminates on a lost node releases its address when its grace period is over',
     run: async (cluster) => {
       const all = network('lost', '10.76.0.0/24');
       // No kubelet plays this node, so nobody confirms the deletion.

@@ -81,7 +81,7 @@ export const anyOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'a tenant is made and deleted in one breath while its addresses are being allocated, the Vpc first: again and again, and the last time it stays',
+    name: 'a tenant is created and at once deleted, the Vpc first, again and again while the controller allocates its addresses; the last time it remains',
     run: async (cluster) => {
       const parts = tenant('breath', 85);
       const make = Object.values(parts).join('');
@@ -102,7 +102,7 @@ export const anyOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'finalizers are stripped by hand from every object, living and going, while its pods are bound: what lives works on, and everything can be deleted',
+    name: 'a user removes the finalizers of every object while pods are bound: objects that are not being deleted keep working, and everything can be deleted',
     run: async (cluster) => {
       const parts = tenant('peel', 86);
       await cluster.apply(namespaceYaml('peel'));
@@ -136,7 +136,7 @@ export const anyOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'objects that wait to be deleted are edited to nonsense: they keep their service, and go when their holders go',
+    name: 'objects that are being deleted are edited to invalid values: they stay in effect, and go when their dependents go',
     run: async (cluster) => {
       const parts = tenant('raving', 87);
       await cluster.apply(namespaceYaml('raving'));

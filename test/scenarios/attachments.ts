@@ -31,7 +31,7 @@ async function annotations(cluster: ScenarioCluster, namespace: string, name: st
 
 export const attachments: readonly Scenario[] = [
   {
-    name: 'C21 addresses for other plugins: pods come and go more often than there are addresses, and none is left in use',
+    name: 'C21 addresses for other plugins: more pods come and go than there are addresses, and no address remains in use',
     run: async (cluster) => {
       const all =
         namespaceYaml('c21') +
@@ -62,7 +62,7 @@ export const attachments: readonly Scenario[] = [
     },
   },
   {
-    name: 'a pod is attached to two networks from the start, unplugged from both and plugged in again',
+    name: 'a pod starts with two attached networks, is detached from both and attached again',
     run: async (cluster) => {
       const all = network('multi', '10.160');
       const request = { annotations: { [NETWORKS]: 'fast,wide', 'fast.multi.kubernetes.io/ip_address.net1': '10.160.1.99' } };
@@ -98,7 +98,7 @@ export const attachments: readonly Scenario[] = [
   },
   {
     alone: true,
-    name: 'C09 a network that is deleted before its Subnet and its pod takes nothing away and leaves nothing, through a restart',
+    name: 'C09 a network deleted before its Subnet and its pod removes no other object and leaves no row, through a restart',
     run: async (cluster) => {
       const all = network('c09', '10.161');
       await cluster.apply(all + podYaml('c09', 'web', { annotations: { [NETWORKS]: 'fast,wide' } }));

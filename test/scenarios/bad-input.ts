@@ -42,7 +42,7 @@ const MISTAKES: readonly Mistake[] = [
 
 export const badInput: readonly Scenario[] = [
   {
-    name: 'Subnets with a bad network, a gateway outside, a reversed range, a missing Vpc: each says what, others go on, and each works once mended',
+    name: 'Subnets with an invalid CIDR, a gateway outside, a reversed range, a missing Vpc: each reports its fault, the others work, and each works once fixed',
     alone: true,
     run: async (cluster) => {
       const vpc = vpcYaml('bad');
@@ -74,7 +74,7 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet with a mistake can be deleted, and one that never worked leaves nothing',
+    name: 'an invalid Subnet can be deleted, and one that was never in effect leaves no row',
     run: async (cluster) => {
       await cluster.apply(subnetYaml('never', { cidrBlock: 'nonsense' }));
       await condition(cluster, 'subnet', 'never', 'Ready', 'False');
@@ -83,7 +83,7 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'matches and options that OVN cannot read are named on Subnet and Vpc, each of them; what is sound beside them is in effect, and mended they work',
+    name: 'Subnet and Vpc report each match and option that OVN cannot parse; their other items are in effect, and the fixed ones too',
     run: async (cluster) => {
       const policy = (priority: number, match: string): object => ({ priority, match, action: 'drop' });
       const acl = (priority: number, match: string): object => ({ direction: 'to-lport', priority, match, action: 'drop' });
@@ -130,7 +130,7 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'nonsense in annotations of pods is said on each pod, the others run, and a mended pod runs',
+    name: 'each pod reports its invalid annotations, the other pods run, and a fixed pod runs',
     run: async (cluster) => {
       const all =
         vpcYaml('odd') + subnetYaml('odd-net', { vpc: 'odd', cidrBlock: '10.126.0.0/24', namespaces: ['odd'] }) + namespaceYaml('odd');
@@ -156,7 +156,7 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'a network that is written as one of its addresses is put right: the condition and the Event say what it was, until the next edit',
+    name: 'Kiln corrects a CIDR that is written as one of its addresses: condition and Event report the former value until the next edit',
     run: async (cluster) => {
       const all = vpcYaml('bits-vpc') + subnetYaml('bits-net', { vpc: 'bits-vpc', cidrBlock: '10.129.3.4/16,fd00:129::5/64' });
       await cluster.apply(all);
@@ -181,7 +181,7 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
-    name: 'nonsense that OVN never sees is said on the object, and stays said: a definition with the provider of another, namespaces that are not there; an annotation that binds nothing is put right with an Event',
+    name: 'objects report invalid values that never reach OVN: the provider of another definition, namespaces that do not exist; Kiln corrects an annotation that binds no pod, with an Event',
     run: async (cluster) => {
       const definition = `---
 apiVersion: k8s.cni.cncf.io/v1

@@ -12,7 +12,7 @@ function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
 
 export const bindings: readonly Scenario[] = [
   {
-    name: 'C52 Namespace, Vpc, Subnet and Pod in every order that the API server takes: the pod is in its own Subnet each time',
+    name: 'C52 Namespace, Vpc, Subnet and Pod in every order that the API server accepts: the pod is in its own Subnet each time',
     run: async (cluster) => {
       const orders = permutations(['namespace', 'vpc', 'subnet', 'pod'] as const).filter(
         (order) => order.indexOf('namespace') < order.indexOf('pod'),
@@ -33,7 +33,7 @@ export const bindings: readonly Scenario[] = [
     },
   },
   {
-    name: 'C52 a namespace that a Vpc claims holds its pods until the Subnet is there, and says so; nobody lands in ovn-default',
+    name: 'C52 the pods of a namespace that a Vpc claims wait for the Subnet and report it; none of them is in ovn-default',
     run: async (cluster) => {
       const vpc = vpcYaml('waits', { namespaces: ['waits'] });
       const subnet = subnetYaml('waits-net', { vpc: 'waits', cidrBlock: '10.63.0.0/24', namespaces: ['waits'] });
@@ -51,7 +51,7 @@ export const bindings: readonly Scenario[] = [
     },
   },
   {
-    name: 'a pod that names a Subnet waits for it, and is let go when it is deleted while it waits',
+    name: 'a pod that names a Subnet waits for it, and goes when it is deleted meanwhile',
     run: async (cluster) => {
       await cluster.apply(
         namespaceYaml('named') +
@@ -72,7 +72,7 @@ export const bindings: readonly Scenario[] = [
     },
   },
   {
-    name: "a Subnet's namespaces change under running pods: they stay where they are, the next ones go where it says",
+    name: "a Subnet's namespaces change under running pods: these keep their Subnet, new pods follow the spec",
     run: async (cluster) => {
       const subnet = (namespaces: readonly string[]): string => subnetYaml('moving-net', { cidrBlock: '10.65.0.0/24', namespaces });
       await cluster.apply(
@@ -104,7 +104,7 @@ export const bindings: readonly Scenario[] = [
     },
   },
   {
-    name: 'a namespace is bound by its label, and no more when the label goes',
+    name: 'a label binds a namespace to a Subnet, and its removal ends that',
     run: async (cluster) => {
       const all = subnetYaml('labelled-net', { cidrBlock: '10.68.0.0/24', namespaceSelectors: [{ matchLabels: { tier: 'e2e-db' } }] });
       await cluster.apply(all + namespaceYaml('labelled', { tier: 'e2e-db' }) + podYaml('labelled', 'in'));
@@ -121,7 +121,7 @@ export const bindings: readonly Scenario[] = [
     },
   },
   {
-    name: 'a pod that names a Subnet of several its namespace has gets that one; unnamed, the first declared',
+    name: 'a pod of a namespace with several Subnets gets the one it names, or else the first declared',
     run: async (cluster) => {
       const all =
         subnetYaml('many-a', { cidrBlock: '10.67.1.0/24', namespaces: ['many'] }) +

@@ -122,17 +122,17 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
 
 export const builtIns: readonly Scenario[] = [
   {
-    name: 'all Vpcs and Subnets deleted at once: who runs keeps ports and addresses, who comes is served, what is empty goes, and nothing has to be done',
+    name: 'all Vpcs and Subnets are deleted together: running pods keep ports and addresses, new pods run, empty Subnets go, and no user action is needed',
     alone: true,
     run: async (cluster) => await wipe(cluster, false),
   },
   {
-    name: 'the same while no controller runs: all of it is done when one is there again',
+    name: 'the same while no controller runs: the next controller does all of it',
     alone: true,
     run: async (cluster) => await wipe(cluster, true),
   },
   {
-    name: 'the built-in Subnets and the default Vpc, deleted and torn out, one by one and all at once, are there again and pods keep their addresses',
+    name: 'the built-in Subnets and the default Vpc, deleted and removed by force, one by one and together, are created again and pods keep their addresses',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(podYaml('default', 'stays'));

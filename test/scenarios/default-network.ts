@@ -7,7 +7,7 @@ import type { Scenario } from './scenario.ts';
 
 export const defaultNetwork: readonly Scenario[] = [
   {
-    name: 'a pod that asks for nothing is in ovn-default: IP object, port, port groups and annotations as the contract has them',
+    name: 'a pod without annotations is in ovn-default: IP object, port, port groups and annotations are as the contract has them',
     run: async (cluster) => {
       await cluster.apply(podYaml('default', 'plain'));
       const pod = await running(cluster, 'default', 'plain');

@@ -22,7 +22,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
 
 export const deletionOrder: readonly Scenario[] = [
   {
-    name: 'C01 a Vpc deleted while its Subnets remain waits, names them, keeps its router through a restart, and goes with the last',
+    name: 'C01 a Vpc deleted while its Subnets remain names them, keeps its router through a restart, and goes with the last one',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c01', '10.80.0.0/24') + podYaml('c01', 'pod'));
@@ -50,7 +50,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C02 a Vpc torn out from under its Subnet keeps its router, the Subnet says VpcMissing, and a new Vpc of that name takes it over',
+    name: 'C02 a Vpc removed by force under its Subnet keeps its router, the Subnet reports VpcMissing, and a new Vpc of that name gets the router',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c02', '10.81.0.0/24') + podYaml('c02', 'pod'));
@@ -111,7 +111,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C03 a Subnet goes although somebody removed its router from the database first',
+    name: 'C03 a Subnet goes although another program removed its router first',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(vpcYaml('c03') + subnetYaml('c03-net', { vpc: 'c03', cidrBlock: '10.83.0.0/24' }));
@@ -127,7 +127,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'a router removed by hand under living Subnets is made again, with its ports, routes and policies',
+    name: 'a router that a user deletes under its Subnets is created again, with its ports, routes and policies',
     run: async (cluster) => {
       await cluster.apply(network('torn', '10.84.0.0/24') + podYaml('torn', 'pod'));
       await running(cluster, 'torn', 'pod');
@@ -150,7 +150,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C07 pod and Subnet deleted together at any moment of the binding leave nothing, and no finalizer is patched',
+    name: 'C07 pod and Subnet deleted together during any step of the binding leave no row, and no finalizer is patched',
     run: async (cluster) => {
       for (const moment of [0, 20, 60, 150]) {
         await cluster.apply(network('c07', '10.85.0.0/24'));
@@ -176,7 +176,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet torn out from under its pod, then its Vpc as well: network, port and router stay the same rows, also through kill -9; what is made again takes them over, or the last pod takes them along',
+    name: 'a Subnet removed by force under its pod, then its Vpc: network, port and router stay the same rows, also through kill -9; new objects get these rows, or they go with the last pod',
     alone: true,
     run: async (cluster) => {
       const subnet = subnetYaml('gone-net', { vpc: 'gone', cidrBlock: '10.86.0.0/24', namespaces: ['gone'] });
@@ -237,7 +237,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C25 an IP object forced away under its running pod is made again with its address; one whose pod is gone is free',
+    name: 'C25 an IP object removed by force under its running pod is created again with its address; without its pod it frees the address',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c25', '10.87.0.0/24') + podYaml('c25', 'pod'));
@@ -270,7 +270,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'an IP object that somebody deletes under its running pod waits for the pod and says so',
+    name: 'an IP object deleted under its running pod waits for the pod and reports it',
     run: async (cluster) => {
       await cluster.apply(network('held', '10.88.0.0/24') + podYaml('held', 'pod'));
       const address = await addressOf(cluster, 'held', 'pod');
@@ -286,7 +286,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C40 the same network in two Vpcs is fine, in one Vpc it is refused by name, and taken once the first is gone',
+    name: 'C40 two Vpcs may have the same network; in one Vpc the second Subnet names the first, and is accepted once that is gone',
     run: async (cluster) => {
       const [one, two] = [network('c40-a', '10.89.0.0/24'), network('c40-b', '10.89.0.0/24')];
       await cluster.apply(
@@ -311,7 +311,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C70 an edit of the default Vpc leaves the rows of the system as they are',
+    name: 'C70 an edit of the default Vpc leaves the rows of the system unchanged',
     alone: true,
     run: async (cluster) => {
       const system = async (): Promise<readonly unknown[]> => {
@@ -350,7 +350,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'C76 a Subnet of the default Vpc takes its policies, port groups and link with it',
+    name: 'C76 with a Subnet of the default Vpc go its policies, port groups and link',
     run: async (cluster) => {
       await cluster.apply(subnetYaml('c76-net', { cidrBlock: '10.90.0.0/24' }));
       await condition(cluster, 'subnet', 'c76-net', 'Ready', 'True');

@@ -28,7 +28,7 @@ function sample(text: string, name: string): number {
 
 export const drift: readonly Scenario[] = [
   {
-    name: 'drift: a row changed, deleted or duplicated by hand is back at once, with an Event, a log line and a metric that show both states; a foreign member stays',
+    name: 'drift: a row changed, deleted or duplicated by hand is repaired, with an Event, a log line and a metric that name both states; a foreign member stays',
     alone: true,
     run: async (cluster) => {
       const network =
@@ -129,7 +129,7 @@ export const drift: readonly Scenario[] = [
     },
   },
   {
-    name: 'drift while no controller runs: a column changed by hand is told by the next leader, with both states; what changed in the meantime by an edit is not',
+    name: 'drift while no controller runs: the next leader reports a column changed by hand, with both states, and no change by an edit',
     alone: true,
     run: async (cluster) => {
       const network =
@@ -161,7 +161,7 @@ export const drift: readonly Scenario[] = [
     },
   },
   {
-    name: 'drift: what Kiln itself makes, changes and removes is never told as drift',
+    name: 'drift: rows that Kiln creates, changes and removes are never reported as drift',
     alone: true,
     run: async (cluster) => {
       const { controller } = cluster;

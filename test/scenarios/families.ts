@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 
 export const families: readonly Scenario[] = [
   {
-    name: 'single stack to dual stack and back: pods keep what they have, new pods have both, then one again',
+    name: 'single stack to dual stack and back: pods keep their addresses, new pods have both families, then one again',
     run: async (cluster) => {
       const all =
         vpcYaml('stack') +
@@ -48,7 +48,7 @@ export const families: readonly Scenario[] = [
     },
   },
   {
-    name: 'the join Subnet goes to two families and back to one: nodes have an address of each, then the one they had, and nobody is waited for',
+    name: 'the join Subnet goes to two families and back to one: nodes have an address of each, then the former one, and no object waits for them',
     alone: true,
     run: async (cluster) => {
       const nodes = async (): Promise<readonly string[]> => {
@@ -75,7 +75,7 @@ export const families: readonly Scenario[] = [
     },
   },
   {
-    name: 'C36 a network is widened under pods; narrowed it is refused, naming who is outside',
+    name: 'C36 a network is widened under pods; a narrowed one is invalid, and the Subnet names the pods outside',
     run: async (cluster) => {
       const all =
         vpcYaml('width') +

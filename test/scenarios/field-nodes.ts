@@ -34,7 +34,7 @@ async function allocated(cluster: ScenarioCluster, namespace: string, name: stri
 
 export const fieldNodes: readonly Scenario[] = [
   {
-    name: "H22 a node is deleted and made again under its name while its pods run: it joins as a new one, and its pods' addresses and ports stay theirs",
+    name: 'H22 a node is deleted and created again under its name while its pods run: it joins as a new node, and its pods keep addresses and ports',
     run: async (cluster) => {
       const all = tenantYaml('h22', '10.230.0.0/28');
       await cluster.apply(all + nodeYaml('h22-node') + podOn('h22', 'stays', 'h22-node'));
@@ -60,7 +60,7 @@ export const fieldNodes: readonly Scenario[] = [
     },
   },
   {
-    name: 'H23 a node goes before its pods, one of which waits for an address and one has completed: each pod leaves nothing when it goes, in either order',
+    name: 'H23 a node goes before its pods, of which one waits for an address and one has completed: each pod that goes leaves no row, in either order',
     run: async (cluster) => {
       const all = tenantYaml('h23', '10.231.0.0/29');
       await cluster.apply(all);
@@ -88,7 +88,7 @@ export const fieldNodes: readonly Scenario[] = [
     },
   },
   {
-    name: "H24 a node brings annotations of an older installation, with an address that another node has, and annotations of others: it has an address of its own, and others' stay",
+    name: 'H24 a node has annotations of an older installation, with the address of another node, and annotations of other programs: it gets its own address, and these annotations stay',
     run: async (cluster) => {
       const taken = await cluster.eventually('a node has joined', async () => {
         const [first = ''] = cluster.nodes;
@@ -123,7 +123,7 @@ export const fieldNodes: readonly Scenario[] = [
     },
   },
   {
-    name: 'H25 somebody swaps the addresses of two nodes in OVN, and writes another MAC to a node: ports and annotations are right again, and pods of both reach them as before',
+    name: 'H25 a user swaps the addresses of two nodes in OVN, and writes another MAC to a node: ports and annotations are repaired, and pods of both reach them as before',
     run: async (cluster) => {
       await cluster.apply(nodeYaml('h25-a') + nodeYaml('h25-b'));
       const had = [await joined(cluster, 'h25-a'), await joined(cluster, 'h25-b')];

@@ -28,7 +28,7 @@ const using = async (cluster: Parameters<Scenario['run']>[0], subnet: string): P
 
 export const fieldPods: readonly Scenario[] = [
   {
-    name: "H01 the address of a Job's completed pod is with another when the Job is cleared away, and stays there",
+    name: "H01 another pod has the address of a Job's completed pod when the Job is deleted, and keeps it",
     run: async (cluster) => {
       const all = tenantYaml('h01', '10.210.0.0/29');
       await cluster.apply(all + podYaml('h01', 'job', { restartPolicy: 'Never', annotations: asks('10.210.0.4') }));
@@ -47,7 +47,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: "H02 a pod of the host's network that names an address and a Subnet takes nothing, and another pod has that address",
+    name: 'H02 a host-network pod that names an address and a Subnet gets none, and another pod has that address',
     run: async (cluster) => {
       const all = tenantYaml('h02', '10.211.0.0/29');
       const said = { ...asks('10.211.0.3'), 'ovn.kubernetes.io/logical_switch': 'h02-net' };
@@ -61,7 +61,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H03 an excluded address is given to who names it, and to nobody else: not when it is free again, and not after its pool was made or edited',
+    name: 'H03 only a pod that names an excluded address gets it, also when it is free again, and after its pool was created or edited',
     run: async (cluster) => {
       const all = tenantYaml('h03', '10.212.0.0/29', { excludeIps: ['10.212.0.2..10.212.0.4'] });
       await cluster.apply(all + podYaml('h03', 'named', { annotations: asks('10.212.0.3') }));
@@ -79,7 +79,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H04 excluded addresses are put in and taken out again under running pods: nobody has an address twice, the ranges are exact, and the broadcast address is never given',
+    name: 'H04 excluded addresses are added and removed under running pods: no address is in use twice, the ranges are exact, and no pod gets the broadcast address',
     run: async (cluster) => {
       const all = tenantYaml('h04', '10.213.0.0/29');
       await cluster.apply(all + podYaml('h04', 'a') + podYaml('h04', 'b'));
@@ -100,7 +100,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H05 a pod that waits for an address is deleted: it goes at once and leaves nothing, and does not stand before the next one',
+    name: 'H05 a pod that waits for an address is deleted: it goes, leaves no row, and the next pod gets its turn',
     run: async (cluster) => {
       const all = tenantYaml('h05', '10.214.0.0/30');
       await cluster.apply(all + podYaml('h05', 'has'));
@@ -118,7 +118,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: "H06 another program's finalizer keeps the IP object of a pod that is gone: who asks for its address is told which object has it, and has it when that goes",
+    name: "H06 another program's finalizer keeps the IP object of a deleted pod: the pod that requests its address reports that object, and gets the address when it goes",
     run: async (cluster) => {
       const all = tenantYaml('h06', '10.215.0.0/29');
       await cluster.apply(all + podYaml('h06', 'old', { annotations: asks('10.215.0.3') }));
@@ -144,7 +144,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H07 a StatefulSet pod is evicted again and again: each next pod has the same address, and nobody else was given it',
+    name: 'H07 a StatefulSet pod is evicted again and again: each next pod has the same address, and no other pod gets it meanwhile',
     run: async (cluster) => {
       const all = tenantYaml('h07', '10.216.0.0/28');
       await cluster.apply(all + statefulSet('h07', 1));
@@ -169,7 +169,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H08 a StatefulSet pod hangs in Terminating while another asks for its address: the other waits and is told who has it; forced away, the next pod of the set has it',
+    name: 'H08 a StatefulSet pod hangs in Terminating while another pod requests its address: that one reports the holder; after a forced deletion the next pod of the set has the address',
     run: async (cluster) => {
       const all = tenantYaml('h08', '10.217.0.0/28');
       await cluster.apply(all + statefulSet('h08', 1));
@@ -193,7 +193,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H09 a StatefulSet is scaled down and up again at once, twice, while other pods come: no address is with two, and those that stay keep theirs',
+    name: 'H09 a StatefulSet is scaled down and up again, twice, while other pods come: no two pods have one address, and remaining pods keep theirs',
     run: async (cluster) => {
       const all = tenantYaml('h09', '10.218.0.0/28');
       await cluster.apply(all + statefulSet('h09', 4));
@@ -243,7 +243,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H11 a StatefulSet with a second interface: its pod made again has both addresses and both MACs, and a scale-down gives both back',
+    name: 'H11 a StatefulSet with a second interface: its recreated pod has both addresses and both MACs, and a scale-down releases both',
     run: async (cluster) => {
       const all =
         tenantYaml('h11', '10.220.0.0/28') +
@@ -283,7 +283,7 @@ export const fieldPods: readonly Scenario[] = [
     },
   },
   {
-    name: 'H12 a namespace of two Vpcs with the same network: pods that name a Subnet and one static address each are in theirs, in either order',
+    name: 'H12 a namespace of two Vpcs with the same network: pods that name a Subnet and one static address each get them, in either order',
     run: async (cluster) => {
       const all =
         namespaceYaml('h12') +

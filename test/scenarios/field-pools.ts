@@ -13,7 +13,7 @@ const usage = async (cluster: Parameters<Scenario['run']>[0], pool: string): Pro
 
 export const fieldPools: readonly Scenario[] = [
   {
-    name: 'H13 a namespace has two Subnets with a pool each: a pod that names the second Subnet has its address from the pool of that, whichever pool came first',
+    name: 'H13 a namespace has two Subnets with a pool each: a pod that names the second Subnet has an address of its pool, whichever pool came first',
     run: async (cluster) => {
       const all =
         tenantYaml('h13', '10.222.0.0/28') + subnetYaml('h13-two', { vpc: 'h13', cidrBlock: '10.222.1.0/28', namespaces: ['h13'] });
@@ -41,7 +41,7 @@ export const fieldPools: readonly Scenario[] = [
     },
   },
   {
-    name: 'H14 a pool is deleted under pods that name it and made again: they keep their addresses, nobody new is given one meanwhile, and the new pool gives none of theirs',
+    name: 'H14 a pool is deleted under pods that name it and created again: they keep their addresses, no new pod gets one meanwhile, and the new pool allocates none of theirs',
     run: async (cluster) => {
       const all = tenantYaml('h14', '10.223.0.0/28');
       const pool = poolYaml('h14-pool', { subnet: 'h14-net', ips: ['10.223.0.8..10.223.0.9'] });
@@ -64,7 +64,7 @@ export const fieldPools: readonly Scenario[] = [
     },
   },
   {
-    name: "H15 a pool's ranges are edited away from its pods and back: they keep their addresses, nobody else is given them, and the counts are those of the ranges",
+    name: "H15 a pool's ranges are edited away from its pods and back: these keep their addresses, no other pod gets them, and the counts are those of the ranges",
     run: async (cluster) => {
       const all = tenantYaml('h15', '10.224.0.0/28');
       const pool = (range: string): string => poolYaml('h15-pool', { subnet: 'h15-net', ips: [range] });

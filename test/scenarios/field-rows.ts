@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 
 export const fieldRows: readonly Scenario[] = [
   {
-    name: "H26 another program's route of the same prefix is in a Vpc's router: the Vpc says which way it goes beside its own, and is at rest again when that is gone; theirs is never touched",
+    name: "H26 another program's route of the same prefix is in a Vpc's router: the Vpc reports it beside its own route until it is gone; Kiln never changes it",
     run: async (cluster) => {
       const all = tenantYaml('h26', '10.232.0.0/28');
       await cluster.apply(all);
@@ -33,7 +33,7 @@ export const fieldRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'H27 somebody turns the port between switch and router into a plain one and moves its peer: the link is the same rows, as it was',
+    name: 'H27 a user makes the port between switch and router a plain one and changes its peer: Kiln repairs the link, in the same rows',
     run: async (cluster) => {
       const all = tenantYaml('h27', '10.233.0.0/28');
       await cluster.apply(all + podYaml('h27', 'web'));
@@ -60,7 +60,7 @@ export const fieldRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'H28 the switch and the router of a tenant are destroyed with all that is in them, twice: everything is there again and pods have the same addresses and MACs',
+    name: 'H28 a user destroys the switch and the router of a tenant with all their rows, twice: all rows are created again, and pods have the same addresses and MACs',
     run: async (cluster) => {
       const all = tenantYaml('h28', '10.234.0.0/28');
       await cluster.apply(all + podYaml('h28', 'a') + podYaml('h28', 'b'));
@@ -92,7 +92,7 @@ export const fieldRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'H29 a port is copied with the marks of its owner under another name: the copy goes, the port and its pod stay',
+    name: 'H29 a user copies a port with its ownership keys under another name: the copy goes, the port and its pod stay',
     run: async (cluster) => {
       const all = tenantYaml('h29', '10.235.0.0/28');
       await cluster.apply(all + podYaml('h29', 'web'));
@@ -116,7 +116,7 @@ export const fieldRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'H30, H31 while no controller runs a pod is made again with another address, and a node goes under a completed pod: the next controller starts, and everything is as the objects say',
+    name: 'H30, H31 while no controller runs a pod is created again with another address, and the node of a completed pod goes: the next controller makes all rows follow the objects',
     alone: true,
     run: async (cluster) => {
       const all = tenantYaml('h30', '10.236.0.0/28');
@@ -151,7 +151,7 @@ export const fieldRows: readonly Scenario[] = [
     },
   },
   {
-    name: "H62 another program's port comes into our switch with an address that is free: no pod is given it, who names it is told of the port, the Subnet says so; with the port all of that goes",
+    name: "H62 another program's port in our switch has a free address: no pod gets it, a pod that names it reports the port, the Subnet too; with the port these reports go",
     run: async (cluster) => {
       const all = tenantYaml('h62', '10.240.0.0/28');
       await cluster.apply(all);

@@ -9,7 +9,7 @@ const SWITCH = 'ovn.kubernetes.io/logical_switch';
 
 export const fieldSubnets: readonly Scenario[] = [
   {
-    name: 'H16 a pod names a Subnet that was deleted: a new Subnet of its namespace is ready all the same, the pod is told what it waits for, and others run',
+    name: 'H16 a pod names a deleted Subnet: a new Subnet of its namespace is ready nevertheless, the pod reports the missing one, and other pods run',
     run: async (cluster) => {
       const all = vpcYaml('h16') + namespaceYaml('h16');
       const old = subnetYaml('h16-old', { vpc: 'h16', cidrBlock: '10.225.0.0/28', namespaces: ['h16'] });
@@ -31,7 +31,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: "H17 a namespace's annotation names Subnets that are not there: Kiln corrects it once, its pods keep their addresses, and no object is written again and again",
+    name: "H17 a namespace's annotation names Subnets that do not exist: Kiln corrects it once, its pods keep their addresses, and no object is written repeatedly",
     run: async (cluster) => {
       const all = tenantYaml('h17', '10.226.0.0/28');
       await cluster.apply(all + podYaml('h17', 'web'));
@@ -76,7 +76,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'H19 a peering is taken out of one of two Vpcs, then its Vpc is deleted first: no router port is left, the other says so and works on',
+    name: 'H19 one of two Vpcs loses its peering, then its Vpc is deleted first: no router port is left, the other Vpc reports it and works',
     run: async (cluster) => {
       const side = (one: string, other: string, host: number): string =>
         vpcYaml(`h19-${one}`, { vpcPeerings: [{ remoteVpc: `h19-${other}`, localConnectIP: `169.254.19.${host}/30` }] }) +
@@ -104,7 +104,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'H73 a Subnet is torn out under its pod and made under another name with the same network: it is refused and says why, nobody has the address twice, and it works when the pod is gone',
+    name: 'H73 a Subnet is removed by force under its pod and created under another name with the same network: it is invalid and reports the reason, no address is in use twice, and it works when the pod is gone',
     run: async (cluster) => {
       const net = (name: string): string => subnetYaml(name, { vpc: 'h73', cidrBlock: '10.233.0.0/28', namespaces: ['h73'] });
       const asks = { 'ovn.kubernetes.io/ip_address': '10.233.0.5' };
@@ -136,7 +136,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'H20 a Subnet over the address of a node, a pod that names the gateway, the broadcast address and a node: each is refused by name, and nothing of it is in OVN',
+    name: "H20 a Subnet over the address of a node; pods that name the gateway, the broadcast address and a node's: each reports the conflict, and OVN has no row of them",
     run: async (cluster) => {
       const { status } = await cluster.get('node', cluster.nodes[0] ?? '');
       const addresses = status?.['addresses'] as readonly { readonly type: string; readonly address: string }[] | undefined;
@@ -166,7 +166,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'H21 the join Subnet is given a namespace: it says that it has no pods, who runs stays and is not told to move, a new pod waits and is told where, and all is as before when it is taken out',
+    name: 'H21 the join Subnet gets a namespace: it reports that it takes no pods, running pods stay without a report, a new pod reports it; without the namespace all is as before',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(namespaceYaml('h21') + podYaml('h21', 'runs'));

@@ -161,7 +161,7 @@ async function withoutOthers(cluster: ScenarioCluster): Promise<void> {
 
 export const foreignRows: readonly Scenario[] = [
   {
-    name: "C79 rows of Neutron, ovn-kubernetes and of nobody's stay bit by bit through create, delete, kill -9 and start",
+    name: 'C79 rows of Neutron, of ovn-kubernetes and without owner stay bit by bit through create, delete, kill -9 and start',
     alone: true,
     run: async (cluster) => {
       await others(cluster);
@@ -195,7 +195,7 @@ export const foreignRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'members that others put into our rows stay: a port in our switch, a route, a policy and a rule in our router and switch, keys in NB_Global',
+    name: 'foreign members of our rows stay: a port in our switch, a route, a policy and a rule in our router and switch, keys in NB_Global',
     alone: true,
     run: async (cluster) => {
       const network =
@@ -296,7 +296,7 @@ export const foreignRows: readonly Scenario[] = [
     },
   },
   {
-    name: 'a name that a foreign row holds is a condition and an Event on the object; the row is not touched, and the object is carried out once it is free',
+    name: "a foreign row has the name of an object's row: condition and Event report the conflict, the row is unchanged, and the object is in effect once the name is free",
     alone: true,
     run: async (cluster) => {
       await cluster.ovn.nbctl(

@@ -38,7 +38,7 @@ async function leads(controller: ControllerProcess): Promise<boolean> {
 
 export const leaders: readonly Scenario[] = [
   {
-    name: 'kill -9 of the leader: the standby takes over within the time of the Lease, and goes on where the first one stopped',
+    name: 'kill -9 of the leader: the standby takes over within the time of the Lease, and continues',
     alone: true,
     run: async (cluster) => {
       const first = await cluster.ensureController();
@@ -73,7 +73,7 @@ export const leaders: readonly Scenario[] = [
     },
   },
   {
-    name: 'C85 a leader stopped past its Lease and woken again changes nothing: its transactions fail at the fence',
+    name: 'C85 a leader stopped past its Lease and continued writes nothing: its transactions fail at the fence',
     alone: true,
     run: async (cluster) => {
       const deposed = await cluster.ensureController();
@@ -117,7 +117,7 @@ export const leaders: readonly Scenario[] = [
     },
   },
   {
-    name: 'a newer term that nobody leads with, left by a process that lost its Lease or by hand, keeps the leader from its work only until the API server has answered',
+    name: 'a newer term without a leader, written by hand or by a process that lost its Lease, stops the leader only until the API server has answered',
     alone: true,
     run: async (cluster) => {
       const controller = await cluster.ensureController();
@@ -147,7 +147,7 @@ export const leaders: readonly Scenario[] = [
     },
   },
   {
-    name: "while Kube-OVN's controller holds its Lease nothing is written and the log says so; it goes on when the Lease is free",
+    name: "while Kube-OVN's controller has its Lease Kiln writes nothing and logs it; Kiln continues when the Lease is free",
     alone: true,
     run: async (cluster) => {
       await cluster.ensureController();

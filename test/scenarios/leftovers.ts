@@ -26,7 +26,7 @@ const marks = (table: string, record: string, owner: string): readonly string[] 
 
 export const leftovers: readonly Scenario[] = [
   {
-    name: "C08 the Subnet of a pod's own interface is torn out, then the pod goes: every interface of it is released",
+    name: "C08 the Subnet of a pod's first interface is removed by force, then the pod goes: every interface of it is released",
     run: async (cluster) => {
       const all =
         namespaceYaml('c08') +
@@ -51,7 +51,7 @@ export const leftovers: readonly Scenario[] = [
     },
   },
   {
-    name: 'C12 a deletion that waits ends although the event it waits for is never delivered',
+    name: 'C12 a deletion ends although the event it waits for is never delivered',
     alone: true,
     only: 'real',
     run: async (cluster) => {
@@ -74,7 +74,7 @@ export const leftovers: readonly Scenario[] = [
     },
   },
   {
-    name: 'C15 objects and all their parents are torn out while no controller runs: their rows are found by their marks and go',
+    name: 'C15 objects and all their parents are removed by force while no controller runs: the next one finds their rows by their ownership keys and collects them',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c15', '10.172.0.0/24') + podYaml('c15', 'pod'));
@@ -93,7 +93,7 @@ export const leftovers: readonly Scenario[] = [
     },
   },
   {
-    name: 'C81 a port of ours without a pod is collected wherever it is: on its switch, on another, on a foreign one, after a restart too',
+    name: 'C81 a port of ours without a pod is collected in any switch: its own, another one, a foreign one, after a restart too',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c81', '10.173.0.0/24') + podYaml('c81', 'pod'));
@@ -129,7 +129,7 @@ export const leftovers: readonly Scenario[] = [
     },
   },
   {
-    name: 'C78 routes and switches that an interconnection has learned are left alone, in our routers too',
+    name: 'C78 routes and switches that an interconnection has learned stay, in our routers too',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c78', '10.174.0.0/24') + podYaml('c78', 'pod'));
@@ -171,7 +171,7 @@ export const leftovers: readonly Scenario[] = [
     },
   },
   {
-    name: 'C90 objects and rows as an older version left them are taken over as they are, and each ends clean',
+    name: 'C90 objects and rows of an older version are adopted unchanged, and each is released completely',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c90', '10.175.0.0/24') + ['stays', 'goes', 'gone'].map((name) => podYaml('c90', name)).join(''));

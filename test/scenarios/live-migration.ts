@@ -84,7 +84,7 @@ export const liveMigration: readonly Scenario[] = [
   {
     // It installs kinds and ends controllers.
     alone: true,
-    name: 'a move of a virtual machine fails: the address stays with the source; the kind that says so came later than the controller',
+    name: 'a migration of a virtual machine fails: the address stays with the source; the kind that reports it came later than the controller',
     run: async (cluster) => {
       await installKinds(cluster);
       const { first, second, address } = await runs(cluster);
@@ -105,7 +105,7 @@ export const liveMigration: readonly Scenario[] = [
   },
   {
     alone: true,
-    name: 'a move of a virtual machine is aborted, the next one succeeds, each with a controller that is killed in the middle: one address, one IP object, one port',
+    name: 'a migration of a virtual machine is aborted, the next one succeeds, each with kill -9 in the middle: one address, one IP object, one port',
     run: async (cluster) => {
       await cluster.apply(MIGRATIONS);
       await installKinds(cluster);
@@ -135,7 +135,7 @@ export const liveMigration: readonly Scenario[] = [
   },
   {
     alone: true,
-    name: 'a virtual machine is plugged into a network while it runs, moves with it, and is unplugged',
+    name: 'a running virtual machine gets another network, migrates with it, and loses it again',
     run: async (cluster) => {
       await installKinds(cluster);
       const networks = [{ name: 'fast', multus: { networkName: 'plug/fast' } }];

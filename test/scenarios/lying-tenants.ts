@@ -25,7 +25,7 @@ async function portsWith(cluster: ScenarioCluster, address: string): Promise<rea
 
 export const lyingTenants: readonly Scenario[] = [
   {
-    name: "a tenant's pods say that they were given another tenant's address and a node's: none has a port with them, through a restart, and the victim's successor gets the address",
+    name: "a tenant's pods have forged annotations with another tenant's address and a node's: none has a port with them, through a restart, and the victim's successor gets the address",
     alone: true,
     run: async (cluster) => {
       const all = tenantYaml('honest', '10.77.0.0/24') + tenantYaml('lying', '10.78.0.0/24');

@@ -7,7 +7,7 @@ import type { Scenario } from './scenario.ts';
 
 export const misbound: readonly Scenario[] = [
   {
-    name: 'pods that a later Subnet makes misbound are told; with the policy evict they leave when their disruption budget allows',
+    name: 'pods that a new Subnet makes misbound report it; with the policy evict they leave when their disruption budget allows',
     run: async (cluster) => {
       const served = (await cluster.kubectl(['api-versions'])).split('\n');
       const budget = `---
@@ -59,7 +59,7 @@ spec:
     },
   },
   {
-    name: 'pods that a later IPPool of their namespace leaves outside are told; the next ones are in it; when it goes nobody is outside',
+    name: 'pods that a new IPPool of their namespace leaves outside report it; new pods are inside; when the pool goes no pod is outside',
     run: async (cluster) => {
       const net = subnetYaml('outside-net', { cidrBlock: '10.253.0.0/24', namespaces: ['outside'] }) + namespaceYaml('outside');
       await cluster.apply(net + podYaml('outside', 'early'));
@@ -85,7 +85,7 @@ spec:
   },
   {
     alone: true,
-    name: 'a reserved address that nothing uses ends with its lease, one without a lease is kept over a restart',
+    name: 'an unused reserved address ends with its lease; one without a lease remains over a restart',
     run: async (cluster) => {
       const subnet = subnetYaml('leased-net', { cidrBlock: '10.68.0.0/24' });
       const ip = (name: string, lease: string): string => `---

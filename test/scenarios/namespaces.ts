@@ -13,7 +13,7 @@ const said = async (cluster: ScenarioCluster, namespace: string): Promise<string
 
 export const namespaces: readonly Scenario[] = [
   {
-    name: 'C53 annotations of a namespace that two clients overwrite and remove are put back, and its pods are in its Subnet all the while',
+    name: 'C53 Kiln restores annotations of a namespace that two clients overwrite and remove, and its pods are in its Subnet all the while',
     run: async (cluster) => {
       const subnet = subnetYaml('c53-net', { vpc: 'c53', cidrBlock: '10.179.0.0/24', namespaces: ['c53'] });
       await cluster.apply(namespaceYaml('c53') + vpcYaml('c53', { namespaces: ['c53'] }) + subnet);
@@ -48,7 +48,7 @@ export const namespaces: readonly Scenario[] = [
     },
   },
   {
-    name: 'C54 a namespace has two Subnets: pods take the first declared, then the second; one that names a full Subnet waits and says so',
+    name: 'C54 a namespace has two Subnets: pods take the first declared, then the second; one that names a full Subnet waits and reports it',
     run: async (cluster) => {
       const all =
         namespaceYaml('c54') +
@@ -75,7 +75,7 @@ export const namespaces: readonly Scenario[] = [
     },
   },
   {
-    name: 'C84 a namespace is deleted before the Subnets, pools and networks that name it: nothing of it is left, and they go in turn',
+    name: 'C84 a namespace is deleted before the Subnets, pools and networks that name it: no row of it is left, and they go in turn',
     run: async (cluster) => {
       const outside =
         vpcYaml('c84', { namespaces: ['c84'] }) +
@@ -96,7 +96,7 @@ export const namespaces: readonly Scenario[] = [
     },
   },
   {
-    name: 'C82 pods of every layout of interfaces run, and nothing about any of them is found wanting',
+    name: 'C82 pods of every layout of interfaces run, and no check finds a fault with any of them',
     run: async (cluster) => {
       const outside =
         vpcYaml('c82') +

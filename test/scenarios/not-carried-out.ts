@@ -113,7 +113,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: 'an object of every kind that is not implemented has a condition that says so, which is written once, follows an edit, and holds up nothing',
+    name: 'an object of every kind that is not implemented has a condition that reports it, which is written once, follows an edit, and delays no other object',
     alone: true,
     run: async (cluster) => {
       const told = UNIMPLEMENTED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
@@ -139,7 +139,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: "H70 what Kube-OVN carried out and has its finalizer is deleted, of every kind, and so are the EIPs, the Subnet with what is the Subnet's own, and the Vpc: all of it goes, and says what stays",
+    name: "H70 objects with Kube-OVN's finalizer are deleted, of every kind that Kube-OVN implements, and so are the EIPs, the Subnet with its own rows, and the Vpc: all of them go, and report what remains",
     alone: true,
     run: async (cluster) => {
       const finalizers = ['kubeovn.io/kube-ovn-controller'];
@@ -184,7 +184,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: 'a VpcEgressGateway that breaks a CEL rule of its definition is refused, or says so where the API server does not know the rule',
+    name: 'the API server rejects a VpcEgressGateway that breaks a CEL rule of its definition; one that does not know the rule lets the object report it',
     run: async (cluster) => {
       const yaml = manifestOf('vpc-egress-gateways', { externalSubnet: 'nowhere', policies: [{ snat: true }] });
       const refusal = await cluster.kubectl(['apply', '--validate=false', '-f', '-'], yaml).then(
@@ -204,7 +204,7 @@ export const notCarriedOut: readonly Scenario[] = [
     },
   },
   {
-    name: 'fields of a Subnet and a Vpc that are not implemented are named in an Event; all else of them is in effect',
+    name: 'an Event names the fields of a Subnet and a Vpc that are not implemented; all their other fields are in effect',
     run: async (cluster) => {
       const all =
         vpcYaml('fields', { enableExternal: true }) +

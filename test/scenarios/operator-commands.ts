@@ -30,7 +30,7 @@ export async function kiln(cluster: ScenarioCluster, ...args: readonly string[])
 
 export const operatorCommands: readonly Scenario[] = [
   {
-    name: "an operator's commands: version, diff, explain, a deletion that waits, and kiln delete --cascade past the admission webhook",
+    name: "an operator's commands: version, diff, explain, a blocked deletion, and kiln delete --cascade past the admission webhook",
     alone: true,
     run: async (cluster) => {
       await cluster.apply(

@@ -20,7 +20,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
 
 export const races: readonly Scenario[] = [
   {
-    name: 'kill -9 in the middle of a deletion: Vpc, Subnets, pods and namespaces go all the same',
+    name: 'kill -9 in the middle of a deletion: Vpc, Subnets, pods and namespaces go nevertheless',
     alone: true,
     run: async (cluster) => {
       const subnets = [1, 2, 3]
@@ -43,7 +43,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'C31, C87 what changed while no controller ran is as if it had seen it: pods, Subnets and a Vpc come and go in the gap',
+    name: 'C31, C87 pods, Subnets and a Vpc come and go while no controller runs: the next one continues as if it had observed that',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('gap', '10.161.0.0/24') + podYaml('gap', 'goes') + podYaml('gap', 'stays'));
@@ -75,7 +75,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'two Vpcs linked to each other are deleted together, and one whose peer is gone says so and keeps working',
+    name: 'two Vpcs linked to each other are deleted together; one whose peer is gone reports it and works',
     run: async (cluster) => {
       const all =
         vpcYaml('peer-a', { vpcPeerings: [{ remoteVpc: 'peer-b', localConnectIP: '169.254.7.1/30' }] }) +
@@ -99,7 +99,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet deleted while a new pod comes takes it no more; made again, it takes the pod that waited',
+    name: 'a Subnet that is being deleted does not take a new pod; recreated, it takes the pod that waited',
     run: async (cluster) => {
       await cluster.apply(
         network('closing', '10.163.0.0/24') + vpcYaml('closing', { namespaces: ['closing'] }) + podYaml('closing', 'old'),
@@ -119,7 +119,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'the same address and MAC in one manifest twice, a network address, the gateway: one pod runs, each other says why not',
+    name: 'one manifest has the same address and MAC twice, a network address, and the gateway: one pod runs, each other reports its reason',
     run: async (cluster) => {
       const ask = (ip: string, mac = ''): { readonly annotations: Readonly<Record<string, string>> } => ({
         annotations: { 'ovn.kubernetes.io/ip_address': ip, ...(mac !== '' && { 'ovn.kubernetes.io/mac_address': mac }) },
@@ -145,7 +145,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'NB_Global rewritten by another program, its term with it: the controller takes its term again and goes on',
+    name: 'another program rewrites NB_Global with its term: the controller takes its term again and continues',
     alone: true,
     run: async (cluster) => {
       await cluster.ovn.nbctl(

@@ -42,7 +42,7 @@ async function refusalReported(cluster: ScenarioCluster, pod: string, says: RegE
 export const refusedIps: readonly Scenario[] = [
   {
     alone: true,
-    name: 'an IP object that a policy refuses: the pod is told, its address is free for another, over kill -9 too; it is bound when the policy is lifted',
+    name: 'an IP object that a policy rejects: the pod reports it, its address is free for another, over kill -9 too; it is bound when the policy is gone',
     run: async (cluster) => {
       const refused = new Set(['web.friday']);
       let asked = 0;

@@ -46,7 +46,7 @@ async function lookingOn<T>(look: () => Promise<T>, run: () => Promise<void>): P
 
 export const sameNames: readonly Scenario[] = [
   {
-    name: 'C42 what a pod left is collected while another of its name, on another node with another address, keeps its own through every start',
+    name: 'C42 leftovers of a pod are collected while another pod of its name, on another node with another address, keeps its own through every start',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c42', '10.183.0.0/24') + podYaml('c42', 'pod', at('10.183.0.20', 'node-1')));
@@ -73,7 +73,7 @@ export const sameNames: readonly Scenario[] = [
     },
   },
   {
-    name: 'C44 an address asked for while its holder goes, with kill -9 between: never on two ports, and never taken from who has it',
+    name: 'C44 a pod requests an address while its holder goes, with kill -9 between: never on two ports, and never taken from its holder',
     alone: true,
     run: async (cluster) => {
       const address = '10.184.0.9';
@@ -107,7 +107,7 @@ export const sameNames: readonly Scenario[] = [
     },
   },
   {
-    name: "C46 a pod made again under its name on another node while the leader changes: its port is the new one's, and the old leader takes nothing back",
+    name: "C46 a pod recreated under its name on another node while the leader changes: its port is the new one's, and the old leader takes nothing back",
     alone: true,
     run: async (cluster) => {
       const first = await cluster.ensureController();
@@ -140,7 +140,7 @@ export const sameNames: readonly Scenario[] = [
     },
   },
   {
-    name: 'C88 no port group and no address set loses a member at a start that is there before and after it',
+    name: 'C88 no port group and no address set loses a member at a start if the member exists before and after',
     alone: true,
     run: async (cluster) => {
       const pool = poolYaml('c88-pool', { subnet: 'c88-net', ips: ['10.186.0.50..10.186.0.59'], enableAddressSet: true });
@@ -185,7 +185,7 @@ export const sameNames: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet and a Vpc torn out and made again so that they cannot be carried out leave running pods switch, ports and router',
+    name: 'a Subnet and a Vpc removed by force and recreated with an invalid spec leave running pods switch, ports and router',
     alone: true,
     run: async (cluster) => {
       const pods = podYaml('left', 'one') + podYaml('left', 'two');

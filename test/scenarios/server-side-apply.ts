@@ -52,7 +52,7 @@ async function serverSideApply(cluster: ScenarioCluster, yaml: string): Promise<
 
 export const serverSideApplies: readonly Scenario[] = [
   {
-    name: 'Subnets applied server-side, twice, of every kind that the user guide has: no conflict with what Kiln wrote in between',
+    name: 'Subnets applied server-side, twice, of every kind in the user guide: no conflict with what Kiln wrote in between',
     only: 'real',
     alone: true,
     run: async (cluster) => {
@@ -74,7 +74,7 @@ export const serverSideApplies: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet applied server-side without its gateway among excludeIps: no pod gets the gateway, and the list is what was applied',
+    name: 'a Subnet applied server-side without its gateway in excludeIps: no pod gets the gateway, and the list is as applied',
     only: 'real',
     run: async (cluster) => {
       const excludeIps = ['10.151.0.3'];

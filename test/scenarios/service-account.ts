@@ -115,7 +115,7 @@ async function carriedOut(
 
 export const serviceAccount: readonly Scenario[] = [
   {
-    name: 'the controller works with the ServiceAccount, the rights and the policies of deploy, and nothing is forbidden to it',
+    name: 'the controller works with the ServiceAccount, the rights and the policies of deploy, and the API server forbids none of its requests',
     alone: true,
     only: 'real',
     run: async (cluster) => {

@@ -7,7 +7,7 @@ import type { Scenario } from './scenario.ts';
 
 export const subnetChanges: readonly Scenario[] = [
   {
-    name: 'the gateway is changed under running pods: router port and route follow, pods are told, nobody is given the new one',
+    name: 'the gateway is changed under running pods: router port and route follow, pods report it, and no pod gets the new gateway',
     run: async (cluster) => {
       const all =
         vpcYaml('gwmove') +
@@ -34,7 +34,7 @@ export const subnetChanges: readonly Scenario[] = [
     },
   },
   {
-    name: 'the address of a running pod is named as the gateway: no router port takes it, the Subnet names the pod, and follows when that is gone',
+    name: 'the address of a running pod is named as the gateway: no router port takes it, the Subnet names the pod, and follows when the pod is gone',
     run: async (cluster) => {
       const all =
         vpcYaml('gwtaken') +
@@ -58,7 +58,7 @@ export const subnetChanges: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet does not move to another Vpc: its network stays, it says so, and the Vpc it is in waits for it',
+    name: 'a Subnet cannot change its Vpc: its network stays, it reports the field, and it blocks the Vpc it is in',
     run: async (cluster) => {
       const all = vpcYaml('from') + vpcYaml('to') + subnetYaml('moved-net', { vpc: 'from', cidrBlock: '10.151.0.0/24' });
       await cluster.apply(all);
@@ -82,7 +82,7 @@ export const subnetChanges: readonly Scenario[] = [
     },
   },
   {
-    name: 'a full Subnet makes pods wait, and each address that is freed wakes one of them; a /30 and a /31 behave alike',
+    name: 'pods wait for a full Subnet, and each address that is freed goes to one of them; a /30 and a /31 behave alike',
     run: async (cluster) => {
       const all =
         vpcYaml('full') +
@@ -118,7 +118,7 @@ export const subnetChanges: readonly Scenario[] = [
     },
   },
   {
-    name: 'C30 a node that comes and goes leaves nothing: port, port groups, policies, IP object',
+    name: 'C30 a node that comes and goes leaves no port, port groups, policies or IP object',
     alone: true,
     run: async (cluster) => {
       const node = `---
@@ -150,7 +150,7 @@ metadata: {name: brief}
     },
   },
   {
-    name: "a pod's port security, virtual addresses and security groups are on its port; a pod of the host's network has none",
+    name: "a pod's port security, virtual addresses and security groups are on its port; a host-network pod has none",
     run: async (cluster) => {
       const key = (name: string): string => `ovn.kubernetes.io/${name}`;
       await cluster.apply(
@@ -183,7 +183,7 @@ metadata: {name: brief}
     },
   },
   {
-    name: 'an address that a user reserves with an IP object is kept free until a pod of that name comes, and stays when it goes',
+    name: 'an address that a user reserves with an IP object stays free until a pod of that name comes, and after it goes',
     run: async (cluster) => {
       const all =
         vpcYaml('kept') + subnetYaml('kept-net', { vpc: 'kept', cidrBlock: '10.153.0.0/29', namespaces: ['kept'] }) + namespaceYaml('kept');

@@ -83,7 +83,7 @@ export const subnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'an IPv6 Subnet of a /64: its count is beyond 2^63, and the status is written once',
+    name: 'an IPv6 Subnet of a /64: its count is beyond 2^63, and its status is written once',
     run: async (cluster) => {
       const all =
         vpcYaml('fam6') + subnetYaml('fam6-net', { vpc: 'fam6', cidrBlock: 'fd00:40::/64', namespaces: ['fam6'] }) + namespaceYaml('fam6');
@@ -112,7 +112,7 @@ export const subnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'a dual-stack Subnet: pods have both families, or the one they ask for',
+    name: 'a dual-stack Subnet: pods have both families, or the one they request',
     run: async (cluster) => {
       const all =
         vpcYaml('both46') +
@@ -146,7 +146,7 @@ export const subnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'a private Subnet lets in its own, allowSubnets and nodes; custom ACLs with allowEWTraffic; opened again',
+    name: 'a private Subnet lets in its own pods, allowSubnets and nodes; custom ACLs with allowEWTraffic; opened again',
     run: async (cluster) => {
       const all =
         vpcYaml('walls') + subnetYaml('walled', { vpc: 'walls', cidrBlock: '10.47.0.0/24', private: true, allowSubnets: ['10.48.0.0/24'] });

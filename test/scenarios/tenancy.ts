@@ -13,7 +13,7 @@ const SPOOFING = { annotations: { 'ovn.kubernetes.io/port_security': 'false', 'o
 
 export const tenancy: readonly Scenario[] = [
   {
-    name: 'tenancy namespaced: who ran in the Subnet of another tenant runs on and is told, who comes is refused until the Subnet admits the namespace',
+    name: 'tenancy namespaced: running pods in the Subnet of another tenant stay and report it, new ones are invalid until the Subnet admits the namespace',
     alone: true,
     run: async (cluster) => {
       const all = tenantYaml('landlord', '10.171.0.0/24') + namespaceYaml('lodger');

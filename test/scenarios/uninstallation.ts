@@ -52,7 +52,7 @@ async function definitionsLeft(cluster: ScenarioCluster): Promise<readonly strin
 
 export const uninstallation: readonly Scenario[] = [
   {
-    name: "C16 the controller goes first, and the definitions hang: kiln uninstall takes every object, definition and row away, others' rows stay, and an installation after it works",
+    name: 'C16 the controller goes first, and the definitions hang: kiln uninstall removes every object, definition and row, foreign rows stay, and a new installation works',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network + podYaml('leaving', 'web'));

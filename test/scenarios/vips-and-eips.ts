@@ -31,7 +31,7 @@ async function statusOf(cluster: ScenarioCluster, kind: string, name: string, fi
 
 export const vipsAndEips: readonly Scenario[] = [
   {
-    name: 'C18 an OvnEip whose finalizer is stripped while it is deleted frees its address and its port, and counts agree with ranges',
+    name: 'C18 an OvnEip whose finalizer a user removes while it is being deleted frees its address and its port, and counts agree with ranges',
     run: async (cluster) => {
       const all = network('strip', '10.160.0.0/29');
       await cluster.apply(
@@ -61,7 +61,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C66 an address whose OvnEip was taken away by force is not given again before the last rule that names it is gone',
+    name: 'C66 the address of an OvnEip removed by force is not allocated again before the last rule that names it is gone',
     alone: true,
     run: async (cluster) => {
       const all = network('booked', '10.161.0.0/29');
@@ -91,7 +91,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C37 every kind of holder (Vip, OvnEip, IptablesEIP, reserved IP, pod) keeps its address through kill -9 while pods fill the Subnet; the last one waits until one goes',
+    name: 'C37 every kind of holder (Vip, OvnEip, IptablesEIP, reserved IP, pod) keeps its address through kill -9 while pods fill the Subnet; the last pod waits until one goes',
     alone: true,
     run: async (cluster) => {
       const all =
@@ -138,7 +138,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C48 pods, Vips and OvnEips are made and deleted one after the other: after each, counts and ranges of their Subnet say the same',
+    name: 'C48 pods, Vips and OvnEips are created and deleted one after the other: after each, counts and ranges of their Subnet agree',
     run: async (cluster) => {
       const all = network('agree', '10.166.0.0/28');
       await cluster.apply(all + podYaml('agree', 'pod'));
@@ -160,7 +160,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C19 an IptablesEIP for a gateway that does not exist is deleted: what was free before is free again',
+    name: 'C19 an IptablesEIP for a gateway that does not exist is deleted: all addresses that were free before are free again',
     run: async (cluster) => {
       const all = network('nogw', '10.164.0.0/29');
       await cluster.apply(all);
@@ -176,7 +176,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C33 attached interfaces and EIPs of one Subnet come and go in turn: no address is ever with two, and none is left in use',
+    name: 'C33 attached interfaces and EIPs of one Subnet come and go in turn: no two ever have one address, and no address remains in use',
     run: async (cluster) => {
       const all =
         namespaceYaml('mixed') +
@@ -220,7 +220,7 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'pods that declare a Vip may use its address: port security, virtual port and parents; one pod is given a Vip as its own address',
+    name: 'pods that declare a Vip may use its address: port security, virtual port and parents; one pod has a Vip as its own address',
     run: async (cluster) => {
       const all = network('pairs', '10.163.0.0/24');
       const declares = { 'ovn.kubernetes.io/aaps': 'pairs-vip', 'ovn.kubernetes.io/port_security': 'true' };

@@ -79,7 +79,7 @@ async function stopMachine(cluster: ScenarioCluster, namespace: string, launcher
 export const virtualMachines: readonly Scenario[] = [
   {
     alone: true,
-    name: 'C23, C59 an interface of a virtual machine moves to another Subnet, by way of one that is not there: the other interface keeps address and MAC, the old Subnet is empty',
+    name: 'C23, C59 an interface of a virtual machine moves to another Subnet, by way of a missing one: the other interface keeps address and MAC, the old Subnet is empty',
     run: async (cluster) => {
       await installKinds(cluster);
       const [node = ''] = cluster.nodes;
@@ -151,7 +151,7 @@ export const virtualMachines: readonly Scenario[] = [
   {
     // It ends controllers and looks at the whole cluster.
     alone: true,
-    name: 'C24, C34, C39 a virtual machine keeps its address while stopped and while it moves, through restarts, and gives it up when it is deleted stopped',
+    name: 'C24, C34, C39 a virtual machine keeps its address while it is stopped and while it migrates, through restarts, and releases it when it is deleted while stopped',
     run: async (cluster) => {
       const network = vpcYaml('virt') + subnetYaml('virt-net', { vpc: 'virt', cidrBlock: '10.165.0.0/24', namespaces: ['virt'] });
       await installKinds(cluster);

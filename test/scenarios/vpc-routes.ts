@@ -106,7 +106,7 @@ export const vpcRoutes: readonly Scenario[] = [
     },
   },
   {
-    name: 'a route that makes no sense is named with field and value, and the others are carried out',
+    name: 'an invalid route is reported with field and value, and the other routes are in effect',
     run: async (cluster) => {
       await cluster.apply(networkOf('astray'));
       await cluster.patch('vpc', 'astray', {

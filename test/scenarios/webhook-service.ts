@@ -173,7 +173,7 @@ export const webhookService: readonly Scenario[] = [
     },
   },
   {
-    name: 'the admission webhook behind its Service: the API server asks for its DNS name; a certificate by file, and a bundle that cert-manager injects, are left alone',
+    name: 'the admission webhook behind its Service: the API server uses its DNS name; a certificate from a file, and a bundle that cert-manager injects, stay unchanged',
     only: 'real',
     alone: true,
     run: async (cluster) => {

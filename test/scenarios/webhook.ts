@@ -17,7 +17,7 @@ const DENIES = ['--webhook-deletion-in-use=deny'];
 
 export const webhook: readonly Scenario[] = [
   {
-    name: 'the admission webhook tells an API server that shows no certificate whether it refuses, and names no object of others',
+    name: 'the admission webhook answers an API server without a certificate whether it denies, and names no object of another tenant',
     alone: true,
     run: async (cluster) => {
       await withWebhook(
@@ -51,7 +51,7 @@ export const webhook: readonly Scenario[] = [
     },
   },
   {
-    name: 'with the admission webhook kubectl shows at once what the rules would report; a dry run is judged too, and a standby answers',
+    name: 'with the admission webhook kubectl shows what the rules would report; it judges dry runs too, and a standby answers',
     alone: true,
     run: async (cluster) => {
       await withWebhook(
@@ -140,7 +140,7 @@ export const webhook: readonly Scenario[] = [
     },
   },
   {
-    name: 'the admission webhook hinders neither a namespace that is deleted, nor an edit of finalizers, nor kinds that are not its own',
+    name: 'the admission webhook hinders neither a namespace that is being deleted, nor an edit of finalizers, nor foreign kinds',
     alone: true,
     run: async (cluster) => {
       await withWebhook(cluster, async () => {
@@ -162,7 +162,7 @@ export const webhook: readonly Scenario[] = [
     },
   },
   {
-    name: 'with the admission webhook down everything is accepted, and the rules say the same sentences',
+    name: "with the admission webhook down the API server accepts everything, and conditions have the webhook's messages",
     alone: true,
     run: async (cluster) => {
       await withWebhook(cluster, async ({ controller }) => {
@@ -189,7 +189,7 @@ export const webhook: readonly Scenario[] = [
     },
   },
   {
-    name: "the admission webhook's certificate is rotated under way, and it refuses at every moment",
+    name: "the admission webhook's certificate is rotated under load, and no request gets past the webhook",
     alone: true,
     run: async (cluster) => {
       await withWebhook(

@@ -150,7 +150,7 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
-    name: 'kubectl rollout of a StatefulSet: a partition holds pods back in their Subnet, the history has each template, and undo brings the first one back',
+    name: 'kubectl rollout of a StatefulSet: a partition keeps pods in their Subnet, the history has each template, and undo restores the first one',
     run: async (cluster) => {
       const all =
         vpcYaml('undo') +
@@ -228,7 +228,7 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
-    name: 'the template of a StatefulSet names another address: its pod has that one, and who asks for the old one is given it',
+    name: 'the template of a StatefulSet names another address: its pod has that one, and a pod that requests the old one gets it',
     run: async (cluster) => {
       const all =
         vpcYaml('readdress') +
@@ -249,7 +249,7 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
-    name: 'C58 a StatefulSet deleted and made again while the controller is stopped: the old ports do not stand in the way of the new pods',
+    name: 'C58 a StatefulSet deleted and recreated while the controller is stopped: the old ports do not conflict with the new pods',
     alone: true,
     run: async (cluster) => {
       const all =
@@ -273,7 +273,7 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
-    name: "C32 a StatefulSet's pods keep their addresses when they are made again, also across kill -9; a scale-down and the deletion release them",
+    name: "C32 a StatefulSet's pods keep their addresses when they are recreated, also across kill -9; a scale-down and the deletion release them",
     alone: true,
     run: async (cluster) => {
       const all =

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { flagsOf } from './command-line.ts';
 
-test('a number that is none, or with which nothing would be drawn, is refused by name, with its value, its rule and an example', () => {
+test('the error of an invalid or useless number has its flag, value, rule and an example', () => {
   for (const [option, values, rule] of [
     ['minutes', ['0', '-1', 'ten', '', ' ', '0x10', 'Infinity', 'NaN'], 'a number above 0, such as --minutes 10;'],
     ['hours', ['0', '-0.5', '1h'], 'a number above 0, such as --hours 8;'],
@@ -21,7 +21,7 @@ test('a number that is none, or with which nothing would be drawn, is refused by
         );
 });
 
-test('what is asked for is taken as it is meant', () => {
+test('valid flags are parsed', () => {
   const flags = flagsOf(['--seed', '0', '--minutes', '0.5', '--hours', '1', '--life', '50', '--workers', '3', '--namespaced']);
   assert.ok(flags !== 'help');
   assert.deepEqual([flags.seed, flags.forMs, flags.life, flags.workers, flags.namespaced], [0, 3_630_000, 50, 3, true]);
@@ -30,7 +30,7 @@ test('what is asked for is taken as it is meant', () => {
   assert.deepEqual([plain.operations, plain.forMs, plain.life, plain.shrink], [1, undefined, 500, true]);
 });
 
-test('such a command line ends with exit code 2 and one line', () => {
+test('an invalid command line ends with exit code 2 and one line', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['test/sim/main.ts', '--minutes', '0'], { encoding: 'utf8' });
   assert.deepEqual([status, stdout, stderr.trimEnd().split('\n').length], [2, '', 1]);
 });

@@ -38,11 +38,11 @@ async function lives(first: number, count: number): Promise<readonly LifeReport[
   return finding;
 }
 
-test('lives of a row of seeds end well', async () => {
+test('lives of consecutive seeds find nothing', async () => {
   assert.deepEqual((await lives(FIRST, ROW)).map(told), []);
 });
 
-test('lives of fresh seeds harm nothing, and few of them find anything', async (t) => {
+test('lives of fresh seeds do no harm, and few of them find anything', async (t) => {
   const first = treeSeed();
   const finding = await lives(first, FRESH);
   for (const report of finding.slice(0, 4)) t.diagnostic(told(report));

@@ -24,13 +24,13 @@ test('the same seed gives the same life, another seed another one', async () => 
   assert.notEqual(other.hash, first.hash);
 });
 
-test('nobody changes the objects of the API server that processes share with it', async () => {
+test('no process changes the objects that it shares with the API server', async () => {
   const [life, frozen] = [await draw(9, 150), await draw(9, 150, { frozen: true })];
   assert.equal(frozen.hash, life.hash);
   assert.deepEqual(frozen.findings, life.findings);
 });
 
-test('a history read from its file is done again to the same end', async (t) => {
+test('a history read from its file is replayed to the same end', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'kiln-sim-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'one.history');
@@ -41,7 +41,7 @@ test('a history read from its file is done again to the same end', async (t) => 
   assert.deepEqual(again.findings, life.findings);
 });
 
-test('what a process throws is found, with the history that led there', async (t) => {
+test('an exception of a process is found, with its history', async (t) => {
   t.mock.method(Fence.prototype, 'guards', () => {
     throw new Error('a fault that nobody catches');
   });
@@ -54,7 +54,7 @@ test('what a process throws is found, with the history that led there', async (t
   assert.deepEqual((await replay(life.history)).findings.length, 1);
 });
 
-test('rules that go round for ever are found, and do not keep the life from its end', async () => {
+test('rules that never converge are found, and the life ends nevertheless', async () => {
   const id = rowId('Logical_Switch', 'circle');
   const around = (rule: Rule): Rule => ({
     ...rule,
@@ -69,7 +69,7 @@ test('rules that go round for ever are found, and do not keep the life from its 
   assert.match(life.findings[0]?.message ?? '', /rules go round in a circle/);
 });
 
-test('a file that is no history is named with its line, and is no life that failed', (t) => {
+test('the error of a file that is not a history names it and the line, and is not a failed life', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'kiln-sim-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'no.history');
@@ -87,13 +87,13 @@ test('a file that is no history is named with its line, and is no life that fail
   }
 });
 
-test('when the time is up, a history that fails is told as it is', async () => {
+test('when the time is over, a failing history is reported unshortened', async () => {
   const { history } = await draw(5, 20);
   const short = await shrink(history, [{ kind: 'any', message: '' }], {}, { most: 10, until: 0 });
   assert.deepEqual([short.history, short.tried, short.cut], [history, 0, true]);
 });
 
-test('of a life that is over nothing is kept', async () => {
+test('a life that has ended can be collected as garbage', async () => {
   for (const seed of [6, 7, 8]) await draw(seed, 60);
   await new Promise(setImmediate);
   // Each process of a life has a World; the last life may still be on the stack.
@@ -101,7 +101,7 @@ test('of a life that is over nothing is kept', async () => {
   assert.ok(kept <= 4, `${kept} Worlds of lives that are over`);
 });
 
-test('Ctrl-C lets the life under way end, and then what ran is said', async () => {
+test('Ctrl-C lets the current life end, and then the summary is printed', async () => {
   const program = join(import.meta.dirname, 'main.ts');
   const child = spawn(process.execPath, [program, '--seed', '5', '--hours', '9', '--life', '20', '--workers', '1'], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -114,7 +114,7 @@ test('Ctrl-C lets the life under way end, and then what ran is said', async () =
   assert.equal(code, 0);
 });
 
-test('lives with namespaced tenancy come to rest with tenants apart, and are replayed to the same end', async () => {
+test('lives with namespaced tenancy converge with separate tenants, and are replayed to the same end', async () => {
   const life = await draw(101, 150, { tenancy: 'namespaced' });
   assert.deepEqual(
     life.findings.filter(({ judge }) => judge === 'tenant-isolation'),

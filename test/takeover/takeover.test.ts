@@ -9,7 +9,7 @@ if (noOlderReleases !== undefined) test('take-overs from older releases', { skip
 
 for (const release of OLDER_RELEASES) {
   describe(`Kube-OVN ${release}`, () => {
-    test('after the take-over all pods, Subnets and Vpcs run on as they were, and nothing is left to plan', async () => {
+    test('after the take-over all pods, Subnets and Vpcs work as before, and the plan is empty', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
@@ -32,7 +32,7 @@ for (const release of OLDER_RELEASES) {
       assert.deepEqual(await taken.left(), []);
     });
 
-    test('nothing is reported as down on the way: what is written into statuses first is what is there in the end', async () => {
+    test('the take-over reports no object as failed: the first status is the final one', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       const [first, before] = [await taken.plannedStatuses(), await taken.list('subnets')];
@@ -49,7 +49,7 @@ for (const release of OLDER_RELEASES) {
       }
     });
 
-    test("what stands beside Kube-OVN's rows in the database stays bit by bit", async () => {
+    test("rows of other programs beside Kube-OVN's stay bit by bit", async () => {
       await using cluster = await clusterAsLeft(release);
       const { ovn } = cluster;
       await ovn.nbctl('ls-add', 'neutron-1', '--', 'set', 'Logical_Switch', 'neutron-1', 'external_ids:neutron\\:network_name=web');
@@ -90,7 +90,7 @@ for (const release of OLDER_RELEASES) {
       assert.deepEqual(await strangers(), before);
     });
 
-    test('what is edited in a spec takes effect on the rows that Kube-OVN made', async () => {
+    test('edits of a spec take effect on the rows that Kube-OVN made', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       await taken.converged();
@@ -112,7 +112,7 @@ for (const release of OLDER_RELEASES) {
       assert.equal(annotation(late, 'routed'), 'true');
     });
 
-    test('everything can be deleted, and what then stays is in kiln status', async () => {
+    test('everything can be deleted, and kiln status lists what remains', async () => {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       await taken.converged();

@@ -93,7 +93,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a webhook refuses, allows and warns', async () => {
+test('a webhook denies, allows and warns', async () => {
   const refused = await client.send('POST', MAPS, map('bad-one'));
   assert.equal(refused.status, 422);
   assert.equal(refused.body['message'], 'admission webhook "maps.example.com" denied the request: bad-one is bad');
@@ -104,7 +104,7 @@ test('a webhook refuses, allows and warns', async () => {
   assert.equal(reviews.at(-1)?.request.dryRun, true);
 });
 
-test('it sees deletions with the old object, and not the operations it did not ask for', async () => {
+test('a webhook gets deletions with the old object, and no operation outside of its rules', async () => {
   await client.send('POST', MAPS, map('kept'));
   const before_ = reviews.length;
   await client.patch(`${MAPS}/kept`, 'merge-patch', { data: { a: 'b' } });
@@ -114,7 +114,7 @@ test('it sees deletions with the old object, and not the operations it did not a
   assert.notEqual(reviews.at(-1)?.request.oldObject, null);
 });
 
-test('one that cannot be reached stops the write or not, by its policy', async () => {
+test('the failure policy decides on a write when a webhook cannot be reached', async () => {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } };
   await client.send('POST', HOOKS, configuration('others', 1, 'Fail'));
   const failed = await client.send('POST', '/api/v1/namespaces/default/secrets', secret);

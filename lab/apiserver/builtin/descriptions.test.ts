@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describedFields, descriptionOf } from './descriptions.ts';
 import { builtinSchema } from './types.ts';
 
-test('only what there is is described', () => {
+test('only existing fields are described', () => {
   for (const [type, field] of describedFields())
     assert.ok(field === '' || builtinSchema(type).properties?.has(field) === true, `${type}.${field}`);
 });

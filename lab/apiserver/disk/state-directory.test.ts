@@ -30,7 +30,7 @@ function content(store: ObjectStore): unknown {
   return JSON.parse(JSON.stringify({ revision: store.revision, objects: store.all().toSorted((a, b) => (a.key < b.key ? -1 : 1)) }));
 }
 
-test('what was written is there again, with its revisions, and a watch resumes', async () => {
+test('after a restart all writes exist with their revisions, and a watch resumes', async () => {
   using place = directory();
   const first = new StateDirectory(place.path);
   const store = first.open();
@@ -81,7 +81,7 @@ test('a snapshot takes the place of the log; a watch from before it must list ag
   await reopened.close();
 });
 
-test('a log may end anywhere: every whole write before the end is there, and writing goes on', async () => {
+test('a log may end anywhere: every whole write before the end exists, and writing continues', async () => {
   using place = directory();
   const state = new StateDirectory(place.path);
   const store = state.open();

@@ -19,7 +19,7 @@ function nested(levels: number): Json {
   return value;
 }
 
-test('an object does not grow deeper than it may be by patches that are each shallow enough', () => {
+test('several shallow patches cannot make an object deeper than the limit', () => {
   const add = (path: string, levels: number, to: KubeObject): KubeObject =>
     applyPatch(MAPS, 'application/json-patch+json', to, () => [{ op: 'add', path, value: nested(levels) }]) as KubeObject;
   const half = add('/data', MOST_LEVELS / 2, MAP);

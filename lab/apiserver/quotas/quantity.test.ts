@@ -31,7 +31,7 @@ test('quantities are printed as an API server prints them', () => {
   for (const none of ['', 'm', '1 Gi', '1KB', 'x', '1e']) assert.equal(parseQuantity(none), undefined, none);
 });
 
-test('a sum is written as what it begins with', () => {
+test('a sum has the notation of its first quantity', () => {
   assert.equal(formatQuantity(add(quantityOf('1Gi'), quantityOf('512Mi'))), '1536Mi');
   assert.equal(formatQuantity(add(quantityOf(undefined), quantityOf('512Mi'))), '512Mi');
   assert.equal(formatQuantity(add(quantityOf('500m'), quantityOf('1'))), '1500m');

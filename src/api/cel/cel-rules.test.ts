@@ -42,7 +42,7 @@ test('the old value of an element is the one with its keys', () => {
   assert.deepEqual(paths({ type: 'array', items }), [], 'without keys there is no old value');
 });
 
-test('a rule that cannot be evaluated for a value is broken, one that cannot be read is not asked', () => {
+test('a rule that cannot be evaluated for a value is broken, one that cannot be parsed is skipped', () => {
   const rule = (text: string): SchemaNode => ({ type: 'object', 'x-kubernetes-validations': [{ rule: text, message: 'm' }] });
   assert.match(brokenRules(rule('self.a > 1'), {}, undefined, '')[0]?.error ?? '', /no such key: a/i);
   assert.deepEqual(brokenRules(rule('self.a.nope()'), {}, undefined, ''), []);

@@ -40,7 +40,7 @@ describe('subnetDefaults', () => {
     assert.equal(defaultsOf({ cidrBlock: 'fd00::/127' }).gateway, 'fd00::');
   });
 
-  test('asks for nothing once its own answer is in place', () => {
+  test('emits nothing once the defaults are in place', () => {
     const cidr = fc.tuple(fc.ipV4(), fc.integer({ min: 8, max: 31 })).map(([ip, n]) => `${ip}/${n}`);
     const cidr6 = fc.tuple(fc.ipV6(), fc.integer({ min: 8, max: 127 })).map(([ip, n]) => `${ip}/${n}`);
     const cidrBlock = fc.oneof(
@@ -87,7 +87,7 @@ describe('subnetDefaults', () => {
     assert.deepEqual(excludeIps, ['10.1.0.2..10.1.0.20', '10.1.0.100']);
   });
 
-  test('keeps its hands off what validation will refuse', () => {
+  test('leaves invalid values unchanged', () => {
     assert.equal(defaultsOf({ cidrBlock: 'nonsense' }).gateway, undefined);
     assert.equal(defaultsOf({ cidrBlock: 'nonsense' }).protocol, undefined);
     assert.equal(defaultsOf({ cidrBlock: '10.1.0.0/16', gateway: '10.2.0.1' }).excludeIps, undefined);

@@ -59,7 +59,7 @@ describe('structural schemas', () => {
     assert.equal(violations(broken, 'x').length, 3);
   });
 
-  test('fields and kinds say what they are', () => {
+  test('fields and kinds have descriptions', () => {
     const silent = (node: SchemaNode, path: string): string[] =>
       Object.entries(node.properties ?? {}).flatMap(([name, child]) => [
         ...(child.description === undefined && path !== '' ? [`${path}.${name}`] : []),

@@ -9,7 +9,7 @@ import { optionProblems, parseOptions } from '../values/option-text.ts';
 const LONGEST = 65_536;
 const padded = (text: string, length: number): string => text.padEnd(length, ' ');
 
-test('a match of 65536 characters is taken, and a longer one is refused unread', () => {
+test('a match of 65536 characters is valid, and a longer one is invalid without being parsed', () => {
   for (const breach of [matchBreach, aclMatchBreach]) {
     assert.equal(breach(padded('ip4', LONGEST)), undefined);
     assert.equal(breach(padded('ip4', LONGEST + 1))?.problem, 'is longer than 65536 characters');
@@ -17,7 +17,7 @@ test('a match of 65536 characters is taken, and a longer one is refused unread',
   }
 });
 
-test('options longer than that are one problem, and none of them is carried out', () => {
+test('longer options are one problem, and none of them takes effect', () => {
   const text = padded('mtu=1400', LONGEST + 1);
   assert.deepEqual(
     [optionProblems(text, 'DHCPv4').map(({ problem }) => problem), parseOptions(text, 'DHCPv4')],
@@ -26,7 +26,7 @@ test('options longer than that are one problem, and none of them is carried out'
   assert.deepEqual(parseOptions(padded('mtu=1400', LONGEST), 'DHCPv4'), { mtu: '1400' });
 });
 
-test('networks that a pod asks for: nested arrays of any length are refused without being parsed', () => {
+test('requested networks of a pod: nested arrays of any length are invalid without being parsed', () => {
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   const long = parseNetworkSelections(nested(LONGEST_ANNOTATION), 'shop');
   assert.match(long.ok ? '' : long.problem, new RegExp(`at most ${LONGEST_ANNOTATION} characters`));

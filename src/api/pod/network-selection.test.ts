@@ -18,7 +18,7 @@ test('the short form names networks, namespaces and interfaces', () => {
   assert.deepEqual(parseNetworkSelections('  ', 'shop'), { ok: true, selections: [] });
 });
 
-test('the JSON form may ask for addresses and a MAC; fields of others are passed over', () => {
+test('the JSON form may request addresses and a MAC; foreign fields are ignored', () => {
   const text =
     '[{"name":"a.b","namespace":"infra","interface":"net1","ips":["10.1.0.5/24","fd00::5"],"mac":"0a:00:00:00:00:01","bandwidth":{}},{"name":"c"}]';
   assert.deepEqual(parseNetworkSelections(text, 'shop'), {
@@ -53,7 +53,7 @@ test('what is no selection names what is wrong with it', () => {
   }
 });
 
-test('the CNI configuration says who carries a network', () => {
+test('the CNI configuration decides which plugin implements a network', () => {
   for (const [config, kind] of [
     [undefined, 'foreign'],
     [' ', 'foreign'],

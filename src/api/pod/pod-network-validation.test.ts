@@ -9,7 +9,7 @@ const ovn = (suffix: string, value: string, more: Readonly<Record<string, string
   found({ [`ovn.kubernetes.io/${suffix}`]: value, ...more });
 
 describe('podNetworkFindings', () => {
-  test('a pod that asks for nothing', () => assert.deepEqual(found({}), []));
+  test('a pod without requests', () => assert.deepEqual(found({}), []));
 
   test('what the controller writes back is sound', () => {
     assert.deepEqual(
@@ -40,7 +40,7 @@ describe('podNetworkFindings', () => {
     assert.deepEqual(ovn('ip_address', 'fd00::1', { 'ovn.kubernetes.io/cidr': '10.1.0.0/16' }), ['PodIpAddressInvalid']);
   });
 
-  test('every provider is looked at', () => {
+  test('every provider is checked', () => {
     assert.deepEqual(found({ 'net1.default.ovn.kubernetes.io/ip_address': 'x' }), ['PodIpAddressInvalid']);
     assert.deepEqual(found({ 'net1.default.kubernetes.io/ip_address.eth1': 'x' }), ['PodIpAddressInvalid']);
     assert.deepEqual(found({ 'net1.default.ovn.kubernetes.io/ingress_rate': '-1' }), ['PodRateInvalid']);
@@ -105,7 +105,7 @@ test('of a list that is too long no item is judged: it has one finding, however 
   }
 });
 
-test('what lists with a limit say is read up to it, and nothing of a longer one', () => {
+test('a list with a limit is read up to the limit, and a longer one not at all', () => {
   const within = Array.from({ length: 64 }, (_, i) => `10.0.0.${i}`).join(',');
   assert.equal(readable('port_vips', within), within);
   assert.equal(readable('port_vips', `${within},10.0.0.99`), '');

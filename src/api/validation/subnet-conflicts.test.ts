@@ -89,7 +89,7 @@ describe('subnetUpdateFindings', () => {
     assert.deepEqual(change(spec, dual, { v4: 9, v6: 9 }), []);
   });
 
-  test('an underlay Subnet keeps or lacks addresses for good', () => {
+  test('an underlay Subnet cannot gain or lose addresses', () => {
     assert.deepEqual(change({ ...spec, vlan: 'v' }, { vlan: 'v' }), ['SubnetCidrComesOrGoes']);
     assert.deepEqual(change({ vlan: 'v' }, { ...spec, vlan: 'v' }), ['SubnetCidrComesOrGoes']);
   });

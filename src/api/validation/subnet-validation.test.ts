@@ -158,7 +158,7 @@ describe('subnetFindings', () => {
   for (const [what, spec] of accepted) test(`takes ${what}`, () => assert.deepEqual(found(spec), []));
   for (const [what, spec, finding] of refused) test(`refuses ${what}`, () => assert.deepEqual(found(spec), [finding]));
 
-  test('says object, field, value, problem and rule', () => {
+  test('names object, field, value, problem and rule', () => {
     const [finding] = subnetFindings({ name: 'web', spec: { ...sound, gateway: '10.1.255.255' } });
     assert.deepEqual(finding, {
       code: 'SubnetGatewayInvalid',
@@ -175,7 +175,7 @@ describe('subnetFindings', () => {
     assert.ok(finding !== undefined && finding.value.length < 200 && finding.message.length < 500);
   });
 
-  test('finds everything at once', () => {
+  test('reports all faults together', () => {
     assert.equal(found({ ...sound, gateway: 'x', mtu: 1, gatewayType: 'x', excludeIps: ['x', 'y'] }).length, 5);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDuration } from './duration.ts';
 
-test('durations as people write them', () => {
+test('durations in days, hours, minutes and seconds', () => {
   assert.deepEqual(
     ['24h', '90m', '1h30m', '7d', ' 45s ', '1d2h3m4s'].map(parseDuration),
     [86_400_000, 5_400_000, 5_400_000, 604_800_000, 45_000, 93_784_000],

@@ -91,7 +91,7 @@ const NAMED = [
 ];
 const all = (): Record<string, string> => Object.fromEntries(NAMED.map((text, at) => [`example.com/kept-${at}`, text]));
 
-test('a secret that lies in any field of any object is not in the archive, whatever it is written as', { skip }, async () => {
+test('a secret in any field of any object is not in the archive, in any encoding', { skip }, async () => {
   const annotations = { ...all(), 'example.com/alone': CANARY, 'kubectl.kubernetes.io/last-applied-configuration': `{"x":"${CANARY}"}` };
   const labels = { 'example.com/alone': CANARY };
   const [text = ''] = NAMED;
@@ -150,7 +150,7 @@ test('a secret that lies in any field of any object is not in the archive, whate
   }
 });
 
-test('a file that cannot be written, and a cluster that is not there, are said in three lines', { skip }, async () => {
+test('the errors of an unwritable file and of an unreachable cluster have three lines', { skip }, async () => {
   const refused = await scene.kiln('bundle', '--quiet', '--file', join(folder, 'no', 'such', 'folder.tar.gz'));
   assert.equal(refused.exit, 2);
   assert.match(refused.said, /error: --file .* cannot be written\n {2}why: ENOENT/);

@@ -42,7 +42,7 @@ function find(resource: ResourceName, name: string, namespace?: string): Promise
   return scene.client.find(traitsOf(resource), namespace === undefined ? { name } : { name, namespace });
 }
 
-test('without --cascade what is in use is refused, with the reason and the command', { skip }, async () => {
+test('without --cascade the deletion of an object in use fails, with the reason and the command', { skip }, async () => {
   await tenant('green', '10.93.0.0/24', {});
   const { exit, said } = await scene.kiln('delete', 'vpc', 'green');
   assert.equal(exit, 1);
@@ -88,7 +88,7 @@ test('without a terminal it needs --yes, and then all of it goes, leaves first',
   assert.equal(scene.controller.world.rows.ownedBy('vpc//green').size, 0);
 });
 
-test('pods that would come back: it says so and stops, until it is told what becomes of their owner', { skip }, async () => {
+test('pods that would come back: the command stops and reports them, until a flag decides on their owner', { skip }, async () => {
   await tenant('owned', '10.94.0.0/24');
   const template = {
     metadata: { labels: { app: 'shop' }, annotations: { 'ovn.kubernetes.io/logical_switch': 'owned-net' } },
@@ -122,24 +122,28 @@ test('pods that would come back: it says so and stops, until it is told what bec
   assert.equal(scaled.spec.replicas, 0);
 });
 
-test('what is built in, and what nodes hold, is not deleted; nor is what takes more along than Kiln sees', { skip }, async () => {
-  for (const [kind, name] of [
-    ['namespace', 'default'],
-    ['node', 'node-1'],
-  ] as const) {
-    const { exit, said } = await scene.kiln('delete', kind, name, '--cascade', '--dry-run=client');
-    assert.equal(exit, 2, said);
-    assert.match(said, new RegExp(` {2}next: kubectl delete ${kind} ${name}\\n$`));
-  }
-  const join = await scene.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
-  assert.equal(join.exit, 1);
-  assert.match(
-    join.said,
-    /Subnet join is built in: Kiln would create it again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/,
-  );
-});
+test(
+  'built-in objects, and dependents of nodes, are not deleted; nor are owners of objects that Kiln does not observe',
+  { skip },
+  async () => {
+    for (const [kind, name] of [
+      ['namespace', 'default'],
+      ['node', 'node-1'],
+    ] as const) {
+      const { exit, said } = await scene.kiln('delete', kind, name, '--cascade', '--dry-run=client');
+      assert.equal(exit, 2, said);
+      assert.match(said, new RegExp(` {2}next: kubectl delete ${kind} ${name}\\n$`));
+    }
+    const join = await scene.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
+    assert.equal(join.exit, 1);
+    assert.match(
+      join.said,
+      /Subnet join is built in: Kiln would create it again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/,
+    );
+  },
+);
 
-test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to go on; no finalizer is stripped', { skip }, async () => {
+test('a timeout: exit 4 and the objects left; Ctrl-C: 130 and the next command; no finalizer is removed', { skip }, async () => {
   // The pod's node is down: no kubelet reports that the pod has ended.
   await tenantOf('stuck', '10.95.0.0/24', { nodeName: 'away', terminationGracePeriodSeconds: 3_600 }, [
     { finalizers: ['example.com/keep'] },
@@ -159,7 +163,7 @@ test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to 
   assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
 });
 
-test('a Subnet that only another program still keeps holds its Vpc no longer', { skip }, async () => {
+test('a Subnet that only a foreign row keeps does not block its Vpc', { skip }, async () => {
   await scene.make('vpcs', { metadata: { name: 'kept' } });
   await scene.make('subnets', {
     metadata: { name: 'kept-net', finalizers: ['example.com/keep'] },
@@ -196,7 +200,7 @@ interface Deletion {
   readonly left: readonly string[];
 }
 
-test('what comes in between is named at once and not deleted: exit 1, and what is gone is told', { skip }, async () => {
+test('new objects are named and not deleted: exit 1, and the deleted ones are listed', { skip }, async () => {
   await tenant('amid', '10.96.0.0/24', {});
   const letGo = await held('amid-0.default');
   const running = scene.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
@@ -243,7 +247,7 @@ test('one that is made again under its name meanwhile is another one: it stays',
 });
 
 test(
-  'an API server that does not take it for a while is asked again; what it refuses ends the command, and what is gone is told',
+  'the command retries during an outage of the API server; a rejected request ends it, and the deleted objects are listed',
   { skip },
   async () => {
     await tenant('cuts', '10.99.0.0/24', {});

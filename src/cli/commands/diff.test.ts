@@ -28,7 +28,7 @@ async function onLease(annotations: Readonly<Record<string, string | null>>): Pr
   await scene.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
 }
 
-test('diff that did not get everything says what is known: who refused, or that there was too little time', () => {
+test('an incomplete diff prints what is known: which server rejected it, or that the time was too short', () => {
   const said = (waitingFor: readonly string[], trouble?: KubeError): readonly unknown[] => {
     const failure = notComplete(new NotDerived(20_000, 'observing', waitingFor, trouble), 20_000, 'tcp:10.0.0.1:6641', ' (why)');
     return [failure.exit, failure.why.replace('not complete after 20 s: ', ''), failure.next];
@@ -114,7 +114,7 @@ test('version of a controller that does not fit: exit 1', { skip }, async () => 
 });
 
 test(
-  'commands have the settings that the controller has told; flags count first; where none are told a hint says so',
+  'commands use the settings that the controller has published; flags take precedence; without published ones there is a hint',
   { skip },
   async () => {
     const told = (await leaderOf({ client: scene.client }, 'kube-system'))?.settings;
@@ -183,7 +183,7 @@ test('a database that the controller cannot follow is a finding, though it can b
   await tell('', null);
 });
 
-test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
+test('a database that rejects transactions of the controller is a finding, with its message', { skip }, async () => {
   const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>
     scene.client.mergePatch(
       LEASES,

@@ -36,7 +36,7 @@ test('a tree on standard output, and nothing on standard error', { skip }, async
   assert.ok((await scene.kiln('explain', 'vpc/blue', '--color=always')).out.includes(`${GREEN}True`));
 });
 
-test('what waits: exit 1, for whom, since when, and a command that leads on', { skip }, async () => {
+test('a waiting object: exit 1, what it waits for, since when, and the next command', { skip }, async () => {
   await scene.client.delete({ group: 'kubeovn.io', version: 'v1', plural: 'subnets', kind: 'Subnet', namespaced: false }, { name: 'red' });
   await scene.controller.untilQuiet();
   const { exit, out } = await scene.kiln('explain', 'subnet', 'red');
@@ -56,7 +56,7 @@ test('what waits: exit 1, for whom, since when, and a command that leads on', { 
   assert.match((await scene.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ holds\n│ {2}├─ IP\/web\.default/);
 });
 
-test('a pod that is past its grace period and has a finalizer of somebody holds nothing any more', { skip }, async () => {
+test('a pod past its grace period with a foreign finalizer has no addresses any more', { skip }, async () => {
   await scene.make('subnets', { metadata: { name: 'grey' }, spec: { vpc: 'blue', cidrBlock: '10.93.0.0/24' } });
   await scene.make('pods', {
     metadata: {
@@ -85,7 +85,7 @@ test('a pod that is past its grace period and has a finalizer of somebody holds 
   );
 });
 
-test('without a Northbound database the rest is told, with a hint or a warning', { skip }, async () => {
+test('without a Northbound database the rest is printed, with a hint or a warning', { skip }, async () => {
   const to = `--kubeconfig=${scene.kubeconfig}`;
   const without = await runHere(['explain', 'vpc', 'blue', to]);
   assert.equal(without.exit, 0);

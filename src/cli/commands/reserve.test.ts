@@ -79,7 +79,7 @@ function find(name: string): Promise<IP | undefined> {
   return client.find<IP>(IPS, { name });
 }
 
-test('reserve gives the next free address, or the one asked for, and release gives it back', { skip }, async () => {
+test('reserve books the next free address, or the requested one, and release frees it', { skip }, async () => {
   const free = await reserved('one', { output: 'wide', lease: '24h' });
   assert.equal(free.exit, 0);
   assert.match(free.out, /^NAME {9}V4IP {7}V6IP {4}MAC .*SUBNET {2}LEASE {2}FOR {10}STATE/);
@@ -107,7 +107,7 @@ test('reserve gives the next free address, or the one asked for, and release giv
   );
 });
 
-test('an address that is taken, or not of the Subnet, is refused by name, and nothing is left behind', { skip }, async () => {
+test('the error of an address that is taken, or outside of the Subnet, names it, and no object is left', { skip }, async () => {
   assert.equal((await reserved('first', { ip: '10.91.0.50' })).exit, 0);
   const taken = await reserved('second', { ip: '10.91.0.50' });
   assert.equal(taken.exit, 1);
@@ -143,7 +143,7 @@ test('an address in use is not released: the pod that has it is named', { skip }
   assert.equal((await released('busy.default')).exit, 0);
 });
 
-test('a Vip and an OvnEip are given back by kind and name when nothing uses them, and what names them is told', { skip }, async () => {
+test('a Vip and an OvnEip are released by kind and name when no object uses them, and the error names the users', { skip }, async () => {
   const [vips, eips, fips] = [traitsOf('vips'), traitsOf('ovn-eips'), traitsOf('ovn-fips')];
   await make(vips, { metadata: { name: 'db' }, spec: { subnet: 'kept', v4ip: '10.91.0.90' } });
   await make(eips, { metadata: { name: 'out' }, spec: { externalSubnet: 'kept', v4Ip: '10.91.0.91' } });
@@ -166,7 +166,7 @@ test('a Vip and an OvnEip are given back by kind and name when nothing uses them
   assert.match((await released('pod/db')).said, /neither the name of an IP object nor <kind>\/<name> with one of vip, ovn-eip/);
 });
 
-test('release asks on a terminal, wants --yes elsewhere, and looks a second time after the answer', { skip }, async () => {
+test('release prompts on a terminal, requires --yes elsewhere, and checks again after the answer', { skip }, async () => {
   assert.equal((await reserved('asked')).exit, 0);
   assert.equal((await released('asked.default', { yes: false }, () => Promise.resolve(false))).exit, 1);
   assert.notEqual(await find('asked.default'), undefined);
@@ -219,34 +219,30 @@ test('the commands with their flags: results on standard output, three lines on 
   assert.equal((await runHere(['reserve', 'cli', '--subnet', 'kept', '--kubeconfig', '/nowhere/kubeconfig'])).exit, 3);
 });
 
-test(
-  'a name that no object can have is refused before anything is asked; what the API server finds invalid is a sentence',
-  { skip },
-  async () => {
-    for (const [flag, ...args] of [
-      ['name', 'Bad_Name', '--subnet=red'],
-      ['-n', 'web', '-n', 'No.Name', '--subnet=red'],
-      ['--subnet', 'web', '--subnet=RED'],
-    ] as const) {
-      const { exit, said } = await scene.kiln('reserve', ...args);
-      assert.equal(exit, 2, said);
-      assert.match(said, new RegExp(`why: .*${flag}.* is no name of `));
-    }
-    const long = await scene.kiln('reserve', 'a'.repeat(250), '-n', 'default', '--subnet', 'kept');
-    assert.equal(long.exit, 2, long.said);
-    assert.match(long.said, /why: IP a{40}… would have a name of 258 characters, and the most is 253\n/);
-    const subject = { verb: 'create', resource: 'ips.kubeovn.io', name: 'web.default' };
-    const invalid = new KubeError('KUBE_INVALID', subject, 'IP.kubeovn.io "web.default" is invalid: spec.subnet: Required value', {
-      causes: [{ field: 'spec.subnet', message: 'Required value' }],
-    });
-    assert.equal(
-      failureOf(invalid, 'reserve').why,
-      'the API server finds ips.kubeovn.io web.default invalid: spec.subnet: Required value (KUBE_INVALID)',
-    );
-  },
-);
+test("an invalid name is an error before the first request; the API server's validation is one sentence", { skip }, async () => {
+  for (const [flag, ...args] of [
+    ['name', 'Bad_Name', '--subnet=red'],
+    ['-n', 'web', '-n', 'No.Name', '--subnet=red'],
+    ['--subnet', 'web', '--subnet=RED'],
+  ] as const) {
+    const { exit, said } = await scene.kiln('reserve', ...args);
+    assert.equal(exit, 2, said);
+    assert.match(said, new RegExp(`why: .*${flag}.* is no name of `));
+  }
+  const long = await scene.kiln('reserve', 'a'.repeat(250), '-n', 'default', '--subnet', 'kept');
+  assert.equal(long.exit, 2, long.said);
+  assert.match(long.said, /why: IP a{40}… would have a name of 258 characters, and the most is 253\n/);
+  const subject = { verb: 'create', resource: 'ips.kubeovn.io', name: 'web.default' };
+  const invalid = new KubeError('KUBE_INVALID', subject, 'IP.kubeovn.io "web.default" is invalid: spec.subnet: Required value', {
+    causes: [{ field: 'spec.subnet', message: 'Required value' }],
+  });
+  assert.equal(
+    failureOf(invalid, 'reserve').why,
+    'the API server finds ips.kubeovn.io web.default invalid: spec.subnet: Required value (KUBE_INVALID)',
+  );
+});
 
-test('a refusal by an admission webhook is no lack of rights: its words, exit 1, and where to look', { skip }, async () => {
+test('a denial by an admission webhook is not reported as missing rights: its message, exit 1, and where to look', { skip }, async () => {
   await client.transport.request({
     subject: { verb: 'create', resource: 'faults' },
     method: 'POST',

@@ -61,7 +61,7 @@ function kiln(...args: readonly string[]): Promise<Ended> {
   return runKiln([...args, `--kubeconfig=${lab.kubeconfig}`], { env: { KILN_OVN_NB: lab.ovn.nbEndpoint } });
 }
 
-test('what only looks: explain, status, diff, version', { skip }, async () => {
+test('read-only commands: explain, status, diff, version', { skip }, async () => {
   const [explain, status, diff, version] = await Promise.all([
     kiln('explain', 'vpc', 'blue'),
     kiln('status'),

@@ -15,7 +15,7 @@ test('the locale is that of the first variable which is set', () => {
     assert.equal(isUtf8Locale(env), utf8, JSON.stringify(env));
 });
 
-test('without UTF-8 nothing but ASCII is left of trees and marks; with it the text is as it was', () => {
+test('without UTF-8 trees and symbols are ASCII; with it the text is unchanged', () => {
   const text = '├─ held by\n│  └─ Subnet/red\n   └─ … and 3 more\n✔ none · ✖ 2';
   assert.equal(glyphs(text, { LC_ALL: 'C.UTF-8' }), text);
   const plain = glyphs(text, { LC_ALL: 'C' });

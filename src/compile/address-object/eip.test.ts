@@ -188,7 +188,7 @@ test('C18 an OvnEip that was removed by force frees its address and its port at 
   assert.equal(made.bench.row('Logical_Switch_Port', 'node-out'), undefined);
 });
 
-test('C19 an IptablesEIP for a gateway that does not exist says so, and its deletion leaves nothing behind', () => {
+test('C19 an IptablesEIP for a gateway that does not exist reports it, and its deletion leaves no row', () => {
   const made = scene();
   made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'nowhere' } });
   made.bench.converge();
@@ -222,7 +222,7 @@ test('a Subnet waits for its EIPs and names them; with the last of them it goes'
   assert.equal(made.bench.object('subnets', 'ext'), undefined);
 });
 
-test('an OvnEip waits for the rules that name it, each kind, and says which; its status names their kinds', () => {
+test('an OvnEip waits for the rules that name it, of each kind, and reports them; its status names their kinds', () => {
   const made = scene();
   eip(made, 'e1');
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
@@ -315,7 +315,7 @@ for (const [eips, spec, rules, field] of [
     assert.match(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'] ?? '', /^172/);
   });
 
-  test(`one of ${rules} that let go of an EIP that is being deleted does not come back to it, whatever it named meanwhile`, () => {
+  test(`one of ${rules} that released an EIP that is being deleted does not use it again, whatever it named meanwhile`, () => {
     for (const meanwhile of ['e1', 'e9', 'e3', '']) {
       const { bench } = going('second');
       bench.put(eips, { metadata: { name: 'e3' }, spec });
@@ -332,7 +332,7 @@ for (const [eips, spec, rules, field] of [
     }
   });
 
-  test(`one of ${rules} that named the EIP before holds it, though its mark was not written before the deletion began`, () => {
+  test(`one of ${rules} that named the EIP before the deletion blocks it, also without its label`, () => {
     const { bench } = going();
     const { annotations, ...metadata } = bench.object(rules, 'before')?.metadata ?? assert.fail();
     assert.equal(annotations?.['ovn.kubernetes.io/vpc_eip'], 'e2');
@@ -345,7 +345,7 @@ for (const [eips, spec, rules, field] of [
   });
 }
 
-test('C66 the address of an EIP that was taken away by force stays booked until the last rule that names it is gone, across a restart', () => {
+test('C66 the address of an EIP that was removed by force stays booked until the last rule that names it is gone, across a restart', () => {
   const made = scene('172.20.0.0/29,fd20::/120');
   eip(made, 'e1');
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
@@ -461,7 +461,7 @@ test('C37 C48 after a restart every Vip and EIP has what it had, nothing is writ
   assert.equal(again.object('subnets', 'ext')?.status?.['v4availableIPrange'], '172.20.0.5');
 });
 
-test('what an OvnEip of type lrp would make in OVN is said not to be made; its address is booked', () => {
+test('an OvnEip of type lrp reports that its OVN rows are not implemented; its address is booked', () => {
   const made = scene();
   eip(made, 'e1', { type: 'lrp' });
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);

@@ -16,7 +16,7 @@ function ip(name: string): IP {
   };
 }
 
-test('of two IP objects of one second that say the address of a Vip, every process takes the same for its user', () => {
+test('of two IP objects of one second with the address of a Vip, every process takes the same for its user', () => {
   for (const names of [
     ['a.shop', 'b.shop'],
     ['b.shop', 'a.shop'],

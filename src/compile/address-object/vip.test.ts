@@ -253,7 +253,7 @@ for (const [spec, rule] of [
   });
 }
 
-test('a Subnet waits for its Vips and names them; a Vip that only asks is refused and does not hold it', () => {
+test('a Subnet waits for its Vips and names them; a Vip without an address yet is invalid and does not block it', () => {
   const made = scene();
   vip(made, 'v1');
   made.bench.delete('subnets', 'net');
@@ -297,7 +297,7 @@ test('a Vip that nothing used when its lease ends is deleted with an Event; one 
   assert.match(said?.message ?? '', /the lease of 2h ended at .* and nothing used address 10\.50\.0\.2; the Vip object is deleted/);
 });
 
-test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, settled between or not', () => {
+test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, converged between or not', () => {
   const parts: Readonly<Record<string, (made: PodScene) => void>> = {
     subnet: (made) => made.subnet('late', { cidrBlock: '10.51.0.0/29' }),
     vip: (made) => made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'late', v4ip: '10.51.0.3', namespace: 'shop' } }),
@@ -335,7 +335,7 @@ test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, 
   );
 });
 
-test('a Vip that a policy does not let be completed says so in its status, holds nothing, and has its address when that is lifted', () => {
+test('a Vip whose completion a policy rejects reports it in its status, holds nothing, and gets its address when the policy is gone', () => {
   const made = scene();
   const asked: number[] = [];
   let now = 0;
@@ -365,7 +365,7 @@ test('a Vip that a policy does not let be completed says so in its status, holds
   assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);
 });
 
-test('a Vip that a pod with a long name has says in its label as much of the port as a label holds', () => {
+test("the label of a Vip that a pod with a long name has is the port's name, cut to the limit", () => {
   const made = scene();
   vip(made, 'v1', { v4ip: '10.50.0.5' });
   const name = `${'w'.repeat(62)}-0`;

@@ -73,7 +73,7 @@ test('a lease continues over a restart, and one that ended meanwhile takes effec
   assert.equal(late.object('ips', 'web.shop'), undefined);
 });
 
-test('a longer lease counts from the same moment, and one that is taken away lets the address be kept', () => {
+test('a longer lease counts from the same time, and without a lease the address is retained', () => {
   const scene = new PodScene();
   reserve(scene, '1h');
   reserve(scene, '2h');
@@ -85,7 +85,7 @@ test('a longer lease counts from the same moment, and one that is taken away let
   assert.equal(said(scene.bench), '');
 });
 
-test('without a lease a reserved address is kept for good, over restarts too', () => {
+test('without a lease a reserved address is retained, over restarts too', () => {
   const scene = new PodScene();
   reserve(scene, undefined);
   const fresh = scene.bench.restarted();

@@ -23,7 +23,7 @@ test('an IP object removed by force under a running pod is created again, and it
   }
 });
 
-test('an IP object deleted under a running pod waits for the pod, and says for which', () => {
+test('an IP object deleted under a running pod waits for the pod, and names it', () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.converge();
@@ -42,7 +42,7 @@ test('an IP object deleted under a running pod waits for the pod, and says for w
   assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
 });
 
-test('an IP object edited by hand says again what its pod has', () => {
+test("an IP object edited by hand is corrected to its pod's address", () => {
   const scene = new PodScene();
   scene.pod('web');
   scene.bench.converge();
@@ -161,7 +161,7 @@ test('the port that Kube-OVN made for a pod which was gone before the start goes
   assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing shows that it has no owner');
 });
 
-test("a port without a mark of its owner stays where it is in a switch that is another program's, and does not keep its IP object", () => {
+test('a port without ownership keys stays in a foreign switch, and does not keep its IP object', () => {
   const scene = new PodScene();
   const uuid = '00000000-0000-4000-8000-000000000001';
   scene.bench.foreignRow('Logical_Switch', uuid, { name: 'theirs', external_ids: new Map([['neutron:network_name', 'theirs']]) });

@@ -152,7 +152,7 @@ test('of two pools with one address that were made within one second, one has it
   assert.match(bench.condition('ippools', 'b', 'Error')?.message ?? '', /has addresses of IPPool a/);
 });
 
-test('a pool that is refused makes no other one refused, and takes no address from it', () => {
+test('an invalid pool makes no other one invalid, and takes no address from it', () => {
   const scene = new PodScene();
   const pool = (name: string, age: number, ...ips: readonly string[]): void =>
     void scene.bench.put('ippools', {
@@ -212,7 +212,7 @@ test('the status of the pool has its usage', () => {
   );
 });
 
-test('a pool that asks outside of its Subnet is refused, and holds up no other', () => {
+test('a pool with addresses outside of its Subnet is invalid, and delays no other', () => {
   const bench = setUp();
   bench.put('ippools', {
     metadata: { name: 'all', creationTimestamp: '2020-01-01T00:00:00Z' },
@@ -259,7 +259,7 @@ test('a pool without an allocatable address reports it, until it has one', () =>
   assert.equal(bench.condition('ippools', 'none', 'WithoutEffect'), undefined);
 });
 
-test('a refused pool takes nothing from an older one, also where its name is a number', () => {
+test('an invalid pool takes no address from an older one, also where its name is a number', () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.99.0.0/24' });
   scene.bench.converge();

@@ -61,7 +61,7 @@ test('missing rights are reported with the command that checks them', () => {
   assert.match(told(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
 });
 
-test('a fresh controller finds nothing reserved, tries once, and tells the same without another write', () => {
+test('a fresh controller finds no reservation, tries once, and reports the same without another write', () => {
   const scene = small();
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.90.0.3' } });

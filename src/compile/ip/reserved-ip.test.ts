@@ -7,7 +7,7 @@ function reserve(scene: PodScene, spec: object = {}, name = 'web.shop'): void {
   scene.bench.converge();
 }
 
-test('an IP object that a user makes is completed and kept, without a port', () => {
+test('an IP object that a user creates is completed and retained, without a port', () => {
   const scene = new PodScene();
   reserve(scene);
   const ip = scene.bench.object('ips', 'web.shop');
@@ -43,7 +43,7 @@ test('a pod of its name gets the address, and leaves it reserved when it goes', 
   assert.equal(fresh.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
 
-test('what asks for an address is completed while a pod of its name waits, and stays when that goes', () => {
+test('a request for an address is completed while a pod of its name waits, and stays when the pod goes', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/vip': 'later' } });
   reserve(scene);
@@ -68,7 +68,7 @@ test('an IP object labelled as reserved under a running pod stays after the pod'
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], address);
 });
 
-test('one that cannot be completed says why, and is completed when it can', () => {
+test('an IP object that cannot be completed reports why, and is completed when it can', () => {
   const scene = new PodScene();
   reserve(scene, {}, 'wrong-name');
   reserve(scene, { subnet: 'later' });
@@ -89,7 +89,7 @@ test('one that cannot be completed says why, and is completed when it can', () =
   assert.equal(said('web.shop').includes('Accepted'), false);
 });
 
-test('a refusal names the object, the field, its value and the rule', () => {
+test('a failure names the object, the field, its value and the rule', () => {
   const refusalOf = (spec: object): string => {
     const scene = new PodScene();
     scene.subnet('dual', { cidrBlock: '10.90.0.0/24,fd90::/64' });
@@ -143,7 +143,7 @@ test('a request for an address in use fails and is no second holder; a complete 
   assert.equal(scene.bench.object('ips', 'asks.shop')?.spec['v4IpAddress'], '10.16.8.8');
 });
 
-test('two that were restored with one address say so while their Subnet is not ready yet', () => {
+test('two IP objects restored with one address report the conflict while their Subnet is not ready yet', () => {
   const scene = new PodScene();
   scene.bench.put('subnets', { metadata: { name: 'later' }, spec: { vpc: 'none-yet', cidrBlock: '10.2.0.0/28', provider: 'ovn' } });
   for (const name of ['a', 'b'])
@@ -278,7 +278,7 @@ test("an IP object with an address from before its Subnet's deletion blocks it a
   }
 });
 
-test('the IP object of a pod that is in a Subnet on its way out, made by hand again, holds that as before', () => {
+test('the IP object of a pod in a Subnet that is being deleted, recreated by hand, blocks the Subnet as before', () => {
   const { bench } = going();
   const { spec } = bench.object('ips', 'old.shop') ?? assert.fail();
   bench.removeByForce('ips', 'old.shop');

@@ -46,7 +46,7 @@ test('a pod with an address of a later pool keeps it when an earlier one has roo
   assert.deepEqual(addresses(scene, ['p3']), ['10.81.0.20']);
 });
 
-test('a Subnet of the namespace that is not ready does not hold up pools of another one', () => {
+test('a Subnet of the namespace that is not ready does not delay pools of another one', () => {
   const scene = new PodScene();
   scene.subnet('a-broken', { vpc: 'nowhere', cidrBlock: '10.83.0.0/24', namespaces: ['shop'] });
   scene.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });

@@ -230,7 +230,7 @@ test('a pod with an invalid Subnet also reports its conflict', () => {
   }
 });
 
-test('an IP object that is being deleted and still in use says so of a second holder, too, until that is gone', () => {
+test('an IP object that is being deleted and still in use reports a second holder, too, until that is gone', () => {
   const scene = new PodScene();
   static7(scene, 'first');
   scene.bench.delete('ips', 'first.shop');

@@ -86,7 +86,7 @@ test('the limit of interfaces is for both annotations together', () => {
   assert.match(made.bench.condition('pods', 'shop/a', BOUND)?.message ?? '', /asks for 33 interfaces/);
 });
 
-test('a pod that has as many interfaces as it may keeps them when it asks for more, and is given none', () => {
+test('a pod with the most interfaces allowed keeps them when it requests more, and gets none of these', () => {
   const made = scene('open');
   made.pod('a', { annotations: { [NETWORKS]: many(32, (i) => `n${i}`) } });
   made.bench.converge();
@@ -97,7 +97,7 @@ test('a pod that has as many interfaces as it may keeps them when it asks for mo
   assert.deepEqual(made.bench.keys('ips'), ips);
 });
 
-test('a value that is too long is refused whatever it says, and a value that nothing reads may be as long as it likes', () => {
+test('a value that is too long is invalid whatever it contains, and a value that nothing reads may have any length', () => {
   const made = scene('open');
   made.pod('a', { annotations: { [`${KEY}/port_vips`]: many(12_000, () => 'x') } });
   made.pod('b', { annotations: { [`${KEY}/north_gateway`]: 'x'.repeat(64 * 1024 + 1) } });
@@ -110,7 +110,7 @@ test('a value that is too long is refused whatever it says, and a value that not
   assert.match(made.addressOf('shop/d') ?? '', /^10\.16\./);
 });
 
-test('of very many interfaces that a pod says are allocated, those that it cannot have are not read, and not taken off one by one', () => {
+test('of very many interfaces with the annotation allocated, those beyond the limit are neither read nor removed one by one', () => {
   const made = scene('open');
   made.pod('a', { annotations: { [NETWORKS]: 'n0,n1' } });
   made.bench.converge();

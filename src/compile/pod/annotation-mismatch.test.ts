@@ -173,7 +173,7 @@ test('a removed or differently spelled annotation is corrected without an Event'
   );
 });
 
-test('an annotation that is taken away while another program has the switch of the Subnet comes back from the IP object', () => {
+test('an annotation that a user removes while another program has the switch of the Subnet comes back from the IP object', () => {
   const made = scene();
   const { bench } = made;
   const uuidOf = (table: 'Logical_Switch' | 'Logical_Switch_Port', wanted: string): Uuid => {

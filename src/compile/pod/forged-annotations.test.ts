@@ -43,7 +43,7 @@ function ofLiar(scene: PodScene): unknown {
   return [scene.stations('liar.mallory'), scene.bench.object('ips', 'liar.mallory')?.spec['ipAddress']];
 }
 
-test("a pod that says it was given another tenant's address, or its MAC, has no port with it, also after a restart, and the next pod gets it", () => {
+test("a pod with another tenant's address or MAC in forged annotations has no port with it, also after a restart, and the next pod gets it", () => {
   const scene = tenants();
   const mac = scene.annotations('shop/victim')['ovn.kubernetes.io/mac_address'] ?? '';
   const before = scene.stations('victim.shop');
@@ -76,7 +76,7 @@ test('an unproven claim of a free address is a request, with all rules of reques
   assert.equal(scene.bench.condition('pods', 'mallory/lost', BOUND)?.reason, 'WaitingForSubnet');
 });
 
-test('no pod has an address of the join Subnet, whichever way it asks for one', () => {
+test('no pod has an address of the join Subnet, whatever its request', () => {
   const scene = tenants();
   const node = scene.stations('node-n1');
   const [, join = ''] = String(node).split(' ');
@@ -141,7 +141,7 @@ test('a bound pod that claims another address keeps its own, and does not block 
   assert.match(String(scene.stations('next.shop')), / 10\.1\.0\.3$/);
 });
 
-test('of a pod that is bound, its IP object and its port row each prove it alone; with both gone it asks for its address again', () => {
+test('of a bound pod its IP object and its port row each are a proof; without both the pod requests its address again', () => {
   for (const gone of ['ip', 'row', 'both'] as const) {
     const scene = tenants();
     const before = scene.stations('victim.shop');

@@ -33,7 +33,7 @@ test('an IP object whose name does not fit its Subnet keeps its pod from binding
   assert.equal(using(scene, 'side'), 1);
 });
 
-test('a request and its pod end the same in every order: the pod has the address that the request asks for', () => {
+test('an IP object with a request and its pod end the same in every order: the pod has the requested address', () => {
   for (const order of ['request first', 'pod first', 'at once', 'Subnet last']) {
     const scene = new PodScene();
     const late = order === 'Subnet last';

@@ -225,7 +225,7 @@ test('source and target that go in either order, machine first or last, leave no
   }
 });
 
-test('attached networks of a machine are kept while it is stopped, and go when it is attached to them no more', () => {
+test('attached networks of a machine are retained while it is stopped, and go when it is detached from them', () => {
   const made = new PodScene();
   made.attachment('shop/fast', 'kube-ovn');
   made.subnet('fast', { cidrBlock: '10.50.0.0/24', provider: 'fast.shop.ovn' });
@@ -291,7 +291,7 @@ test('a machine that is declared in another Subnet while it is stopped moves the
   assert.equal(made.bench.keys('ips').filter((name) => name.startsWith('vm.')).length, 1);
 });
 
-test('a machine that is given another address by name gives the old one up: at once while it is stopped, else with the next launcher', () => {
+test('a machine that names another address releases the old one: at once while it is stopped, else with the next launcher', () => {
   const made = scene();
   const named = (address: string): Record<string, string> => ({ 'ovn.kubernetes.io/ip_address': address });
   const declare = (address: string): void => {

@@ -111,7 +111,7 @@ test('failed or aborted: the address stays with the source, whose chassis the po
   }
 });
 
-test('a target whose pod completes before the migration says how it ended leaves the address with the source', () => {
+test('a target whose pod completes before the migration reports its result leaves the address with the source', () => {
   const made = scene();
   const address = made.addressOf('shop/a');
   migration(made, 'move', 'Running');
@@ -159,7 +159,7 @@ test('a second move fails while the pod that the first one left is still there: 
   assert.deepEqual(seen(made, address), { options: only('n2'), ...atTarget });
 });
 
-test('when the migration is gone its instance says how it ended; one of another uid says nothing', () => {
+test('when the migration is gone its instance has the result; an instance of another uid does not count', () => {
   const made = scene();
   const address = made.addressOf('shop/a');
   migration(made, 'move', 'Running');
@@ -243,7 +243,7 @@ test('a machine that is stopped during a migration keeps its address and has no 
   assert.deepEqual([made.stations(PORT), made.bench.map('Logical_Switch_Port', PORT, 'options')], [station, {}]);
 });
 
-test('activation_strategy: the port of that interface is silent on its node until it announces itself; without the annotation it is not', () => {
+test('activation_strategy: the port of that interface is inactive on its node until it announces itself; without the annotation it is active', () => {
   const made = new PodScene();
   made.pod('web', { annotations: { 'ovn.kubernetes.io/activation_strategy': 'rarp' } });
   made.bench.converge();

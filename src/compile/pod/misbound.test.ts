@@ -79,7 +79,7 @@ test('a pod that names its Subnet or its address is where it wants to be, and so
   for (const pod of ['names', 'asks', 'kept']) assert.deepEqual(bound(scene, pod), [undefined, undefined], pod);
 });
 
-test('report: a StatefulSet keeps its address over restarts of its pod, and the pod says how to have it moved', () => {
+test('report: a StatefulSet keeps its address over restarts of its pod, and the pod reports how to move it', () => {
   const scene = late({ 'db-0': { statefulSet: 'db' } });
   const address = scene.addressOf('shop/db-0');
   for (let round = 0; round < 2; round++) {

@@ -80,14 +80,14 @@ test('an invalid annotation is reported with key, value and rule, until it is fi
   assert.equal(scene.addressOf('shop/web'), '10.16.0.200');
 });
 
-test('an address outside of the Subnet is refused with a reason', () => {
+test('an address outside of the Subnet fails with a reason', () => {
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '192.0.2.1' } });
   scene.bench.converge();
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressOutOfRange');
 });
 
-test('an address that a user has kept under the name of the pod in another Subnet is not waited for in silence', () => {
+test('a pod reports an address that a user has reserved under its name in another Subnet', () => {
   const scene = new PodScene();
   scene.bench.put('ips', {
     metadata: { name: 'web.shop' },

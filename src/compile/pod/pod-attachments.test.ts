@@ -149,7 +149,7 @@ test('a network that another plugin carries on its own gives nothing', () => {
   assert.equal(made.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
 });
 
-test('a default network of the pod takes the place of its own interface', () => {
+test('a default network of the pod replaces its own interface', () => {
   const made = scene();
   made.pod('web', { annotations: { 'v1.multus-cni.io/default-network': 'infra/fast', [NETWORKS]: 'infra/wide' } });
   made.bench.converge();
@@ -179,7 +179,7 @@ test('no annotation is written before each interface has its addresses, and then
   assert.equal(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.status, 'True');
 });
 
-test('what cannot be read is said with annotation and value, and takes no running interface away', () => {
+test('an unreadable annotation is reported with its value, and removes no running interface', () => {
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast' } });
   made.bench.converge();
@@ -251,7 +251,7 @@ test('beside another plugin that is primary, attached networks alone are served'
   assert.deepEqual([named(made, 'ips', 'plain'), made.annotations('shop/plain')], [[], {}]);
 });
 
-test('a StatefulSet keeps the addresses of all interfaces that its template asks for', () => {
+test('a StatefulSet keeps the addresses of all interfaces that its template requests', () => {
   const made = scene();
   made.bench.put('statefulsets', {
     metadata: { name: 'db', namespace: 'shop' },

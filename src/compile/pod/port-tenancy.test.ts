@@ -46,7 +46,7 @@ const security = (scene: PodScene, port: string): readonly string[] =>
     .flatMap((text) => String(text).split(' '))
     .slice(1);
 
-test('namespaced: the security of a port is on unless the Subnet allows it off and the pod says so; open: it is on where the pod says so', () => {
+test('namespaced: port security is on unless the Subnet allows it off and the pod requests that; open: it is on where the pod requests it', () => {
   for (const [tenancy, annotations, said, expected] of [
     ['namespaced', {}, undefined, ['10.20.0.2']],
     ['namespaced', {}, 'true', ['10.20.0.2']],

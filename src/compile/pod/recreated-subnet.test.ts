@@ -156,7 +156,7 @@ test('an invalid Subnet without the gateway of a family, and without a router po
   assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
 
-test('a Subnet that is deleted before its defaults were written, with a pod in it, says by which gateway it counts', () => {
+test('a Subnet that is deleted before its defaults were written, with a pod in it, shows the gateway it counts with', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.300.0.0/24' });
   scene.bench.converge();

@@ -86,7 +86,7 @@ test('a pod makes way for the peering of two Vpcs', () => {
   assert.equal(scene.bench.condition('pods', 'b/red-blue.a', BOUND)?.reason, 'NameTaken');
 });
 
-test('what is kept for the next pod of a StatefulSet makes way as well', () => {
+test('a port retained for the next pod of a StatefulSet yields as well', () => {
   const scene = new PodScene();
   scene.statefulSet('node-x', 1);
   scene.pod('node-x-0', { statefulSet: 'node-x' });
@@ -99,7 +99,7 @@ test('what is kept for the next pod of a StatefulSet makes way as well', () => {
   assert.equal(ownerOf(scene, 'node-x-0.shop'), 'node//x-0.shop');
 });
 
-test('a pod whose name is like that of a node, and is none, has its port', () => {
+test("a pod whose name only resembles that of a node's port has its port", () => {
   const scene = new PodScene();
   scene.namespace('y-red');
   scene.subnet('x.z', { vpc: 'ovn-cluster', cidrBlock: '10.9.0.0/24' });

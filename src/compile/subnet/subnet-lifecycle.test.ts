@@ -114,7 +114,7 @@ test('the default Vpc serves its Subnets while a foreign row in its router block
   assert.equal(bench.writesAfterRestart(), 0);
 });
 
-test('a Subnet created again under its name takes its rows over in place', () => {
+test('a Subnet recreated under its name gets its rows in place', () => {
   const bench = setUp();
   const switches = (): string[] => [...bench.northbound.table('Logical_Switch').keys()].toSorted();
   const before = switches();

@@ -123,7 +123,7 @@ test('Subnets come back with a new database, also while their Vpc is being delet
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcTerminating');
 });
 
-test('a Vpc removed by force leaves its router to its Subnets, and a new one takes it over in place', () => {
+test('a Vpc removed by force leaves its router to its Subnets, and a new one gets it in place', () => {
   const bench = setUp();
   const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
   bench.removeByForce('vpcs', 'blue');

@@ -106,7 +106,7 @@ test('several next hops of one prefix stay side by side', () => {
   assert.ok(bench.writes > writes);
 });
 
-test('a bad route is left out, named in a condition, and does not hold back the good one', () => {
+test('an invalid route is left out, named in a condition, and does not delay the valid one', () => {
   const bench = setUp();
   bench.put('vpcs', {
     metadata: { name: 'blue' },

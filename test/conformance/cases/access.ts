@@ -9,7 +9,7 @@ import type { Fields, RawReply } from '../https-client.ts';
 import { until } from '../../../src/testing/until.ts';
 
 export function accessCases(holder: Holder): void {
-  test('whoever is spoken for may do what the roles give, and nothing else', async () => {
+  test('an impersonated user has the rights of its roles, and no others', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const bob = fresh('bob');
@@ -62,7 +62,7 @@ export function accessCases(holder: Holder): void {
     robot.close();
   };
 
-  test('to speak for an account, for a group, or with extras, is a right of its own', () =>
+  test('impersonation of an account, of a group, or with extras, is a right of its own', () =>
     needOwnRight((namespace) => [
       [{ 'Impersonate-User': `system:serviceaccount:${namespace}:default` }, 'serviceaccounts'],
       [{ 'Impersonate-Group': 'system:masters' }, 'groups'],
@@ -104,7 +104,7 @@ export function accessCases(holder: Holder): void {
     );
   });
 
-  test('a namespace has users who look, who work and who rule, and a kind of its own is added to their roles', async () => {
+  test('a namespace has the roles view, edit and admin, and a custom kind is added to them', async () => {
     const { kubectl } = conformance(holder);
     const name = fresh('users');
     await kubectl.ok(['create', 'ns', name]);
@@ -138,7 +138,7 @@ export function accessCases(holder: Holder): void {
     await kubectl.ok(['delete', 'ns', name, '--wait=false']);
   });
 
-  test('a role made of others has their rules, and follows as they come, change and go', async () => {
+  test('an aggregated role has the rules of the selected roles, and follows their changes', async () => {
     const { kubectl, http } = conformance(holder);
     const name = fresh('whole');
     const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';

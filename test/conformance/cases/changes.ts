@@ -22,7 +22,7 @@ export function changeCases(holder: Holder): void {
     return message(reply);
   };
 
-  test('amounts are told in one way, however they were written', async () => {
+  test('quantities are shown in one form, whatever form was written', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/pods`;
     const requests = { cpu: '0.5', memory: '1024Mi', 'example.com/one': 2000, 'example.com/two': '1500m' };
@@ -42,7 +42,7 @@ export function changeCases(holder: Holder): void {
     await http.send('DELETE', `/api/v1/nodes/${node.metadata.name}`);
   });
 
-  test('base64 may have line breaks, and is told where it is none', async () => {
+  test('base64 may have line breaks, and an error names the first wrong byte', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/secrets`;
     const made = await make(path, 'v1', 'Secret', { data: { a: 'YWJj\nZGVm\n' } });
@@ -60,7 +60,7 @@ export function changeCases(holder: Holder): void {
     }
   });
 
-  test('references of volumes and probes of a container are made complete', async () => {
+  test('references of volumes and probes of a container get their defaults', async () => {
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/pods`;
     const labels = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
     const { spec } = await make(path, 'v1', 'Pod', {
@@ -82,7 +82,7 @@ export function changeCases(holder: Holder): void {
     assert.deepEqual(at(spec, 'containers', 0, 'lifecycle', 'preStop', 'httpGet'), { path: '/', port: 80, scheme: 'HTTP' });
   });
 
-  test('a Service that keeps its clients, and one that is asked for its health', async () => {
+  test('a Service with session affinity, and one with a health check port', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/services`;
     const made = await make(path, 'v1', 'Service', {
@@ -106,7 +106,7 @@ export function changeCases(holder: Holder): void {
     assert.equal(at(spread.body, 'spec', 'healthCheckNodePort'), undefined);
   });
 
-  test('a strategic merge patch says which order it wants by its own', async () => {
+  test('a strategic merge patch sets the order of a list by a directive', async () => {
     const { http } = conformance(holder);
     const path = `/apis/apps/v1/namespaces/${await newNamespace(holder)}/deployments`;
     const image = (name: string): Fields => ({ name, image: 'registry.example/app:1' });
@@ -166,7 +166,7 @@ export function changeCases(holder: Holder): void {
     assert.deepEqual(at(second, 'spec', 'tolerations'), [unscheduled, ...tolerations]);
   });
 
-  test('what a StatefulSet, a binding and a claim keep for ever', async () => {
+  test('immutable fields of a StatefulSet, a binding and a claim', async () => {
     const namespace = await newNamespace(holder);
     const sets = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
     const selector = { matchLabels: { app: 'a' } };
@@ -189,7 +189,7 @@ export function changeCases(holder: Holder): void {
     );
   });
 
-  test('a budget has one number, and a definition one version that is stored', async () => {
+  test('a budget has minAvailable or maxUnavailable, and a definition one stored version', async () => {
     const { http } = conformance(holder);
     const apiVersion = `policy/${holder.minor < 21 ? 'v1beta1' : 'v1'}`;
     const path = `/apis/${apiVersion}/namespaces/${await newNamespace(holder)}/poddisruptionbudgets`;
@@ -226,14 +226,14 @@ export function changeCases(holder: Holder): void {
     assert.match(message(unstored), /status\.storedVersions: Invalid value: .*: must have at least one stored version/);
   });
 
-  test('explain says of a custom object what every object has', async () => {
+  test('explain describes the fields of a custom object that every object has', async () => {
     const { kubectl } = conformance(holder);
     await until('kits are described', async () => (await kubectl.run(['explain', 'kits'])).code === 0);
     const told = await kubectl.ok(['explain', 'kits']);
     for (const field of ['apiVersion', 'kind', 'metadata']) assert.match(told, new RegExp(`^ +${field}\\t<\\w+>\\n +[A-Z]`, 'm'), told);
   });
 
-  test('the nodes that a DaemonSet is for are shown', async () => {
+  test('a DaemonSet shows the nodes it selects', async () => {
     const { kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);
     await make(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, 'apps/v1', 'DaemonSet', {

@@ -57,7 +57,7 @@ export function collectionCases(holder: Holder): void {
     assert.equal(broken.status, 400);
   });
 
-  test('a selector that is none is told what it lacks', async () => {
+  test('the error of an invalid selector names its fault', async () => {
     const { http, kubectl } = conformance(holder);
     const maps = '/api/v1/namespaces/default/configmaps';
     const refused: readonly (readonly [selector: string, said: RegExp])[] = [
@@ -118,7 +118,7 @@ export function collectionCases(holder: Holder): void {
     await http.send('DELETE', `${path}/there?gracePeriodSeconds=0`);
   });
 
-  test('chunks show one moment', async () => {
+  test('all chunks of a list have one revision', async () => {
     const { http } = conformance(holder);
     const path = await filled(5);
     const selector = 'labelSelector=parity';
@@ -142,7 +142,7 @@ export function collectionCases(holder: Holder): void {
     assert.equal(broken.status, 400);
   });
 
-  test('a version from the future times out', async () => {
+  test('a resourceVersion from the future times out', async () => {
     const { http } = conformance(holder);
     const path = await filled(1);
     const ahead = String(BigInt(version(await http.get(path))) + 1_000_000n);
@@ -153,7 +153,7 @@ export function collectionCases(holder: Holder): void {
     assert.equal((await http.get(`${path}?resourceVersion=abc`)).status >= 400, true);
   });
 
-  test('resourceVersionMatch: a list of a past moment, or of any that is not older', async () => {
+  test('resourceVersionMatch: a list of a past revision, or of any that is not older', async () => {
     const { http } = conformance(holder);
     const path = await filled(2);
     const then = await http.get(`${path}?labelSelector=parity`);

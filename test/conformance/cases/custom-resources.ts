@@ -34,7 +34,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(at(crd.body, 'spec', 'names', 'listKind'), 'WidgetList');
   });
 
-  test('a wrong definition is refused', async () => {
+  test('the server rejects an invalid definition', async () => {
     const { http } = conformance(holder);
     const named = definition('gadgets', 'Gadget', 'Cluster');
     const wrong = await http.send('POST', CRDS, { ...named, metadata: { name: 'other.lab.example.com' } });
@@ -72,7 +72,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(created.body['more'], undefined);
   });
 
-  test('a null gives way to a default, stays where it may, and goes elsewhere', async () => {
+  test('a null becomes the default, stays if the field is nullable, and is dropped otherwise', async () => {
     const { http } = conformance(holder);
     const created = await http.send('POST', WIDGETS, widget(fresh('null'), { mode: null, optional: null }));
     assert.equal(created.status, 201, created.text);
@@ -82,7 +82,7 @@ export function customResourceCases(holder: Holder): void {
     assert.deepEqual(dropped.body['spec'], { cidr: '10.0.0.0/16', mode: 'routed', replicas: 1 });
   });
 
-  test('a pattern means what it means to Go, whose blanks are five', async () => {
+  test('a pattern has the syntax of Go, with five kinds of white space', async () => {
     const { http } = conformance(holder);
     for (const text of ['a\u00a0b', 'a\u2028b', 'a\u000bb']) {
       const taken = await http.send('POST', WIDGETS, widget(fresh('go'), { word: text }));
@@ -158,7 +158,7 @@ export function customResourceCases(holder: Holder): void {
     );
   });
 
-  test('what is required, and several faults at once', async () => {
+  test('required fields, and several faults in one answer', async () => {
     const { http } = conformance(holder);
     const name = fresh('bad');
     const missing = await http.send('POST', WIDGETS, { apiVersion: `${GROUP}/v1`, kind: 'Widget', metadata: { name }, spec: {} });
@@ -212,7 +212,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal((await http.patch(`${path}/${name}/status`, 'merge-patch', { status: { available: 3 } })).status, 404);
   });
 
-  test('numbers are kept as an API server can keep them', async () => {
+  test('numbers are stored with the precision of an API server', async () => {
     const { http } = conformance(holder);
     const name = fresh('big');
     await http.send('POST', WIDGETS, widget(name));
@@ -256,7 +256,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(await refused({ amount: 'x' }), 'spec.amount: Invalid value: "x": spec.amount in body should match \'^[0-9]+m?$\'');
   });
 
-  test('of a combination that fails, the first branch says why', async () => {
+  test('the error of a failing combination is that of its first branch', async () => {
     const { http } = conformance(holder);
     const name = fresh('combined');
     const refused = async (combined: Fields): Promise<string> =>
@@ -374,7 +374,7 @@ export function customResourceCases(holder: Holder): void {
     assert.match(String(cells[5]), new RegExp(`^(?:${AGE})$`));
   });
 
-  test('a cell holds what its column can, as a server written in Go prints it', async () => {
+  test("a cell has its column's type, printed as a server written in Go does", async () => {
     const { http } = conformance(holder);
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -475,7 +475,7 @@ export function customResourceCases(holder: Holder): void {
     await until('its path is gone', async () => (await http.get(path)).status === 404);
   });
 
-  test('a definition that changes is served changed', async () => {
+  test('a changed definition is served', async () => {
     const { http } = conformance(holder);
     await http.send('POST', CRDS, definition('movers', 'Mover', 'Cluster'));
     const path = `/apis/${GROUP}/v1/movers`;

@@ -25,7 +25,7 @@ export function discoveryCases(holder: Holder): void {
     anonymous.close();
   });
 
-  test('whoever is not known reads nothing', async () => {
+  test('an unauthenticated request reads nothing', async () => {
     const { kubeconfigPath } = conformance(holder);
     const anonymous = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
     const reply = await anonymous.get('/api/v1/namespaces');
@@ -91,7 +91,7 @@ export function discoveryCases(holder: Holder): void {
       assert.ok(paths.includes(path), path);
   });
 
-  test('paths that are not there', async () => {
+  test('paths that do not exist', async () => {
     const { http } = conformance(holder);
     for (const path of ['/apis/no.such.group/v1/things', '/api/v1/things', '/nothing'])
       assert.equal((await http.get(path)).status, 404, path);

@@ -20,7 +20,7 @@ export function keptKindCases(holder: Holder): void {
     return { status: reply.status, body: reply.body, said: message(reply) };
   };
 
-  test('the kinds that manifests bring along are served, with the names people use', async () => {
+  test('the kinds that manifests contain are served, with their short names', async () => {
     const { kubectl } = conformance(holder);
     const served = await kubectl.ok(['api-resources', '--no-headers', '-o', 'wide']);
     const kinds = [
@@ -55,7 +55,7 @@ export function keptKindCases(holder: Holder): void {
       assert.ok(all.includes(name), name);
   });
 
-  test('a Job selects its own pods, and its template stays', async () => {
+  test('a Job selects its own pods, and its template is immutable', async () => {
     const { http } = conformance(holder);
     const path = `/apis/batch/v1/namespaces/${await newNamespace(holder)}/jobs`;
     const created = await post(path, 'Job', 'batch/v1', { spec: { suspend: true, parallelism: 0, template: TEMPLATE } });
@@ -84,7 +84,7 @@ export function keptKindCases(holder: Holder): void {
     assert.match(four.said, /spec\.schedule: Invalid value: "\* \* \* \*": .*5 fields/i);
   });
 
-  test('claims and volumes: what they need, and who holds them', async () => {
+  test('claims and volumes: their required fields, and what protects them', async () => {
     const { http, kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
@@ -124,7 +124,7 @@ export function keptKindCases(holder: Holder): void {
     assert.match((await post(path, 'StorageClass', 'storage.k8s.io/v1', {})).said, /provisioner: Required value/);
   });
 
-  test('an Ingress leads somewhere', async () => {
+  test('an Ingress needs a backend', async () => {
     const path = `/apis/networking.k8s.io/v1/namespaces/${await newNamespace(holder)}/ingresses`;
     const ingress = (spec: Fields): Promise<{ status: number; said: string }> => post(path, 'Ingress', 'networking.k8s.io/v1', { spec });
     assert.match((await ingress({})).said, /spec: Invalid value: .*: either `defaultBackend` or `rules` must be specified/);
@@ -137,7 +137,7 @@ export function keptKindCases(holder: Holder): void {
     assert.equal((await ingress(rules({ path: '/', pathType: 'Prefix', backend }))).status, 201);
   });
 
-  test('an autoscaler, asked for as people ask', async () => {
+  test('an autoscaler, created by kubectl autoscale', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     await kubectl.ok(['create', 'deployment', 'web', '-n', namespace, '--image=registry.example/app:1', '--replicas=0']);
@@ -174,7 +174,7 @@ export function keptKindCases(holder: Holder): void {
     assert.match(await kubectl.ok(['get', 'endpointslices', '-n', namespace]), /^by-hand +IPv4 +8080 +10\.1\.2\.3 /m);
   });
 
-  test('apply --prune asks for every kind that it may prune', async () => {
+  test('apply --prune lists every kind that it may prune', async () => {
     const { kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);
     const maps = (...names: string[]): string =>
@@ -188,7 +188,7 @@ export function keptKindCases(holder: Holder): void {
     assert.match(pruned, /configmap\/two pruned/);
   });
 
-  test('what of a cluster is there without anybody making it', async () => {
+  test('objects that every cluster has from the start', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const there = async (path: string): Promise<boolean> => (await http.get(path)).status === 200;

@@ -73,7 +73,7 @@ export function kubectlCases(holder: Holder): void {
     assert.equal(await kubectl.ok(['get', 'widget', name, '-o', 'jsonpath={.spec.mtu}']), '1400');
   });
 
-  test('errors read as on any cluster', async () => {
+  test('errors have the text of a real cluster', async () => {
     const { kubectl } = conformance(holder);
     const name = fresh('err');
     assert.equal(await kubectl.fails(['get', 'widget', name]), `Error from server (NotFound): widgets.lab.example.com "${name}" not found`);
@@ -248,7 +248,7 @@ export function kubectlCases(holder: Holder): void {
     assert.match(await kubectl.ok(['delete', '-f', '-', '--wait=true'], manifest(name, {})), /deleted/);
   });
 
-  test('namespaces, pods and other core kinds, created as people create them', async () => {
+  test('namespaces, pods and other core kinds, created by kubectl create', async () => {
     const { kubectl } = conformance(holder);
     const namespace = fresh('people');
     assert.equal((await kubectl.ok(['create', 'ns', namespace])).trim(), `namespace/${namespace} created`);

@@ -22,7 +22,7 @@ export function lifecycleCases(holder: Holder): void {
     await until('the collector knows the dependents', async () => (await http.get(`${path}/owned-last`)).status === 404);
   };
 
-  test('finalizers hold an object that is being deleted', async () => {
+  test('an object that is being deleted stays while it has finalizers', async () => {
     const { http } = conformance(holder);
     const name = fresh('held');
     await http.send('POST', WIDGETS, widget(name, {}, { finalizers: ['example.com/a', 'example.com/b'] }));
@@ -51,7 +51,7 @@ export function lifecycleCases(holder: Holder): void {
     assert.equal((await http.get(`${WIDGETS}/${name}`)).status, 404);
   });
 
-  test('a namespace ends with what is in it', async () => {
+  test('a namespace ends with its objects', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const created = await http.get(`/api/v1/namespaces/${namespace}`);
@@ -81,7 +81,7 @@ export function lifecycleCases(holder: Holder): void {
     await until('the namespace is gone', async () => (await http.get(`/api/v1/namespaces/${namespace}`)).status === 404);
   });
 
-  test('the namespaces of the system stay', async () => {
+  test('the namespaces of the system cannot be deleted', async () => {
     const { http } = conformance(holder);
     const reply = await http.send('DELETE', '/api/v1/namespaces/default');
     assert.equal(reply.status, 403);
@@ -102,7 +102,7 @@ export function lifecycleCases(holder: Holder): void {
     await until('the dependent is gone', async () => (await http.get(`${path}/owned`)).status === 404);
   });
 
-  test('orphans stay, without their owner', async () => {
+  test('orphans stay, without the owner reference', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const owner = await http.send('POST', KITS(namespace), kit('owner'));

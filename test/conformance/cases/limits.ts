@@ -28,7 +28,7 @@ export function limitCases(holder: Holder): void {
     );
   });
 
-  test('an object is stored up to a mebibyte and a half, however it comes to be larger', async () => {
+  test('an object is stored up to a mebibyte and a half, by whatever verb it grows', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/pods`;
     const tooLarge = [500, undefined, 'etcdserver: request is too large'];
@@ -48,7 +48,7 @@ export function limitCases(holder: Holder): void {
     assert.equal(at((await http.get(`${path}/made`)).body, 'metadata', 'annotations'), undefined);
   });
 
-  test('a definition is as large as it may be, and no larger', async () => {
+  test('the size of a definition is limited', async () => {
     const { http } = conformance(holder);
     const plural = `${fresh('larges').replaceAll('-', '')}s`;
     const large = definition(plural, 'Large', 'Cluster');
@@ -58,7 +58,7 @@ export function limitCases(holder: Holder): void {
     assert.equal((await http.get(`${DEFINITIONS}/${plural}.${GROUP}`)).status, 404);
   });
 
-  test('the copies of a JSON patch do not double an object without end', async () => {
+  test('the copies in a JSON patch cannot grow an object without limit', async () => {
     const { http } = conformance(holder);
     const path = '/api/v1/namespaces/default/configmaps';
     const name = fresh('copied');

@@ -9,7 +9,7 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const tokenOf = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url');
 
 export function nonsenseCases(holder: Holder): void {
-  test('a list is told which of its options is nonsense', async () => {
+  test('the error of a list names the invalid option', async () => {
     const { http } = conformance(holder);
     const number = (text: string, why: string): RegExp => new RegExp(`^strconv\\.ParseInt: parsing "${text}": ${why}$`);
     const version = (text: string, why: string): RegExp =>
@@ -55,7 +55,7 @@ export function nonsenseCases(holder: Holder): void {
     }
   });
 
-  test('one object is not watched by its path, and a watch of an exact version is none', async () => {
+  test('the path of one object cannot be watched, and neither can an exact version', async () => {
     const { http } = conformance(holder);
     const name = fresh('unwatched');
     await http.send('POST', WIDGETS, widget(name));
@@ -96,7 +96,7 @@ export function nonsenseCases(holder: Holder): void {
     await http.send('DELETE', path);
   });
 
-  test('an update does not move an object to another namespace', async () => {
+  test("an update cannot change an object's namespace", async () => {
     const { http } = conformance(holder);
     const name = fresh('placed');
     await http.send('POST', MAPS, configMap(name));
@@ -112,7 +112,7 @@ export function nonsenseCases(holder: Holder): void {
     await http.send('DELETE', `${MAPS}/${name}`);
   });
 
-  test('who sends options of a deletion is asked for those alone, and nonsense deletes nothing', async () => {
+  test('the body of a deletion must be DeleteOptions, and an invalid one deletes nothing', async () => {
     const { http } = conformance(holder);
     for (const [path, object] of [
       [MAPS, configMap],
@@ -141,7 +141,7 @@ export function nonsenseCases(holder: Holder): void {
     }
   });
 
-  test('bodies without a type are JSON; a patch is no object; kinds are texts', async () => {
+  test('a body without a content type is JSON; a patch is not an object; kinds are strings', async () => {
     const { http } = conformance(holder);
     const dry = `${MAPS}?dryRun=All`;
     assert.equal((await http.send('POST', dry, configMap(fresh('typed')), { 'Content-Type': '' })).status, 201);
@@ -155,7 +155,7 @@ export function nonsenseCases(holder: Holder): void {
     assert.match(message(await http.send('POST', dry, '{"a":1} x')), /invalid character 'x' after top-level value/);
   });
 
-  test('a ConfigMap and a Secret hold a mebibyte', async () => {
+  test('a ConfigMap and a Secret have at most a mebibyte', async () => {
     const { http } = conformance(holder);
     const much = 'x'.repeat(1024 * 1024 + 1);
     const map = await http.send('POST', `${MAPS}?dryRun=All`, configMap(fresh('big'), { a: much }));
@@ -169,7 +169,7 @@ export function nonsenseCases(holder: Holder): void {
     }
   });
 
-  test('what a custom kind is not asked for is named by its verb; HEAD is a read', async () => {
+  test('the error of a verb that a custom kind does not serve names it; HEAD is a read', async () => {
     const { http } = conformance(holder);
     const name = fresh('verbs');
     await http.send('POST', WIDGETS, widget(name));

@@ -50,7 +50,7 @@ export function objectCases(holder: Holder): void {
     assert.equal(at(created.body, 'metadata', 'generateName'), 'made-');
   });
 
-  test('not found, and already there', async () => {
+  test('not found, and already exists', async () => {
     const { http } = conformance(holder);
     const name = fresh('twice');
     const missing = await http.get(`${WIDGETS}/${name}`);
@@ -218,7 +218,7 @@ export function objectCases(holder: Holder): void {
     assert.equal((await http.send('POST', `${WIDGETS}?dryRun=Some`, widget(fresh('dry')))).status >= 400, true);
   });
 
-  test('bodies that make no sense', async () => {
+  test('invalid bodies', async () => {
     const { http } = conformance(holder);
     const broken = await http.send('POST', WIDGETS, '{"kind":');
     assert.equal(broken.status, 400);
@@ -236,7 +236,7 @@ export function objectCases(holder: Holder): void {
     assert.match(message(kindless), /Object 'Kind' is missing in/);
   });
 
-  test('metadata of wrong types is refused, of custom and of built-in kinds, and nothing is stored', async () => {
+  test('the server rejects metadata of wrong types, of custom and of built-in kinds, and stores nothing', async () => {
     const { http } = conformance(holder);
     const wrong: readonly Fields[] = [
       { finalizers: 'example.com/hold' },
@@ -256,7 +256,7 @@ export function objectCases(holder: Holder): void {
     }
   });
 
-  test('an object has one controller, and names of labels and finalizers are told what they lack', async () => {
+  test("an object has one controller, and the error of a label's or finalizer's name gives the rule", async () => {
     const { http } = conformance(holder);
     const owner = (name: string): Fields => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, controller: true });
     const refused = async (metadata: Fields): Promise<string> => {
@@ -274,7 +274,7 @@ export function objectCases(holder: Holder): void {
     assert.match(await refused({ finalizers: [''] }), /name part must be non-empty/);
   });
 
-  test('the name in the body is that of the URL, also where there is no such object', async () => {
+  test('the name in the body must be that of the URL, also if there is no such object', async () => {
     const { http } = conformance(holder);
     const path = '/api/v1/namespaces/default/configmaps';
     const other = await http.send('PUT', `${path}/${fresh('none')}`, configMap('other'));
@@ -289,7 +289,7 @@ export function objectCases(holder: Holder): void {
     assert.deepEqual([subresource.status, message(subresource)], [404, 'the server could not find the requested resource']);
   });
 
-  test('a deletion has one way with what is owned', async () => {
+  test('a deletion has one propagation policy', async () => {
     const { http } = conformance(holder);
     const name = fresh('both');
     await http.send('POST', WIDGETS, widget(name));
@@ -299,7 +299,7 @@ export function objectCases(holder: Holder): void {
     assert.equal((await http.get(`${WIDGETS}/${name}`)).status, 200);
   });
 
-  test('a cluster address that another Service has, or that is outside of the range, is refused', async () => {
+  test('the server rejects a cluster address of another Service, or outside of the range', async () => {
     const { http } = conformance(holder);
     const path = '/api/v1/namespaces/default/services';
     const service = (clusterIP: string): Fields => ({
@@ -324,7 +324,7 @@ export function objectCases(holder: Holder): void {
     );
   });
 
-  test('a watch ends when it is told to, and one that is told nonsense does not begin', async () => {
+  test('a watch ends at its timeout, and one with an invalid option does not begin', async () => {
     const { http } = conformance(holder);
     const past = await http.get(`${WIDGETS}?watch=1&timeoutSeconds=-5`);
     assert.equal(past.status, 200);

@@ -40,7 +40,7 @@ export function patchCases(holder: Holder): void {
     assert.deepEqual(at(patched.body, 'metadata', 'annotations'), { c: 'x' });
   });
 
-  test('a JSON patch that does not apply is refused as a whole', async () => {
+  test('the server rejects a JSON patch as a whole if one operation fails', async () => {
     const { http } = conformance(holder);
     const name = fresh('json');
     await http.send('POST', WIDGETS, widget(name, { mtu: 1400 }));
@@ -54,7 +54,7 @@ export function patchCases(holder: Holder): void {
     assert.equal(at((await http.get(`${WIDGETS}/${name}`)).body, 'spec', 'mtu'), 1400);
   });
 
-  test('a merge patch that is no object is refused, and changes nothing', async () => {
+  test('the server rejects a merge patch that is not an object, and changes nothing', async () => {
     const { http } = conformance(holder);
     const name = fresh('merge');
     const created = await http.send('POST', WIDGETS, widget(name, { mtu: 1400 }));
@@ -185,7 +185,7 @@ export function patchCases(holder: Holder): void {
     );
   });
 
-  test('an immutable field stays', async () => {
+  test('an immutable field cannot be patched', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, configMap('c', { a: '1' }));

@@ -79,7 +79,7 @@ export function podCases(holder: Holder): void {
     assert.equal(message(strict), 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.hostnam"');
   });
 
-  test('a pod without a node goes at once, one with a node waits for its kubelet', async () => {
+  test('a pod without a node is removed at once, one with a node waits for its kubelet', async () => {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('free'));
@@ -123,7 +123,7 @@ export function podCases(holder: Holder): void {
     assert.equal((await http.get(`${path}/held`)).status, 404);
   });
 
-  test('removing the finalizer does not end the grace', async () => {
+  test('removing the finalizer does not end the grace period', async () => {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, {
@@ -156,7 +156,7 @@ export function podCases(holder: Holder): void {
     await http.send('DELETE', `${path}/p?gracePeriodSeconds=0`);
   });
 
-  test('a new node is not ready until somebody says so, and says nothing of itself', async () => {
+  test('a new node is not ready until its status says so, and has no status of its own', async () => {
     const { http, kubectl } = conformance(holder);
     const name = fresh('node');
     const created = await http.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
@@ -186,7 +186,7 @@ export function podCases(holder: Holder): void {
     assert.equal(at(ignored.body, 'metadata', 'uid'), at(created.body, 'metadata', 'uid'));
   });
 
-  test('an eviction that names another pod, or none, ends nobody', async () => {
+  test('an eviction that names another pod, or none, evicts no pod', async () => {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('stays'));
@@ -285,7 +285,7 @@ export function podCases(holder: Holder): void {
     assert.equal((selected.body['items'] as Fields[]).length, 1);
   });
 
-  test('a pod without a machine has said nothing yet, and nobody gets into it', async () => {
+  test('the log of a pod without a node is empty, and exec fails', async () => {
     const { http, kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/pods`;

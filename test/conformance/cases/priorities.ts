@@ -52,7 +52,7 @@ export function priorityCases(holder: Holder): void {
     await http.send('DELETE', `${CLASSES}/${name}`);
   });
 
-  test('one class may be that of pods that name none; what a class is worth stays', async () => {
+  test('one class may be the default; the value of a class is immutable', async () => {
     const { http } = conformance(holder);
     const [name, other] = [fresh('usual'), fresh('usual')];
     assert.equal((await priorityClass(name, { value: 500, globalDefault: true })).status, 201);

@@ -25,7 +25,7 @@ export function quotaCases(holder: Holder): void {
   const used = async (namespace: string): Promise<unknown> =>
     at((await conformance(holder).http.get(`/api/v1/namespaces/${namespace}/resourcequotas/q`)).body, 'status', 'used');
 
-  test('a quota tells what is used, and refuses what would be more', async () => {
+  test('a quota reports what is used, and the server rejects what would exceed it', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     await kubectl.ok(['create', 'quota', 'q', '-n', namespace, '--hard=pods=2,requests.cpu=1,services.nodeports=0,count/secrets=1']);
@@ -74,7 +74,7 @@ export function quotaCases(holder: Holder): void {
     assert.equal((await send(namespace, 'pods', asking('four', { requests: { cpu: '1m' } }))).status, 201);
   });
 
-  test('an update that takes more is asked of the quota, and only for what is more', async () => {
+  test('an update counts against the quota with what it adds', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const hard = 'services=1,services.nodeports=1,services.loadbalancers=0,requests.storage=5Gi,persistentvolumeclaims=1';
@@ -112,7 +112,7 @@ export function quotaCases(holder: Holder): void {
     await until('what is given back counts no more', async () => at(await used(namespace), 'services.nodeports') === '0');
   });
 
-  test('a claim that grows is asked of the quota', async () => {
+  test('the growth of a claim counts against the quota', async () => {
     const { kubectl, http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const storageClassName = fresh('growing');
@@ -182,7 +182,7 @@ export function quotaCases(holder: Holder): void {
     await http.send('DELETE', `/apis/storage.k8s.io/v1/storageclasses/${storageClassName}`);
   });
 
-  test('a limit range fills in what a container may have, and holds it to that', async () => {
+  test('a limit range sets defaults and bounds of a container', async () => {
     const namespace = await newNamespace(holder);
     const range = await send(namespace, 'limitranges', {
       apiVersion: 'v1',
@@ -228,7 +228,7 @@ export function quotaCases(holder: Holder): void {
       assert.ok(greedy.said.includes(problem), `${problem}: ${greedy.said}`);
   });
 
-  test('what a template may have at most is not what it asks for: that is filled in with the pod', async () => {
+  test('a limit in a template does not become its request: the pod gets that default', async () => {
     const { http, kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);
     await kubectl.ok(['create', 'deployment', 'web', '-n', namespace, '--image=registry.example/app:1', '--replicas=0']);

@@ -448,7 +448,7 @@ export function refusalCases(holder: Holder): void {
     );
   });
 
-  test('a Service of another type gives up what only the former one had', async () => {
+  test('a Service that changes its type loses the fields of the former type', async () => {
     const { http } = conformance(holder);
     const services = `/api/v1/namespaces/${await newNamespace(holder)}/services`;
     const spec = { type: 'NodePort', ports: [{ port: 80 }] };
@@ -463,7 +463,7 @@ export function refusalCases(holder: Holder): void {
     assert.equal(at(external.body, 'spec', 'clusterIP'), undefined);
   });
 
-  test('what is immutable stays as it is', async () => {
+  test('immutable fields cannot be changed', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/configmaps`;
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, immutable: true, data: { a: '1' } };

@@ -6,7 +6,7 @@ import { at, configMap, conformance, fresh, message } from '../context.ts';
 import { WIDGETS } from '../widgets.ts';
 
 export function requestCases(holder: Holder): void {
-  test('options of a write that make no sense', async () => {
+  test('invalid options of a write', async () => {
     const { http } = conformance(holder);
     const maps = '/api/v1/namespaces/default/configmaps';
     const name = fresh('options');
@@ -31,7 +31,7 @@ export function requestCases(holder: Holder): void {
     assert.equal((await http.get(`${maps}/${name}`)).status, 200);
   });
 
-  test('bodies of a type that is not served, or that hold no object', async () => {
+  test('bodies of a content type that is not served, or without an object', async () => {
     const { http } = conformance(holder);
     const maps = '/api/v1/namespaces/default/configmaps';
     for (const [method, path] of [
@@ -65,7 +65,7 @@ export function requestCases(holder: Holder): void {
     );
   });
 
-  test('YAML is taken and given: texts stay texts, big integers exact, refusals one line', async () => {
+  test('YAML is read and written: strings stay strings, big integers exact, errors one line', async () => {
     const { http } = conformance(holder);
     const maps = '/api/v1/namespaces/default/configmaps';
     const [name, other] = [fresh('yaml'), fresh('yaml')];
@@ -92,7 +92,7 @@ export function requestCases(holder: Holder): void {
     await http.send('DELETE', `${WIDGETS}/${other}`);
   });
 
-  test('an object that is too deep to be written again is refused, and its kind stays readable', async () => {
+  test('the server rejects an object that is too deep to be encoded, and its kind stays readable', async () => {
     const { http } = conformance(holder);
     const json = { 'Content-Type': 'application/json' };
     const deep = (name: string, levels: number): string =>
@@ -114,7 +114,7 @@ export function requestCases(holder: Holder): void {
     await http.send('DELETE', `${WIDGETS}/${kept}`);
   });
 
-  test('nobody deletes all namespaces at once; keys and prefixes of names are checked', async () => {
+  test('namespaces cannot be deleted as a collection; keys and prefixes of names are validated', async () => {
     const { http } = conformance(holder);
     const all = await http.send('DELETE', '/api/v1/namespaces');
     assert.deepEqual([all.status, all.body['reason']], [405, 'MethodNotAllowed']);

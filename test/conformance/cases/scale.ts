@@ -66,7 +66,7 @@ export function scaleCases(holder: Holder): void {
   const generation = async ({ path }: Scaled): Promise<unknown> => at((await http().get(path)).body, 'metadata', 'generation');
   const judged = (reply: RawReply): readonly [number, string] => [reply.status, message(reply)];
 
-  test('a Scale tells the selector as a query has it', async () => {
+  test('a Scale has the selector in the form of a query', async () => {
     for (const kind of KINDS) {
       const item = await workload(kind);
       const read = await http().get(`${item.path}/scale`);
@@ -77,7 +77,7 @@ export function scaleCases(holder: Holder): void {
     }
   });
 
-  test('what does not exist is not scaled', async () => {
+  test('an object that does not exist cannot be scaled', async () => {
     // Of 1.20, kind by kind.
     const unread: Readonly<Record<string, string>> = {
       deployments: 'deployments/scale.apps',
@@ -101,7 +101,7 @@ export function scaleCases(holder: Holder): void {
     assert.deepEqual(judged(patched), [404, 'widgets.lab.example.com "nobody" not found']);
   });
 
-  test('a Scale of another name, namespace or kind is refused', async () => {
+  test('the server rejects a Scale of another name, namespace or kind', async () => {
     for (const item of [await workload(KINDS[0]), await customObject({ replicas: 1 })]) {
       const before = await generation(item);
       const spec = { replicas: 3 };
@@ -250,7 +250,7 @@ export function scaleCases(holder: Holder): void {
     }
   });
 
-  test('a custom object without replicas has no Scale until one says them', async () => {
+  test('a custom object without replicas has no Scale until they are set', async () => {
     const { kubectl } = conformance(holder);
     const item = await customObject({});
     await http().patch(item.path, 'json-patch', [{ op: 'add', path: '/spec/replicas', value: 1 }]);
@@ -326,7 +326,7 @@ export function scaleCases(holder: Holder): void {
     assert.equal(patched.status, 422, patched.text);
   });
 
-  test('kubectl scale with what is expected to be', async () => {
+  test('kubectl scale with preconditions', async () => {
     const { kubectl } = conformance(holder);
     const web = await workload(KINDS[0]);
     const custom = await customObject({ replicas: 0 });

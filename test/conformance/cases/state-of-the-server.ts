@@ -11,7 +11,7 @@ const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export function serverStateCases(holder: Holder): void {
-  test('each check has a path of its own, and can be left out', async () => {
+  test('each check has a path of its own, and can be excluded', async () => {
     const { http } = conformance(holder);
     for (const check of ['ping', 'log', 'etcd', 'poststarthook/start-apiextensions-controllers', 'autoregister-completion'])
       for (const endpoint of ['healthz', 'livez', 'readyz']) {
@@ -33,7 +33,7 @@ export function serverStateCases(holder: Holder): void {
       assert.ok(verbose.includes(line), line);
   });
 
-  test('the components of the cluster are read, with a warning, and nothing else', async () => {
+  test('the components of the cluster can only be read, with a warning', async () => {
     const { http, kubectl } = conformance(holder);
     let shown = { stdout: '', stderr: '' };
     // A database that is slow at the moment is told of as unhealthy.
@@ -87,7 +87,7 @@ export function serverStateCases(holder: Holder): void {
     await until('the group is registered no more', async () => (await http.get(`${SERVICES}/${name}`)).status === 404);
   });
 
-  test('an APIService of another server is checked and kept, and says that nobody answers for it', async () => {
+  test('an APIService of another server is validated and stored, and reports that no server answers for it', async () => {
     const { http, kubectl } = conformance(holder);
     const group = `${fresh('other')}.example.com`;
     const service = (name: string, spec: Fields): Fields => ({
@@ -115,7 +115,7 @@ export function serverStateCases(holder: Holder): void {
     await kubectl.ok(['delete', 'apiservice', `v1.${group}`]);
   });
 
-  test('metrics count requests by what they ask for', async () => {
+  test('metrics count requests by verb and resource', async () => {
     const { http, kubectl } = conformance(holder);
     const reply = await http.get('/metrics');
     assert.equal(reply.status, 200);

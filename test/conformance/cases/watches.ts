@@ -33,7 +33,7 @@ export function watchCases(holder: Holder): void {
     watch.stop();
   });
 
-  test('a watch from 0 or from nothing begins with what is there', async () => {
+  test('a watch from 0 or without a resourceVersion begins with the existing objects', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/secrets`;
@@ -47,7 +47,7 @@ export function watchCases(holder: Holder): void {
     }
   });
 
-  test('what comes to match is added, what ceases to match is deleted', async () => {
+  test('an object that begins to match is ADDED, one that ceases to match is DELETED', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -76,7 +76,7 @@ export function watchCases(holder: Holder): void {
     watch.stop();
   });
 
-  test('timeoutSeconds ends it, bookmarks tell how far it was', async () => {
+  test('timeoutSeconds ends a watch, and bookmarks have its revision', async () => {
     const { http } = conformance(holder);
     const path = '/api/v1/namespaces';
     const list = await http.get(path);
@@ -95,7 +95,7 @@ export function watchCases(holder: Holder): void {
     assert.equal(at(bookmarks[0]?.object, 'kind'), 'Namespace');
   });
 
-  test('a version that is no number is refused', async () => {
+  test('the server rejects a resourceVersion that is not a number', async () => {
     const { http } = conformance(holder);
     const reply = await http.get(`${WIDGETS}?watch=true&resourceVersion=abc`);
     assert.ok(reply.status >= 400, String(reply.status));
@@ -121,7 +121,7 @@ export function watchCases(holder: Holder): void {
     watch.stop();
   });
 
-  test('the oldest way to watch, by path, of all, of a namespace and of one name', async () => {
+  test('the deprecated watch paths: of all, of a namespace and of one name', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;

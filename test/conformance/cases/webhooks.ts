@@ -116,7 +116,7 @@ export function webhookCases(holder: Holder): void {
     assert.match(hook.paths[0] ?? '', /^\/validate\?timeout=10s$/);
   });
 
-  test('a review says who asks, also who somebody speaks for', async () => {
+  test('a review names the user, also an impersonated one', async () => {
     const { http } = conformance(holder);
     const { hook, path } = await hooked(maps('*'), () => ALLOWED);
     await http.send('POST', path, configMap('m', {}), { 'Impersonate-User': 'jane', 'Impersonate-Group': 'system:masters' });
@@ -126,7 +126,7 @@ export function webhookCases(holder: Holder): void {
     assert.notEqual(at(deleted, 'username'), 'jane');
   });
 
-  test('a refusal: its code, reason and message; warnings; one without words', async () => {
+  test('a denial: its code, reason and message; warnings; one without a message', async () => {
     const { http } = conformance(holder);
     const { path, name } = await hooked(maps('CREATE'), ({ request }) => {
       if (request.name === 'bare') return { allowed: false };
@@ -150,7 +150,7 @@ export function webhookCases(holder: Holder): void {
     assert.equal(allowed.headers['warning'], '299 - "mind this"');
   });
 
-  test('failurePolicy: one that cannot be asked, answers nonsense or is too slow', async () => {
+  test('failurePolicy: a webhook that cannot be reached, gives an invalid answer or is too slow', async () => {
     const { http } = conformance(holder);
     const answer = ({ request }: AdmissionReview): Answer =>
       request.name?.startsWith('slow') === true ? undefined : request.name?.startsWith('broken') === true ? 500 : {};
@@ -188,7 +188,7 @@ export function webhookCases(holder: Holder): void {
     assert.match(message(refused), /connection refused/);
   });
 
-  test('dry runs are told', async () => {
+  test('a review says whether it is a dry run', async () => {
     const { http } = conformance(holder);
     const { hook, path } = await hooked(maps('CREATE', 'DELETE'), () => ALLOWED);
     assert.equal((await http.send('POST', `${path}?dryRun=All`, configMap('m'))).status, 201);
@@ -196,7 +196,7 @@ export function webhookCases(holder: Holder): void {
     assert.equal((await http.get(`${path}/m`)).status, 404);
   });
 
-  test('a webhook with side effects refuses dry runs', async () => {
+  test('the server rejects dry runs where a webhook has side effects', async () => {
     const { http } = conformance(holder);
     const { path, namespace } = await hooked(maps('CREATE'), () => ALLOWED);
     assert.notEqual(namespace, '');
@@ -242,7 +242,7 @@ export function webhookCases(holder: Holder): void {
     assert.equal(at(hook.reviews[0]?.request, 'kind', 'group'), 'lab.example.com');
   });
 
-  test('subresources are asked for by name', async () => {
+  test('a rule names subresources', async () => {
     const { http } = conformance(holder);
     const mark = fresh('mark');
     const rule = { apiGroups: ['lab.example.com'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['widgets/status'] };
@@ -256,7 +256,7 @@ export function webhookCases(holder: Holder): void {
     assert.equal(hook.reviews[0]?.request['requestSubResource'], 'status');
   });
 
-  test('matchPolicy: Equivalent asks in the version of the rule, Exact does not ask', async () => {
+  test('matchPolicy: Equivalent converts to the version of the rule, Exact does not call the webhook', async () => {
     const { http } = conformance(holder);
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['events'] };
     const event = (namespace: string, group: string): [string, Fields] => [
@@ -281,7 +281,7 @@ export function webhookCases(holder: Holder): void {
     assert.equal(exact.hook.reviews.length, 0);
   });
 
-  test('a collection is deleted one by one before the webhook', async () => {
+  test('the webhook reviews each object of a collection that is deleted', async () => {
     const { http } = conformance(holder);
     const { hook, path } = await hooked(maps('DELETE'), ({ request }) => ({
       allowed: at(request, 'oldObject', 'metadata', 'name') !== 'b',
@@ -297,7 +297,7 @@ export function webhookCases(holder: Holder): void {
     ]);
   });
 
-  test('defaults and faults of a configuration', async () => {
+  test('defaults and validation of a configuration', async () => {
     const { http } = conformance(holder);
     const { name } = await hooked(maps('CREATE'), () => ALLOWED);
     const read = await http.get(`${HOOKS}/${name}`);

@@ -112,7 +112,7 @@ export const SESSIONS: readonly Session[] = [
     ],
   },
   {
-    name: 'many at once, and selected',
+    name: 'several objects, and selectors',
     steps: [
       create(items(kit('k1', { mtu: 1000 }, { labels: { tier: 'a' } }), kit('k2', { mtu: 2000 }, { labels: { tier: 'b' } }), kit('k3'))),
       create(items(kit('k1'), kit('k4'))),
@@ -138,7 +138,7 @@ export const SESSIONS: readonly Session[] = [
     ],
   },
   {
-    name: 'what is wrong is said alike',
+    name: 'errors are the same',
     steps: [
       create(widget('Bad_Name'), '--validate=false'),
       create(widget('e', { mtu: 1 }), '--validate=false'),
@@ -280,7 +280,7 @@ export const SESSIONS: readonly Session[] = [
     ],
   },
   {
-    name: 'nodes, accounts, and what a cluster is asked',
+    name: 'nodes, accounts, and questions about the cluster',
     steps: [
       create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'typed', labels: { zone: 'a' } } }),
       say('cordon typed'),
@@ -311,7 +311,7 @@ export const SESSIONS: readonly Session[] = [
     ],
   },
   {
-    name: 'a file that is applied, replaced and waited for',
+    name: 'a file is applied and replaced, and kubectl waits for it',
     steps: [
       create(kit('w', { mtu: 1000 }), '--save-config'),
       { args: ['apply', 'view-last-applied', 'kit', 'w', ...N, '-o', 'json'] },

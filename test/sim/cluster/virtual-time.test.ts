@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProcessClock, VirtualTime } from './virtual-time.ts';
 
-test('what fell due while a process was stopped happens before what falls due once it goes on', async () => {
+test('timers that fell due while a process was stopped run before those that fall due after it continues', async () => {
   const time = new VirtualTime();
   const clock = new ProcessClock(time);
   const said: string[] = [];
@@ -19,7 +19,7 @@ test('what fell due while a process was stopped happens before what falls due on
   assert.deepEqual(said, ['first', 'second', 'as it goes on', 'later']);
 });
 
-test('a process that is stopped again before it caught up has lost nothing', async () => {
+test('a process that is stopped again before it caught up loses no timer', async () => {
   const time = new VirtualTime();
   const clock = new ProcessClock(time);
   const said: string[] = [];
@@ -37,7 +37,7 @@ test('a process that is stopped again before it caught up has lost nothing', asy
   assert.deepEqual(said, ['first', 'second']);
 });
 
-test('the monotonic clock of a machine that sleeps stands still, and goes on from there', async () => {
+test('the monotonic clock of a sleeping machine stops, and continues from there', async () => {
   const time = new VirtualTime();
   const clock = new ProcessClock(time);
   await time.runUntil(100);

@@ -15,14 +15,14 @@ function bench(): { readonly time: VirtualTime; readonly clock: ProcessClock; re
   return { time, clock: new ProcessClock(time, 'a'), promptness };
 }
 
-test('what goes back to a step of somebody is prompt, through all messages between', async () => {
+test('a change caused by a step is prompt, through all messages between', async () => {
   const { time, clock, promptness } = bench();
   clock.carry(5, () => clock.carry(2_000, () => promptness.changed('pods', 'ns/p')));
   await time.runUntil(10_000);
   assert.deepEqual(promptness.atRest(), []);
 });
 
-test('what goes back to a timer is late, unless that was set for a failure that was inflicted', async () => {
+test('a change caused by a timer is late, unless the timer was set for an injected fault', async () => {
   for (const inflicted of [false, true]) {
     const { time, clock, promptness } = bench();
     time.after(1, () => {
@@ -36,7 +36,7 @@ test('what goes back to a timer is late, unless that was set for a failure that 
   }
 });
 
-test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
+test('a timer of the product is named by the function that sets it, not by those that pass it on', async () => {
   const { time, clock } = bench();
   const sites: string[] = [];
   const noting = (ms: number): void => void sites.push(`${ms} ${siteHere()()}`);
@@ -64,7 +64,7 @@ test('a timer of the product is known by the function that sets it, not by those
   assert.deepEqual(sites, ['15000 src/kube/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts rest']);
 });
 
-test('each function that is named as one that waits rightly is there, and names a timer', () => {
+test('each function listed as one that may wait exists, and sets a timer', () => {
   for (const { file, function: name } of [...GATHER, ...BY_TIME]) {
     const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
     const at = text.search(new RegExp(`^  (async )?${name.replace('#', '\\#')}\\(.*\\{$`, 'm'));

@@ -208,12 +208,12 @@ function kept(keeps: (world: World, ip: IP) => boolean): () => readonly Rule[] {
 
 export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
-    name: 'a Subnet lets go of its finalizer while addresses are in use',
+    name: 'a Subnet loses its finalizer while addresses are in use',
     like: 'C07',
     rules: withRule('subnet-lifecycle', () => finalizerRemovedEarly),
   },
   {
-    name: 'an IP object lets go of its finalizer while its port is there',
+    name: 'an IP object loses its finalizer while its port exists',
     like: 'C58',
     rules: withRule(
       'ip-lifecycle',
@@ -224,7 +224,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     ),
   },
   {
-    name: 'a Vpc lets go of its finalizer while Subnets are in it',
+    name: 'a Vpc loses its finalizer while Subnets are in it',
     like: 'C01',
     rules: withRule('vpc-lifecycle', () => finalizerRemovedEarly),
   },
@@ -268,7 +268,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   { name: 'an OvnEip does not report its address conflict', like: 'C33', rules: withoutCondition('ovn-eip', 'AddressConflict') },
   { name: 'the ACLs of a Subnet are not made', like: 'C84', rules: withRule('subnet-acls', () => silent) },
   {
-    name: 'an IP object is kept under any StatefulSet of its name',
+    name: 'an IP object is retained for any StatefulSet of its name',
     like: 'C58',
     rules: kept(
       (world, { spec: { podType, podName = '', namespace } }) =>
@@ -314,7 +314,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     ),
   },
   {
-    name: 'the address set of a pool stays as it was made',
+    name: 'the address set of a pool is never updated',
     rules: withRule('ip-pool', () => {
       const made = new Map<string, ColumnValue>();
       return (outputs) =>

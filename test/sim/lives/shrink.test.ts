@@ -5,7 +5,7 @@ import { KNOWN_FAULTS } from '../known-faults/known-faults.ts';
 import { draw, replay } from './life.ts';
 import { shrink } from './shrink.ts';
 
-test('a history is made short and fails alike', async (t) => {
+test('a shortened history fails in the same way', async (t) => {
   const fault = KNOWN_FAULTS.find(({ beneath }) => beneath === undefined);
   assert.ok(fault);
   const options = { rules: fault.rules };

@@ -164,7 +164,7 @@ test('a gateway whose address is in use waits, names its user, and takes effect 
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
 });
 
-test('a CIDR that waits for addresses in use goes on waiting when the router port loses its ownership keys', () => {
+test('a CIDR that waits for addresses in use still waits when the router port loses its ownership keys', () => {
   const bench = setUp('10.0.0.0/24', '10.0.0.200');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/25' });
   bench.converge();

@@ -60,7 +60,7 @@ test('a pod is bound only to a node that takes pods now; a pod that is bound run
   assert.equal(nextStep(pod({ spec: bound, metadata: { annotations: network } }), nodes, () => false)?.kind, 'run');
 });
 
-test('a pod whose own network is another one by name runs with the address of that', () => {
+test("a pod whose default network is replaced by annotation runs with that network's address", () => {
   const named = { 'v1.multus-cni.io/default-network': 'other/fast' };
   const given = Object.fromEntries(Object.entries(network).map(([key, value]) => [key.replace('ovn.', 'fast.other.ovn.'), value]));
   assert.equal(nextStep(pod({ spec: bound, metadata: { annotations: { ...network, ...named } } }), nodes), undefined);

@@ -341,7 +341,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'statefulset', 'from', '--cascade=foreground', WAIT]);
   });
 
-  test('a PodDisruptionBudget lets one pod after another be evicted, each when the one before is made again', async () => {
+  test('a PodDisruptionBudget lets one pod after another be evicted, each when the one before is recreated', async () => {
     await apply('Deployment', 'kept', { replicas: 3 });
     await kubectl(['rollout', 'status', 'deployment/kept', WAIT]);
     await kubectl(['create', 'poddisruptionbudget', 'kept', '--selector=app=kept', '--min-available=2']);

@@ -19,7 +19,7 @@ for (const long of [false, true]) {
   });
 }
 
-test('a long run has all that a short one has; what only it has can be named all the same', () => {
+test('a long run has all files of a short one; its further files can be named', () => {
   const long = new Set(allJobs(true).map(({ step, name }) => `${step} ${name.replace(/ \(.*/, '')}`));
   for (const { step, name } of allJobs()) assert.ok(long.has(`${step} ${name.replace(/ \(.*/, '')}`), name);
   assert.ok(!allJobs().some(({ step }) => step === 'chaos'));

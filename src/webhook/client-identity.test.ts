@@ -79,7 +79,7 @@ test('only a certificate of the authority, for clients, with an allowed name pro
   }
 });
 
-test('where unknown clients are refused they get no answer, and the log says so once', async () => {
+test('rejected unknown clients get no answer, and this is logged once', async () => {
   const { server, asks, proven, warnings, unserved } = await serve('refuse', frontProxy.certificate);
   try {
     assert.equal(await asks(client(frontProxy)), true);

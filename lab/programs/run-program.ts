@@ -6,11 +6,13 @@ export class ProgramError extends Error {
   readonly code = 'PROGRAM_FAILED';
   readonly stderr: string;
   readonly exitCode: number | undefined;
+  readonly stdout: string;
 
-  constructor(message: string, stderr: string, exitCode: number | undefined) {
+  constructor(message: string, stderr: string, exitCode: number | undefined, stdout = '') {
     super(message);
     this.stderr = stderr;
     this.exitCode = exitCode;
+    this.stdout = stdout;
   }
 }
 
@@ -39,7 +41,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
       if (error === null) return resolve(stdout);
       const reason = error.killed === true ? `no end after ${timeoutMs / 1000} s` : stderr.trim() || error.message;
       const exitCode = typeof error.code === 'number' ? error.code : undefined;
-      reject(new ProgramError(`${command.join(' ')}: ${reason}`, stderr, exitCode));
+      reject(new ProgramError(`${command.join(' ')}: ${reason}`, stderr, exitCode, stdout));
     });
     child.stdin?.on('error', () => {});
     child.stdin?.end(input ?? '');

@@ -128,6 +128,24 @@ export const OBJECT_ANNOTATIONS = {
   migrationJob: { on: 'Pod', use: 'acts', what: 'the pod is the target of a live migration (KubeVirt)' },
 } as const satisfies Readonly<Record<keyof typeof annotationKey, ObjectAnnotation>>;
 
+/** Keys after `ovn.kubernetes.io/` that other programs of Kube-OVN read or write, some in older releases only. Kiln leaves them alone. */
+export const AGENT_ANNOTATIONS = {
+  bgp: 'announced by kube-ovn-speaker',
+  attachmentprovider: 'network of the workload of a load balancer',
+  vpc_nat_gw_init: 'of a VpcNatGateway',
+  vpc_eips: 'of a VpcNatGateway',
+  vpc_floating_ips: 'of a VpcNatGateway',
+  vpc_dnat_md5: 'of a VpcNatGateway',
+  vpc_snat_md5: 'of a VpcNatGateway',
+  vpc_cidrs: 'of a VpcNatGateway',
+  external_ip: 'of the external gateway of a node',
+  external_mac: 'of the external gateway of a node',
+  external_cidr: 'of the external gateway of a node',
+  external_switch: 'of the external gateway of a node',
+  external_gateway: 'of the external gateway of a node',
+  external_gw_port_name: 'of the external gateway of a node',
+} as const;
+
 /** Kiln's own annotations. */
 export const KILN_ANNOTATIONS = {
   podUid: { on: 'IP', use: 'acts, writes', what: 'uid of the pod that it was created for' },

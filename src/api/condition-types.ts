@@ -5,6 +5,7 @@ export const CONDITION_TYPES = {
     means: 'all interfaces have their addresses; on a pod that waited, or is misbound; on a node while it has none in the join Subnet',
   },
   'kiln.io/NotCarriedOut': { on: 'Pod', means: 'an annotation requests what Kiln does not implement; present only while it does' },
+  'kiln.io/WithoutEffect': { on: 'Pod', means: 'an annotation is ineffective; present only while it is' },
   Accepted: {
     on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, their rules, Node, NetworkAttachmentDefinition',
     means: 'the spec is valid and can take effect',
@@ -17,8 +18,8 @@ export const CONDITION_TYPES = {
     means: 'a field requests what Kiln does not implement; present only while it does',
   },
   WithoutEffect: {
-    on: 'Vpc, Subnet, IPPool, Vip',
-    means: 'a part of the spec is ineffective, or not fully effective; present only while it is',
+    on: 'Vpc, Subnet, IPPool, IP, Vip, OvnEip, IptablesEIP, Node, NetworkAttachmentDefinition',
+    means: 'a part of the spec or an annotation is ineffective, or not fully effective; present only while it is',
   },
   Corrected: {
     on: 'Subnet',

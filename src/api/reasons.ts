@@ -255,6 +255,14 @@ export const REASONS = {
     means: 'a field for a network has an address inside of one; Kiln uses the network',
     next: 'check that it is the network you meant',
   },
+  AnnotationUnread: {
+    means: 'no program reads an annotation whose key is in a group of Kube-OVN or Kiln',
+    next: 'write the key that the message names, or remove the annotation',
+  },
+  AnnotationIneffective: {
+    means: 'an annotation of a pod is valid and ineffective',
+    next: 'do what the message says, or remove the annotation',
+  },
   InvalidAnnotation: { means: 'an annotation is invalid', next: 'correct the annotation that the message names' },
   InvalidNetwork: { means: 'spec.config of a NetworkAttachmentDefinition, or a field of it, is invalid', next: 'correct it' },
   LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address stays reserved', next: 'write 24h, 90m or 7d' },

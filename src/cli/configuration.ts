@@ -8,6 +8,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseDocument } from 'yaml';
 import { redactedText } from '../runtime/redaction.ts';
 import { commandText } from '../text/command-text.ts';
+import { editDistance } from '../text/edit-distance.ts';
 
 export const CONFIG_VARIABLE = 'KILN_CONFIG';
 /** Options that choose what the command does: flags only. */
@@ -205,23 +206,8 @@ function suggestion(word: string, known: readonly string[]): string {
       .toLowerCase()
       .replace(/[-_]/g, '');
   const [best] = known
-    .map((name) => ({ name, distance: distance(bare(word), bare(name)) }))
+    .map((name) => ({ name, distance: editDistance(bare(word), bare(name)) }))
     .filter((one) => one.distance <= Math.min(3, Math.max(bare(word).length, bare(one.name).length) / 4))
     .toSorted((a, b) => a.distance - b.distance);
   return best === undefined ? '' : `; did you mean ${best.name}?`;
-}
-
-/** Levenshtein distance, in which two neighbours exchanged are one edit. */
-function distance(a: string, b: string): number {
-  let [before, row] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : changed;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, changed, exchanged));
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length] ?? 0;
 }

@@ -7,6 +7,7 @@ import { vip } from './address-object/vip.ts';
 import { builtinObjects } from './builtins.ts';
 import { globalOptions } from './global-options.ts';
 import type { Rule } from './compiler.ts';
+import { ineffectiveRules } from './ineffective.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
 import { furtherGateway } from './pod/further-gateway.ts';
@@ -101,6 +102,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   unimplemented,
   ...unsupportedAddressFields,
   podAnnotationUnimplemented,
+  ...ineffectiveRules,
 ];
 
 export const RULES: readonly Rule[] = [...NETWORK_RULES, ...MEMBER_RULES];

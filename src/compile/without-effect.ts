@@ -2,29 +2,42 @@
  * Ineffective fields: valid for OVN, and without effect at present, such as a match with a missing address set. Kiln writes the rows all the
  * same, since the set, the network or the namespace may be created later, and reports the field in a condition until then.
  */
+import type { ConditionType } from '../api/condition-types.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { findingOf } from '../api/validation/finding.ts';
 import { matchHostBits } from '../api/validation/host-bits.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
 import type { NamedInMatch } from '../api/values/match-text.ts';
+import { POD_WITHOUT_EFFECT } from '../api/well-known.ts';
 import { rowId } from '../nb/row-id.ts';
+import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { findingsText } from './left-out.ts';
 import type { PatchOutput } from './output.ts';
 
 /** Abnormal-true: the object has the condition only while it is true. */
 export const WITHOUT_EFFECT = 'WithoutEffect';
+
+/** On a pod, whose conditions other programs write too, the type has Kiln's prefix. */
+export function withoutEffectType(resource: ResourceName): ConditionType {
+  return resource === 'pods' ? POD_WITHOUT_EFFECT : WITHOUT_EFFECT;
+}
+
 /** Address sets that ovn-northd makes by itself, in the Southbound database. */
 const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
 /** For a port group `g`, ovn-northd makes the address sets `g_ip4` and `g_ip6`. */
 const OF_PORT_GROUP = /^(.+)_ip[46]$/;
 
 /** The condition, or its removal without findings. @param next a command */
-export function withoutEffect(findings: readonly Finding[], next: string): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
+export function withoutEffect(
+  findings: readonly Finding[],
+  next: string,
+  type: ConditionType = WITHOUT_EFFECT,
+): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
   const [first] = findings;
-  if (first === undefined) return { withoutConditions: [WITHOUT_EFFECT] };
+  if (first === undefined) return { withoutConditions: [type] };
   const message = `${findingsText(findings)}. All else is in effect; ${next}`;
-  return { conditions: [{ type: WITHOUT_EFFECT, status: 'True', reason: first.code, message, event: 'Warning' }] };
+  return { conditions: [{ type, status: 'True', reason: first.code, message, event: 'Warning' }] };
 }
 
 /** Ineffective parts of a valid match. @param field path of the match */

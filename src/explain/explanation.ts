@@ -85,13 +85,13 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
       : NOTHING,
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
-    notes: ineffectiveConditions(resource, object).filter(({ message }) => message !== waiting?.message),
+    notes: ineffectiveConditions(world, resource, object).filter(({ message }) => message !== waiting?.message),
     next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, holds: holds.objects }),
   };
 }
 
 function whyItWaits(
-  { settings }: World,
+  world: World,
   resource: ResourceName,
   object: AnyObservedObject,
   state: ObjectState,
@@ -105,7 +105,7 @@ function whyItWaits(
     const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
     // The present blockers; the condition may be older.
     if (blockers.count > 0)
-      return { reason: 'DeletionBlocked', message: blockedSentence(settings, resource, keyOf(object), blockers), since };
+      return { reason: 'DeletionBlocked', message: blockedSentence(world.settings, resource, keyOf(object), blockers), since };
     if (state.message !== '') return { reason: state.reason, message: state.message, since };
     if (others.length > 0)
       return {
@@ -128,6 +128,6 @@ function whyItWaits(
   // The pod has its network; the condition names ineffective settings.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
-  const idle = ineffectiveConditions(resource, object).find(({ what }) => what === 'without effect');
+  const idle = ineffectiveConditions(world, resource, object).find(({ what }) => what === 'without effect');
   return idle === undefined ? undefined : { reason: idle.reason, message: idle.message, since: idle.since };
 }

@@ -1,9 +1,15 @@
-/** The conditions that name what was asked of an object and has no effect: it is not implemented, or does nothing as things are. */
-import { POD_NOT_IMPLEMENTED } from '../api/well-known.ts';
+/**
+ * What was asked of an object and has no effect: it is not implemented, or does nothing as things are. From its conditions, and computed for kinds
+ * that have none.
+ */
+import { POD_NOT_IMPLEMENTED, POD_WITHOUT_EFFECT } from '../api/well-known.ts';
+import { ineffectiveWithoutCondition } from '../compile/ineffective.ts';
+import { findingsText } from '../compile/left-out.ts';
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { AnyObservedObject } from '../world/world.ts';
+import { keyOf } from '../world/resources.ts';
+import type { AnyObservedObject, World } from '../world/world.ts';
 
 export interface IneffectiveCondition {
   /** `not implemented` lasts as long as this version; a user can mend what is `without effect`. */
@@ -16,18 +22,23 @@ export interface IneffectiveCondition {
 
 const TYPES: readonly (readonly [type: string, what: IneffectiveCondition['what']])[] = [
   [WITHOUT_EFFECT, 'without effect'],
+  [POD_WITHOUT_EFFECT, 'without effect'],
   ['NotCarriedOut', 'not implemented'],
   [POD_NOT_IMPLEMENTED, 'not implemented'],
 ];
 
 /** At most one of each type. */
-export function ineffectiveConditions(resource: ResourceName, object: AnyObservedObject): readonly IneffectiveCondition[] {
+export function ineffectiveConditions(world: World, resource: ResourceName, object: AnyObservedObject): readonly IneffectiveCondition[] {
+  const since = object.metadata.creationTimestamp;
+  const computed = ineffectiveWithoutCondition(world, resource, keyOf(object), object);
+  const [first] = computed;
+  if (first !== undefined) return [{ what: 'without effect', reason: first.code, message: findingsText(computed), since }];
   const conditions = conditionsOf(resource, object);
   if (conditions.length === 0) return [];
   return TYPES.flatMap(([type, what]) => {
     const found = conditions.find((one) => one.type === type && one.status === 'True');
     if (found === undefined) return [];
-    const { reason = type, message = '', lastTransitionTime = object.metadata.creationTimestamp } = found;
+    const { reason = type, message = '', lastTransitionTime = since } = found;
     return [{ what, reason, message, since: lastTransitionTime }];
   });
 }

@@ -103,19 +103,23 @@ function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (reado
   return entries.filter(([key, object]) => chosen(resource, key, object));
 }
 
-/** Kinds whose objects have conditions of Kiln. */
-const LOOKED: readonly ResourceName[] = [
-  ...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'nodes', 'network-attachment-definitions', 'pods']),
+/** Kinds of whose objects Kiln reports something. */
+export const REPORTED_RESOURCES: readonly ResourceName[] = [
+  ...new Set<ResourceName>([
+    ...BLOCKED_RESOURCES,
+    ...(['ippools', 'vips', 'ovn-eips', 'iptables-eips', 'network-attachment-definitions', 'nodes', 'namespaces'] as const),
+    ...(['pods', 'statefulsets', 'virtualmachines'] as const),
+  ]),
 ];
 
 function objectFindings(world: World, chosen: Chosen): Finding[] {
-  return LOOKED.flatMap((resource) =>
+  return REPORTED_RESOURCES.flatMap((resource) =>
     objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
       const state = stateOf(resource, object);
       const { reason, message, since } = state;
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
-      const idle = ineffectiveConditions(resource, object)
+      const idle = ineffectiveConditions(world, resource, object)
         .filter(({ what }) => what === 'without effect')
         .map((one) => finding('without effect', resource, key, one.message, one.since));
       if (running !== undefined) {
@@ -134,13 +138,14 @@ function isWrong(resource: ResourceName, object: AnyObservedObject, { ready, rea
   if (ready !== 'False') return false;
   if (object.metadata.deletionTimestamp !== undefined && reason === 'Terminating') return false;
   if (resource === 'pods') return conditionOf(resource, object, POD_CONDITION)?.status === 'False';
+  if (traitsOf(resource).conditions === 'none') return false;
   return resource !== 'nodes' || conditionsOf(resource, object).some(({ reason: of }) => of === reason);
 }
 
 function notesOf(world: World, chosen: Chosen): readonly Note[] {
-  const fields = LOOKED.flatMap((resource) =>
+  const fields = REPORTED_RESOURCES.flatMap((resource) =>
     objectsOf(world, resource, chosen).flatMap(([key, object]) =>
-      ineffectiveConditions(resource, object)
+      ineffectiveConditions(world, resource, object)
         .filter(({ what }) => what === 'not implemented')
         .map(({ message, since }) => finding('not implemented', resource, key, message, since)),
     ),

@@ -4,9 +4,11 @@
 import { POD_CONDITION } from '../api/well-known.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
+import { keyOf } from '../world/resources.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
 import { treeObject } from './dependents.ts';
 import type { Explanation, Waiting } from './explanation.ts';
+import { ineffectiveConditions } from './ineffective-conditions.ts';
 import type { ObjectState } from './object-state.ts';
 import { commandText } from '../text/command-text.ts';
 
@@ -32,9 +34,15 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
     makes: { objects: children, more },
     rows: undefined,
     waiting,
-    notes: [],
+    notes: notesOf(world, workload),
     next: waiting === undefined ? [] : [waiting.next ?? commandText`kubectl describe ${workload.type} ${name} -n ${namespace}`],
   };
+}
+
+/** Of a StatefulSet alone: other workloads are not observed. */
+function notesOf(world: World, { object }: Workload): Explanation['notes'] {
+  const observed = object.kind === 'StatefulSet' ? world.statefulSets.peek(keyOf(object)) : undefined;
+  return observed === undefined ? [] : ineffectiveConditions(world, 'statefulsets', observed);
 }
 
 const NOTHING = { objects: [], more: 0 };

@@ -14,8 +14,7 @@ import {
   kilnAnnotation,
   LEGACY_FINALIZERS,
   podAnnotation,
-  POD_CONDITION,
-  POD_NOT_IMPLEMENTED,
+  POD_CONDITIONS,
 } from '../api/well-known.ts';
 import { NAT_RULES } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -97,12 +96,12 @@ const PODS: readonly Fence[] = [
         sameFields('object.status', 'conditions'),
         ...(['object', 'oldObject'] as const).map(
           (root, at, roots) =>
-            `${root}.status.?conditions.orValue([]).all(c, c.type in ${texts([POD_CONDITION, POD_NOT_IMPLEMENTED])} || ` +
+            `${root}.status.?conditions.orValue([]).all(c, c.type in ${texts(POD_CONDITIONS)} || ` +
             `c in ${roots[1 - at]}.status.?conditions.orValue([]))`,
         ),
       ),
     }),
-    message: `change a pod's conditions ${POD_CONDITION} and ${POD_NOT_IMPLEMENTED}, and nothing else of its status`,
+    message: `change a pod's conditions ${POD_CONDITIONS.join(', ')}, and nothing else of its status`,
   },
   {
     name: 'evictions',

@@ -42,6 +42,7 @@ import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { webhook } from './webhook.ts';
 import { webhookService } from './webhook-service.ts';
+import { withoutEffect } from './without-effect.ts';
 import { workloads } from './workloads.ts';
 
 const THEMES: readonly (readonly Scenario[])[] = [
@@ -57,6 +58,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   addresses,
   vipsAndEips,
   misbound,
+  withoutEffect,
   attachments,
   virtualMachines,
   liveMigration,

@@ -13,7 +13,7 @@ const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export interface Typed {
   readonly exit: number;
-  /** Standard output, or what it said where it did not exit with 0. */
+  /** Standard output, or what it said where it did not exit with 0 and said something. */
   readonly text: string;
 }
 
@@ -23,7 +23,8 @@ export async function kiln(cluster: ScenarioCluster, ...args: readonly string[])
   try {
     return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env, timeoutMs: 3 * PATIENCE_MS }) };
   } catch (error) {
-    if (error instanceof ProgramError && error.exitCode !== undefined) return { exit: error.exitCode, text: error.stderr };
+    if (error instanceof ProgramError && error.exitCode !== undefined)
+      return { exit: error.exitCode, text: error.stderr === '' ? error.stdout : error.stderr };
     throw error;
   }
 }

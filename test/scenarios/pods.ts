@@ -65,7 +65,7 @@ export async function pretendPhase(cluster: ScenarioCluster, namespace: string, 
   });
 }
 
-function custom(kind: string, name: string, spec: object): string {
+export function custom(kind: string, name: string, spec: object): string {
   return `---
 apiVersion: kubeovn.io/v1
 kind: ${kind}

@@ -2,13 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
 import type { Observation } from '../../controller/reading/observation.ts';
 import { readOlderDefinitions } from '../../controller/reading/older-definitions.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding, ProblemKind } from '../../explain/status.ts';
-import { ofNamespace, statusOf } from '../../explain/status.ts';
+import { ofNamespace, REPORTED_RESOURCES, statusOf } from '../../explain/status.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/resource.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
@@ -189,8 +188,7 @@ type Labelled = ReadonlyMap<ResourceName, ReadonlySet<string>>;
 /** Selects by the API server: the cache drops labels that no rule reads, and only the API server knows the whole selector syntax. */
 async function withLabels(labelSelector: string, { client }: CommandIo): Promise<Labelled> {
   const unimplemented = UNIMPLEMENTED_KINDS.map(({ resource }) => resource);
-  const others = ['ippools', 'pods', 'namespaces', 'nodes', 'network-attachment-definitions'] as const;
-  const resources: readonly ResourceName[] = [...new Set<ResourceName>([...BLOCKED_RESOURCES, ...others, ...unimplemented])];
+  const resources: readonly ResourceName[] = [...new Set([...REPORTED_RESOURCES, ...unimplemented])];
   const found = await Promise.all(
     resources.map(async (resource) => {
       try {

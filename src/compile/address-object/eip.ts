@@ -16,6 +16,7 @@ import type { Output } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { subnetView, switchId } from '../subnet/judging/subnet-view.ts';
+import { unreadAnnotations } from '../unread-annotations.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';
 
@@ -30,6 +31,7 @@ export const ovnEip: Rule = {
     const nat = usesOf(world, object);
     return addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
+      ineffective: unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
       // A router port or node port is a use.
       used: nat !== '' || type !== 'nat',
       labels: ({ v4, v6 }) => ({
@@ -68,6 +70,7 @@ export const iptablesEip: Rule = {
     const nat = usesOf(world, object);
     const outputs = addressOutputs(world, object, {
       findings: iptablesEipFindings(name, observed.spec),
+      ineffective: unreadAnnotations({ kind: 'IptablesEIP', name }, observed.metadata.annotations),
       used: nat !== '',
       labels: ({ v4 }) => ({
         // An invalid label value would make the API server reject the whole patch.

@@ -16,6 +16,7 @@ import type { Exclusion } from '../pod/tenancy.ts';
 import { excludedFromAddress } from '../pod/tenancy.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
+import { unreadAnnotations } from '../unread-annotations.ts';
 import { vipIneffective } from './vip-ineffective.ts';
 import { isUsedByRule, vipPorts } from './vip-port.ts';
 import { vipUser, vipView } from './vip-view.ts';
@@ -35,7 +36,10 @@ export const vip: Rule = {
     return addressOutputs(world, object, {
       findings: vipFindings(name, observed.spec),
       exclusion: vipExclusion(world, object, observed.spec.namespace ?? ''),
-      ineffective: vipIneffective(world, view, observed.spec),
+      ineffective: [
+        ...vipIneffective(world, view, observed.spec),
+        ...unreadAnnotations({ kind: 'Vip', name }, observed.metadata.annotations),
+      ],
       used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
       labels: () => ({ [labelKey.ipReserved]: cutToLabel(user ?? '') }),
       spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),

@@ -7,6 +7,7 @@ import type { Finding } from '../../api/validation/finding.ts';
 import type { IPPoolSpec } from '../../api/kinds/ip-pool.ts';
 import type { PoolSubnet } from '../../api/validation/ip-pool-validation.ts';
 import { ipPoolFindings, ipPoolOverlaps } from '../../api/validation/ip-pool-validation.ts';
+import type { Labels } from '../../api/kubernetes/meta.ts';
 import { PoolRanges } from '../../api/validation/pool-ranges.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -22,12 +23,20 @@ export interface PoolView {
   readonly created: string;
   readonly terminating: boolean;
   readonly spec: IPPoolSpec;
+  readonly annotations: Labels | undefined;
 }
 
 export const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view', (world, name) => {
   const pool = world.ipPools.get(name);
   if (pool === undefined) return undefined;
-  return { name, uid: pool.metadata.uid, created: pool.metadata.creationTimestamp, terminating: isTerminating(pool), spec: pool.spec };
+  return {
+    name,
+    uid: pool.metadata.uid,
+    created: pool.metadata.creationTimestamp,
+    terminating: isTerminating(pool),
+    spec: pool.spec,
+    annotations: pool.metadata.annotations,
+  };
 });
 
 const NONE: readonly Finding[] = [];

@@ -29,6 +29,7 @@ import { ipPoolAddresses } from './ip-pool-subnet.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
+import { unreadAnnotations } from '../unread-annotations.ts';
 import { withoutEffect } from '../without-effect.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -93,6 +94,7 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
   return [
     ...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces),
     ...poolHostBits({ name, spec }),
+    ...unreadAnnotations({ kind: 'IPPool', name }, pool.annotations),
     ...withoutAddresses(world, pool, usage),
   ];
 }

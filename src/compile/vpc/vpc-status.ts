@@ -12,6 +12,8 @@ import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-
 import { replacedRouteFindings } from './external-default-route.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { vpcIntent } from '../../world/intent.ts';
+import { unreadAnnotations } from '../unread-annotations.ts';
 import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
@@ -80,7 +82,11 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
   const { name, external } = view;
   const { namespaces, policyRoutes = [] } = spec;
   const subject = { kind: 'Vpc', name };
-  const bound = [...namespacesFindings(world, subject, namespaces), ...namespacesOfAnotherVpc(world, subject, name, namespaces)];
+  const bound = [
+    ...namespacesFindings(world, subject, namespaces),
+    ...namespacesOfAnotherVpc(world, subject, name, namespaces),
+    ...unreadAnnotations(subject, world.ask(vpcIntent, name)?.metadata.annotations),
+  ];
   if (external) return bound;
   const wrong = wrongFields(world.ask(vpcFindings, name));
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {

@@ -8,7 +8,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from '../../api/kubernetes/virtual-machine.ts';
-import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_IMPLEMENTED } from '../../api/well-known.ts';
+import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITIONS } from '../../api/well-known.ts';
 import { API_VERSION } from '../../api/schema/kind.ts';
 import { relevantManagedFields } from '../../api/kubernetes/applied-fields.ts';
 import type { ObjectMeta } from '../../api/kubernetes/meta.ts';
@@ -50,7 +50,10 @@ export function trimSubnet(object: Subnet & Untrimmed): Subnet {
   return { ...object, metadata: { ...trimMeta(object.metadata), ...(managedFields !== undefined && { managedFields }) } };
 }
 
-const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\//;
+const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\/|^kubeovn\.io\//;
+
+/** Groups of Kube-OVN and Kiln: a key of them that no program reads is reported. */
+const OWN_KEYS = /(^|\.)ovn(\.[^.]+)?\.kubernetes\.io\/|^kiln\.io\/|^kubeovn\.io\//;
 
 export function trimPod(object: Untrimmed): Pod {
   const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
@@ -62,7 +65,7 @@ export function trimPod(object: Untrimmed): Pod {
   const pod = object as Pod;
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
-  const own = conditions?.filter(({ type }) => type === POD_CONDITION || type === POD_NOT_IMPLEMENTED) ?? [];
+  const own = conditions?.filter(({ type }) => POD_CONDITIONS.includes(type)) ?? [];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -110,7 +113,7 @@ export function trimStatefulSet(object: Untrimmed): StatefulSet {
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: trimMeta(object.metadata, () => false),
+    metadata: trimMeta(object.metadata, (key) => OWN_KEYS.test(key)),
     spec: {
       ...(replicas === undefined ? {} : { replicas }),
       ...(ordinals === undefined ? {} : { ordinals }),
@@ -124,7 +127,7 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
   return {
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
-    metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),
+    metadata: trimMeta(object.metadata, (key) => OWN_KEYS.test(key)),
     spec: typeof config === 'string' ? { config } : {},
   };
 }
@@ -165,7 +168,7 @@ export function trimMachine(object: Untrimmed): VirtualMachine {
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
-    metadata: trimMeta(object.metadata, () => false),
+    metadata: trimMeta(object.metadata, (key) => OWN_KEYS.test(key)),
     spec: {
       template: {
         metadata: annotations === undefined ? {} : { annotations: networkAnnotations(annotations) },

@@ -12,6 +12,7 @@ import type { ForeignPortAddresses } from '../../../world/reservations.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../../namespace/listed-namespaces.ts';
+import { unreadAnnotations } from '../../unread-annotations.ts';
 import { ineffectiveMatch } from '../../without-effect.ts';
 import { subnetSpec } from '../judging/subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
@@ -54,6 +55,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...subnetIdleFields({ name, spec }, world.settings),
     ...allowedHostBits({ name, spec }),
     ...matches,
+    ...unreadAnnotations(subject, world.ask(subnetIntent, name)?.metadata.annotations),
   ];
 });
 

@@ -67,6 +67,8 @@ export const nodePortName = (node: string): string => `node-${node}`;
 export const switchToRouterPort = (logicalSwitch: string, router: string): string => `${logicalSwitch}-${router}`;
 /** The router's side of a link between a switch and a router. */
 export const routerToSwitchPort = (router: string, logicalSwitch: string): string => `${router}-${logicalSwitch}`;
+/** The port that connects the switch of an underlay Subnet to the network of the nodes. */
+export const localnetPort = (logicalSwitch: string): string => `localnet.${logicalSwitch}`;
 /** The port of `vpc` in a peering with `remote`. */
 export const peerPort = (vpc: string, remote: string): string => `${vpc}-${remote}`;
 /** The BFD port of a Vpc, and its chassis group. */

@@ -31,6 +31,7 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import { outsideTenancy } from './tenancy-report.ts';
 import type { PodView } from './pod-view.ts';
+import { localnetMissing } from '../subnet/judging/underlay.ts';
 import { isWithin, subnetNetworks, switchId } from '../subnet/judging/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
@@ -174,6 +175,7 @@ function areAnnotationsRemoved({ nic, ip, bound }: Binding): boolean {
 
 function isRouted(world: World, binding: Binding): boolean {
   const { nic } = binding;
+  if (bareSwitchOf(world, binding) !== undefined) return false;
   if (!nic.isOvn || binding.bound?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
   return portGroupsOf(binding).every((group) => world.rows.hasMember(group, 'ports', nic.row));
 }
@@ -227,7 +229,10 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(primaryPodOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  if (others.length === 0) return networkMissing(world, binding) ?? groupMissing(world, binding) ?? waitingForPrimary(world, binding);
+  if (others.length === 0)
+    return (
+      networkMissing(world, binding) ?? groupMissing(world, binding) ?? underlayMissing(world, binding) ?? waitingForPrimary(world, binding)
+    );
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: failure === undefined ? shared : `${shared}; ${failure.message}` };
 }
@@ -286,6 +291,16 @@ function groupMissing(world: World, binding: Binding): Obstacle | undefined {
       };
   }
   return undefined;
+}
+
+/** It has its port, in a switch that is connected to nothing. */
+function underlayMissing(world: World, binding: Binding): Obstacle | undefined {
+  const bare = bareSwitchOf(world, binding);
+  return bare === undefined ? undefined : { reason: 'WaitingForSubnet', message: podMessage(binding.nic, 'subnet', bare) };
+}
+
+function bareSwitchOf(world: World, { nic, bound }: Binding): string | undefined {
+  return nic.isOvn && bound?.subnet !== undefined ? world.ask(localnetMissing, bound.subnet.name) : undefined;
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -20,6 +20,7 @@ import { subnetIneffective } from './subnet-ineffective.ts';
 import { natRulesInEffect } from './nat-rule-status.ts';
 import { networkInUse } from '../judging/subnet-networks.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
+import { localnetMissing } from '../judging/underlay.ts';
 import { routerPortId } from '../rows/subnet-switch.ts';
 import type { SubnetView } from '../judging/subnet-view.ts';
 import { subnetOwner, runsOnceAdopted, subnetNetworks, subnetSpec, subnetView } from '../judging/subnet-view.ts';
@@ -143,6 +144,8 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
+  const bare = world.ask(localnetMissing, view.name);
+  if (bare !== undefined) return no('NotCarriedOut', bare, 'Warning');
   const gateway = world.ask(centralizedGateway, view.name);
   if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');

@@ -255,6 +255,10 @@ export const REASONS = {
     means: 'a field for a network has an address inside of one; Kiln uses the network',
     next: 'check that it is the network you meant',
   },
+  PoolOutsideNamespace: {
+    means: 'an IPPool is bound to a namespace whose pods are in other Subnets, so that they take no address of it by themselves',
+    next: 'list the namespace in the Subnet of the pool, or create the pool in a Subnet of the namespace',
+  },
   AnnotationUnread: {
     means: 'no program reads an annotation whose key is in a group of Kube-OVN or Kiln',
     next: 'write the key that the message names, or remove the annotation',

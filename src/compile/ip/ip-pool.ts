@@ -12,8 +12,10 @@ import { bitsOf, formatAddress } from '../../net/address.ts';
 import { formatCidr, networkAddress } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
+import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import { namespacesFindings } from '../namespace/listed-namespaces.ts';
-import { findingsText } from '../left-out.ts';
+import { findingsText, namesText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
@@ -28,6 +30,7 @@ import { subnetReady, isClosed } from '../subnet/judging/subnet-ready.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
+import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { withoutEffect } from '../without-effect.ts';
@@ -93,10 +96,36 @@ function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefine
   const { name, spec } = pool;
   return [
     ...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces),
+    ...poolElsewhere(world, pool),
     ...poolHostBits({ name, spec }),
     ...unreadAnnotations({ kind: 'IPPool', name }, pool.annotations),
     ...withoutAddresses(world, pool, usage),
   ];
+}
+
+/**
+ * Namespaces whose pods are in other Subnets: a pod takes addresses of the pools in its own Subnet alone. A pool for attachments is taken by name,
+ * and there the list is a boundary.
+ */
+function poolElsewhere(world: World, { name, spec }: PoolView): readonly Finding[] {
+  const { namespaces = [] } = spec;
+  if (world.ask(subnetView, spec.subnet)?.provider !== DEFAULT_PROVIDER) return [];
+  return namespaces.flatMap((namespace, i) => {
+    const { subnets, undecided } = world.ask(namespaceBinding, namespace);
+    if (undecided !== undefined || subnets.length === 0 || subnets.includes(spec.subnet)) return [];
+    return [
+      findingOf(
+        { kind: 'IPPool', name },
+        {
+          code: 'PoolOutsideNamespace',
+          field: `spec.namespaces[${i}]`,
+          value: namespace,
+          problem: `is a namespace whose pods are in Subnet ${namesText(subnets)}`,
+          rule: `they take no address of it unless they name it or its Subnet: list the namespace in spec.namespaces of Subnet ${spec.subnet}, or create the pool in a Subnet of the namespace`,
+        },
+      ),
+    ];
+  });
 }
 
 /** The finding if no address of a valid pool is in use or can be allocated. */

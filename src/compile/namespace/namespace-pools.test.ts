@@ -229,3 +229,27 @@ test('a pod that names one of the Subnets gets an address of its pools, or any f
   assert.match(message ?? '', /IPPool "b" of Subnet "s2"/);
   assert.equal(scene.bench.writesAfterRestart(), 0);
 });
+
+test('a pool for a namespace whose pods are in another Subnet says so until one of the two is changed', () => {
+  const scene = new PodScene();
+  scene.subnet('near', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
+  scene.subnet('far', { cidrBlock: '10.5.0.0/24' });
+  scene.subnet('attached', { cidrBlock: '10.6.0.0/24', provider: 'nb.shop.ovn' });
+  scene.bench.converge();
+  for (const [name, subnet, ip] of [
+    ['of-near', 'near', '10.4.0.20'],
+    ['of-far', 'far', '10.5.0.20'],
+    ['of-attached', 'attached', '10.6.0.20'],
+  ] as const)
+    scene.bench.put('ippools', { metadata: { name }, spec: { subnet, ips: [ip], namespaces: ['shop'] } });
+  scene.bench.converge();
+  const idle = (pool: string): string | undefined => scene.bench.condition('ippools', pool, 'WithoutEffect')?.reason;
+  assert.deepEqual([idle('of-near'), idle('of-far'), idle('of-attached')], [undefined, 'PoolOutsideNamespace', undefined]);
+  assert.match(
+    scene.bench.condition('ippools', 'of-far', 'WithoutEffect')?.message ?? '',
+    /^IPPool of-far: spec\.namespaces\[0\] "shop" is a namespace whose pods are in Subnet near; they take no address of it unless they name it or its Subnet: /,
+  );
+  scene.bench.edit('subnets', 'far', { namespaces: ['shop'] });
+  scene.bench.converge();
+  assert.equal(idle('of-far'), undefined);
+});

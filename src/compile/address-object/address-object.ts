@@ -22,6 +22,7 @@ import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
 import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
+import { rowConflictOf } from '../row-conflict.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
@@ -97,7 +98,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (lease.kind === 'over') return [{ kind: 'address-request', request }, lease.deletion];
   const change = changeOf(object);
   const conditions = [
-    change ?? outsideOf(world, object, held),
+    change ?? outsideOf(world, object, held) ?? rowConflict(world, object),
     unimplemented(object, kind),
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
@@ -239,6 +240,14 @@ function outsideOf(world: World, object: AddressObject, held: AddressTexts | und
     `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps it as long as ` +
     `it is there: make another ${kind}, and ${commandText`kubectl delete ${editable(object)}`}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
+}
+
+/** The condition if a row that it needs is another object's, such as the port of a pod with its name: it has its address, and no port. */
+function rowConflict(world: World, object: AddressObject): ConditionOutput | undefined {
+  const conflict = rowConflictOf(world, ownerOf(object));
+  if (conflict === undefined) return undefined;
+  const message = `${object.kind} ${object.name} has its address and cannot have its port: ${conflict}`;
+  return { type: ACCEPTED, status: 'False', reason: 'RowConflict', message, event: 'Warning' };
 }
 
 function unimplemented({ kind, name }: AddressObject, { unimplemented: what }: AddressKind): ConditionOutput | undefined {

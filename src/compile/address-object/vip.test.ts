@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FINALIZER } from '../../api/well-known.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { statusOf } from '../../explain/status.ts';
 import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
@@ -448,4 +450,37 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
     ['ovn-eips', 'e1'],
   ] as const)
     assert.deepEqual(said(resource, name), [undefined, undefined, undefined]);
+});
+
+test('a Vip whose port has the name of another object is told, in kiln status too, until the row is free', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('net', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
+  bench.converge();
+  scene.pod('web');
+  bench.converge();
+  bench.put('vips', { metadata: { name: 'web.shop' }, spec: { subnet: 'net', namespace: 'shop' } });
+  bench.converge();
+  const port = rowId('Logical_Switch_Port', 'web.shop');
+  bench.world.rowConflicts.set(port, {
+    owners: ['vip//web.shop'],
+    message: 'Logical_Switch_Port web.shop belongs to the older pod shop/web',
+  });
+  bench.converge();
+  const told = bench.condition('vips', 'web.shop', 'Accepted');
+  assert.deepEqual(
+    [told?.status, told?.reason, told?.message],
+    [
+      'False',
+      'RowConflict',
+      'Vip web.shop has its address and cannot have its port: Logical_Switch_Port web.shop belongs to the older pod shop/web',
+    ],
+  );
+  assert.deepEqual(
+    statusOf(bench.world, true).findings.map(({ what, kind, key }) => `${what} ${kind} ${key}`),
+    ['not ready Vip web.shop'],
+  );
+  bench.world.rowConflicts.delete(port);
+  bench.converge();
+  assert.equal(bench.condition('vips', 'web.shop', 'Accepted'), undefined);
 });

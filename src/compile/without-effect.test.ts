@@ -561,4 +561,14 @@ test('of two default routes, one by way of the external Subnet, the last one of 
   bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [own, route('0.0.0.0/0', '10.50.0.253'), ...shared] });
   bench.converge();
   assert.deepEqual(hops(), ['0.0.0.0/0|10.50.0.253', '0.0.0.0/0|10.50.0.254', ...both]);
+
+test('DHCPv6 options of a Subnet without an IPv6 network', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('four', { cidrBlock: '10.4.0.0/24', enableDHCP: true, dhcpV6Options: 'dns_server=fd00::1' });
+  bench.converge();
+  assert.match(
+    bench.condition('subnets', 'four', 'WithoutEffect')?.message ?? '',
+    /spec\.dhcpV6Options "dns_server=fd00::1" does nothing as it is; it takes effect together with an IPv6 network in spec\.cidrBlock/,
+  );
 });

@@ -81,9 +81,9 @@ export class PodScene {
     const [namespace = '', name = ''] = key.split('/');
     const text =
       config === 'kube-ovn'
-        ? '{"cniVersion":"0.3.0","type":"kube-ovn"}'
+        ? `{"cniVersion":"0.3.0","type":"kube-ovn","provider":"${name}.${namespace}.ovn"}`
         : config === 'ipam-only'
-          ? '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}'
+          ? `{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn","provider":"${name}.${namespace}"}}`
           : config.config;
     return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
   }

@@ -20,6 +20,20 @@ export const attachmentKind = (config: string | undefined): AttachmentKind => {
 };
 
 /**
+ * Whether Kube-OVN's plugin, or its IPAM, asks for the addresses of the pod's default interface: without a provider, as the cluster's default network
+ * does. A pod that attaches such a network, or has it instead of its own, has addresses under the name of the network.
+ */
+export const asksForDefaultInterface = (config: string | undefined): boolean => {
+  const top = isAbsent(config) ? undefined : fieldsOf(parseJson(config));
+  if (top === undefined) return false;
+  return pluginsOf(top).some(([, plugin]) => {
+    const fields = plugin['type'] === PLUGIN ? plugin : fieldsOf(plugin['ipam']);
+    const provider = fields?.['type'] === PLUGIN ? (fields['provider'] ?? '') : undefined;
+    return provider === '' || provider === DEFAULT_PROVIDER;
+  });
+};
+
+/**
  * The faults of a configuration, by field. Empty if a container runtime can read it, and Kube-OVN's plugin requests the interface that the
  * pod gets.
  */

@@ -5,7 +5,7 @@
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import type { AttachmentKind } from '../../api/pod/network-attachment.ts';
-import { attachmentBreaches, attachmentKind } from '../../api/pod/network-attachment.ts';
+import { asksForDefaultInterface, attachmentBreaches, attachmentKind } from '../../api/pod/network-attachment.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -18,6 +18,11 @@ export const attachment: Query<AttachmentKind | undefined> = defineQuery('networ
   const definition = world.networkAttachments.get(key);
   return definition === undefined ? undefined : attachmentKind(definition.spec.config);
 });
+
+/** Whether its plugin asks for the pod's default interface. */
+export const attachmentOfDefault: Query<boolean> = defineQuery('network-attachment-of-default', (world, key) =>
+  asksForDefaultInterface(world.networkAttachments.get(key)?.spec.config),
+);
 
 /** Findings in a definition that a plugin could not read completely. @param key `<namespace>/<name>` */
 const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-findings', (world, key) => {

@@ -132,3 +132,26 @@ test('a pod in the network of its node', () => {
   assert.match(told(made, 'host'), /ip_pool\] "some" does nothing; a pod with spec\.hostNetwork is in the network of its node/);
   assert.equal(told(made, 'plain'), '');
 });
+
+test('a network whose plugin asks for the own interface of the pod: attached, and in its place', () => {
+  const made = scene();
+  made.attachment('shop/bare', { config: '{"cniVersion":"0.3.0","type":"kube-ovn"}' });
+  made.attachment('shop/ipam', { config: '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}' });
+  made.subnet('bare', { cidrBlock: '10.7.0.0/24', provider: 'bare.shop.ovn' });
+  made.subnet('ipam', { cidrBlock: '10.8.0.0/24', provider: 'ipam.shop' });
+  made.bench.converge();
+  made.pod('instead', { annotations: { 'v1.multus-cni.io/default-network': 'shop/bare' } });
+  made.pod('beside', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'bare,ipam' } });
+  made.bench.converge();
+  assert.match(
+    told(made, 'instead'),
+    /\[v1\.multus-cni\.io\/default-network\] "shop\/bare" names network shop\/bare, whose spec\.config has no provider; its plugin waits for addresses of the pod's own interface, .*: write provider bare\.shop\.ovn into it; kubectl edit net-attach-def -n shop bare/,
+  );
+  assert.match(
+    told(made, 'beside'),
+    /names network shop\/bare, .* write provider bare\.shop\.ovn .* names network shop\/ipam, .* write provider ipam\.shop into it/,
+  );
+  made.attachment('shop/bare', 'kube-ovn');
+  made.bench.converge();
+  assert.equal(told(made, 'instead'), '');
+});

@@ -16,7 +16,7 @@ import { defineQuery } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
-import { attachment } from './network-attachment.ts';
+import { attachment, attachmentOfDefault } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf, selectionsOf } from './pod-interfaces.ts';
@@ -27,13 +27,19 @@ import { forwardsLayer2, isSecured } from './port-tenancy.ts';
 /** Suffixes that most pods do not have, and that may be without effect. */
 const SELDOM = /\/(layer2_forward|port_vips|port_security|dhcp-v[46]-options|activation_strategy|security_groups)$/;
 
+/** Likewise, keys of the whole pod. */
+const TELLING = [
+  annotationKey.networkAttachments,
+  annotationKey.defaultNetworkAttachment,
+  annotationKey.allowedAddressPairs,
+  annotationKey.vip,
+] as const;
+
 /** Whether a pod may have a finding: a cheap test, for the many that have none. */
 export function mayBeIneffective({ metadata: { annotations }, spec }: Pod): boolean {
   if (annotations === undefined) return false;
   if (spec.hostNetwork === true) return podKeys(annotations).length > 0 || mayHaveUnreadKeys('Pod', annotations);
-  if (annotations[annotationKey.networkAttachments] !== undefined || annotations[annotationKey.allowedAddressPairs] !== undefined)
-    return true;
-  if (annotations[annotationKey.vip] !== undefined) return true;
+  if (TELLING.some((key) => annotations[key] !== undefined)) return true;
   return Object.keys(annotations).some((key) => SELDOM.test(key)) || mayHaveUnreadKeys('Pod', annotations);
 }
 
@@ -49,6 +55,7 @@ export const podIneffective: Query<readonly Finding[]> = defineQuery('pod-ineffe
   return [
     ...unreadAnnotations(subject, annotations, networksOf(world, view, interfaces)),
     ...repeatedNetworks(world, subject, view),
+    ...ofDefaultInterface(world, subject, interfaces),
     ...interfaces.flatMap((nic) => [
       ...(nic.isOvn ? ofPort(world, subject, nic) : withoutPort(subject, nic)),
       ...familyOfVip(subject, nic),
@@ -121,6 +128,23 @@ function repeatedNetworks(world: World, subject: Subject, pod: PodView): readonl
         rule,
       ),
     ];
+  });
+}
+
+/** Its plugin waits for, or takes, the addresses of the pod's default interface, and never those of the network. */
+function ofDefaultInterface(world: World, subject: Subject, interfaces: readonly PodInterface[]): readonly Finding[] {
+  return interfaces.flatMap(({ pod, provider, selection }) => {
+    const network = selection === undefined ? '' : `${selection.namespace}/${selection.name}`;
+    if (network === '' || !world.ask(attachmentOfDefault, network)) return [];
+    const asDefault = pod.annotations[annotationKey.defaultNetworkAttachment];
+    const key = asDefault === undefined ? annotationKey.networkAttachments : annotationKey.defaultNetworkAttachment;
+    const problem = `names network ${network}, whose spec.config has no provider`;
+    const rule =
+      asDefault === undefined
+        ? `its plugin takes the addresses of the pod's own interface: write provider ${provider} into it`
+        : `its plugin waits for addresses of the pod's own interface, which the pod does not have with this annotation: write provider ${provider} into it`;
+    const next = commandText`kubectl edit net-attach-def -n ${selection?.namespace ?? ''} ${selection?.name ?? ''}`;
+    return [finding(subject, key, pod.annotations[key] ?? '', problem, `${rule}; ${next}`)];
   });
 }
 

@@ -77,3 +77,17 @@ test('annotations of a workload itself, which its pods do not get', () => {
   );
   assert.equal(told(scene, 'statefulsets', 'shop/right'), '');
 });
+
+test('a policy of a namespace that is none', () => {
+  const scene = new PodScene();
+  scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'move' } });
+  scene.bench.compile();
+  assert.deepEqual(
+    [...scene.bench.compiler.desired.freshReports].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`),
+    ['namespaces shop InvalidAnnotation'],
+  );
+  assert.equal(
+    told(scene, 'namespaces', 'shop'),
+    'InvalidAnnotation: Namespace shop: annotation kiln.io/misbound "move" is none of report, rebind, evict; report is in effect',
+  );
+});

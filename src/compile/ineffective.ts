@@ -3,6 +3,7 @@
  * else an Event for each. Vpcs, Subnets, IPPools, Vips and EIPs report theirs with the rest of their status.
  */
 import { mayHaveUnreadKeys } from '../api/annotation-keys.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
 import { conditionOf } from '../world/conditions.ts';
@@ -14,6 +15,7 @@ import type { AnyObservedObject, Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Output } from './output.ts';
+import { misboundPolicyFinding } from './pod/misbound.ts';
 import { mayBeIneffective, podIneffective } from './pod/pod-ineffective.ts';
 import { annotationsForTemplate, unreadAnnotations } from './unread-annotations.ts';
 import { withoutEffect, withoutEffectType } from './without-effect.ts';
@@ -27,7 +29,8 @@ interface Check {
 
 const CHECKS: readonly Check[] = [
   { resource: 'pods', may: mayBeIneffective, findings: podIneffective },
-  ...(['nodes', 'namespaces', 'ips', 'network-attachment-definitions'] as const).map(ofAnnotations),
+  ...(['nodes', 'ips', 'network-attachment-definitions'] as const).map(ofAnnotations),
+  ofNamespaces(),
   ...(['statefulsets', 'virtualmachines'] as const).map(ofWorkload),
 ];
 
@@ -57,6 +60,19 @@ function ofAnnotations(resource: ResourceName): Check {
     findings: defineQuery(`${resource}-ineffective`, (world, key) => {
       const metadata = tableOf(world, resource).get(key)?.metadata;
       return metadata === undefined ? [] : unreadAnnotations(subjectOf(resource, metadata), metadata.annotations);
+    }),
+  };
+}
+
+/** Also a policy for misbound pods that is none. */
+function ofNamespaces(): Check {
+  const unread = ofAnnotations('namespaces');
+  return {
+    resource: 'namespaces',
+    may: (object: AnyObservedObject) => object.metadata.annotations?.[kilnAnnotation.misbound] !== undefined || unread.may(object as never),
+    findings: defineQuery('namespace-ineffective', (world, name) => {
+      const policy = world.ask(misboundPolicyFinding, name);
+      return [...(policy === undefined ? [] : [policy]), ...world.ask(unread.findings, name)];
     }),
   };
 }

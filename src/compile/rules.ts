@@ -11,7 +11,6 @@ import { ineffectiveRules } from './ineffective.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
 import { furtherGateway } from './pod/further-gateway.ts';
-import { misboundPolicyCheck } from './pod/misbound.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeAddresses } from './node/node-addresses.ts';
 import { nodeJoin } from './node/node-join.ts';
@@ -87,7 +86,6 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodeAddresses,
   namespaceAnnotations,
   writeRejectedReport,
-  misboundPolicyCheck,
   attachmentFindings,
   pod,
   ipLifecycle,

@@ -4,16 +4,16 @@
  * evicts them.
  */
 import type { IP } from '../../api/kinds/ip.ts';
+import type { Finding } from '../../api/validation/finding.ts';
+import { shown } from '../../api/validation/finding.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';
 import { heldTexts, isReserved } from '../../world/claimants.ts';
-import { keysOf } from '../../world/domain.ts';
 import { isMisboundPolicy, MISBOUND_POLICIES } from '../../world/settings.ts';
 import type { MisboundPolicy } from '../../world/settings.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Rule } from '../compiler.ts';
 import { ipPoolAddresses, ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { ConditionOutput, Output } from '../output.ts';
@@ -22,44 +22,25 @@ import { POD_CONDITION } from '../../api/well-known.ts';
 import { subnetReady } from '../subnet/judging/subnet-ready.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 
-interface AnnotatedPolicy {
-  readonly uid: string;
-  readonly text: string;
-}
-
 /** The policy in a namespace's annotation; undefined if it has none. */
-const annotatedPolicy: Query<AnnotatedPolicy | undefined> = defineQuery('misbound-policy-annotation', (world, name) => {
-  const metadata = world.namespaces.get(name)?.metadata;
-  const text = metadata?.annotations?.[kilnAnnotation.misbound]?.trim();
-  return metadata === undefined || text === undefined ? undefined : { uid: metadata.uid, text };
-});
+const annotatedPolicy: Query<string | undefined> = defineQuery('misbound-policy-annotation', (world, name) =>
+  world.namespaces.get(name)?.metadata.annotations?.[kilnAnnotation.misbound]?.trim(),
+);
 
 /** The policy in effect in a namespace: its own, else the cluster's. */
 export function misboundPolicy(world: World, namespace: string): MisboundPolicy {
-  const text = world.ask(annotatedPolicy, namespace)?.text;
+  const text = world.ask(annotatedPolicy, namespace);
   return text !== undefined && isMisboundPolicy(text) ? text : world.settings.misbound;
 }
 
-/** Reports an invalid policy on the namespace. */
-export const misboundPolicyCheck: Rule = {
-  name: 'misbound-policy',
-  over: (world) => keysOf(world.namespaces, ({ metadata }) => metadata.annotations?.[kilnAnnotation.misbound] !== undefined),
-  run: (world, name) => {
-    const annotation = world.ask(annotatedPolicy, name);
-    if (annotation === undefined || isMisboundPolicy(annotation.text)) return [];
-    return [
-      {
-        kind: 'report',
-        resource: 'namespaces',
-        key: name,
-        uid: annotation.uid,
-        type: 'Warning',
-        reason: 'InvalidAnnotation',
-        message: `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${annotation.text}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`,
-      },
-    ];
-  },
-};
+/** The finding about a policy that is none; the cluster's is in effect then. Keyed by namespace. */
+export const misboundPolicyFinding: Query<Finding | undefined> = defineQuery('misbound-policy-finding', (world, name) => {
+  const text = world.ask(annotatedPolicy, name);
+  if (text === undefined || isMisboundPolicy(text)) return undefined;
+  const rule = `it is one of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`;
+  const message = `Namespace ${name}: annotation ${kilnAnnotation.misbound} "${shown(text)}" is none of ${MISBOUND_POLICIES.join(', ')}; ${world.settings.misbound} is in effect`;
+  return { code: 'InvalidAnnotation', field: `metadata.annotations[${kilnAnnotation.misbound}]`, value: shown(text), rule, message };
+});
 
 export interface Misbound {
   /** The pod's Subnet. */

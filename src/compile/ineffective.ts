@@ -2,7 +2,7 @@
  * What a user wrote on an object and has no effect, for the kinds whose other rules do not report it: a condition where the kind has conditions,
  * else an Event for each. Vpcs, Subnets, IPPools, Vips and EIPs report theirs with the rest of their status.
  */
-import { mayHaveUnreadKeys } from '../api/annotation-keys.ts';
+import { mayHaveUnreadKeys } from '../api/pod/annotation-keys.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';

@@ -1,6 +1,6 @@
 /** Annotations of Kube-OVN's and Kiln's groups that no program reads, as findings. */
-import type { AttachedNetwork, UnreadKey } from '../api/annotation-keys.ts';
-import { keysForTemplate, unreadKeys } from '../api/annotation-keys.ts';
+import type { AttachedNetwork, UnreadKey } from '../api/pod/annotation-keys.ts';
+import { keysForTemplate, unreadKeys } from '../api/pod/annotation-keys.ts';
 import type { Labels } from '../api/kubernetes/meta.ts';
 import type { Finding, Subject } from '../api/validation/finding.ts';
 import { findingOf } from '../api/validation/finding.ts';

@@ -2,8 +2,8 @@
  * Annotations of a pod that are valid and have no effect: keys that no program reads, Vips that leave the pod out, options for a port that its
  * interface does not have, a network that is listed twice. The pod runs; its condition names them.
  */
-import type { AttachedNetwork } from '../../api/annotation-keys.ts';
-import { mayHaveUnreadKeys, podKeys } from '../../api/annotation-keys.ts';
+import type { AttachedNetwork } from '../../api/pod/annotation-keys.ts';
+import { mayHaveUnreadKeys, podKeys } from '../../api/pod/annotation-keys.ts';
 import { attachmentProvider } from '../../api/names.ts';
 import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import type { Pod } from '../../api/kubernetes/core.ts';

@@ -2,11 +2,11 @@
  * Annotation keys of Kube-OVN's and Kiln's groups that no program reads: misspelt, for a network that the pod does not attach, or on an object of
  * another kind. A user who writes one expects an effect.
  */
-import { nearest } from '../text/edit-distance.ts';
-import { AGENT_ANNOTATIONS, KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from './annotations.ts';
-import type { Labels } from './kubernetes/meta.ts';
-import type { PodAnnotationSuffix } from './well-known.ts';
-import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation } from './well-known.ts';
+import { nearest } from '../../text/edit-distance.ts';
+import { AGENT_ANNOTATIONS, KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../annotations.ts';
+import type { Labels } from '../kubernetes/meta.ts';
+import type { PodAnnotationSuffix } from '../well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation } from '../well-known.ts';
 
 /** A network that a pod attaches. */
 export interface AttachedNetwork {

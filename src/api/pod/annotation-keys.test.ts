@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttachedNetwork } from './annotation-keys.ts';
 import { keysForTemplate, mayHaveUnreadKeys, unreadKeys } from './annotation-keys.ts';
-import { AGENT_ANNOTATIONS, POD_ANNOTATIONS } from './annotations.ts';
-import { annotationKey } from './well-known.ts';
+import { AGENT_ANNOTATIONS, POD_ANNOTATIONS } from '../annotations.ts';
+import { annotationKey } from '../well-known.ts';
 
 const ATTACHED: readonly AttachedNetwork[] = [
   { network: 'nb.z2', providers: ['nb.z2.ovn'], interfaces: [] },

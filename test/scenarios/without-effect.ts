@@ -1,7 +1,7 @@
 /** What a person wrote and has no effect is told: on the object, by `kiln explain` and by `kiln status`. */
 import assert from 'node:assert/strict';
 import { kiln } from './operator-commands.ts';
-import { condition, custom, podYaml, running, tenantYaml } from './pods.ts';
+import { condition, custom, namespaceYaml, podYaml, running, subnetYaml, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const SET = `---
@@ -55,6 +55,30 @@ export const withoutEffect: readonly Scenario[] = [
         return conditions.every(({ type }) => type !== 'kiln.io/WithoutEffect');
       });
       await cluster.removeAll(vip + SET + tenant);
+    },
+  },
+  {
+    name: 'told as well: an underlay Subnet with a bare switch, a Vip named as a port of a pod, an IPPool for a namespace in another Subnet',
+    run: async (cluster) => {
+      const tenant = tenantYaml('h92', '10.192.0.0/24') + namespaceYaml('h92-under');
+      const under = subnetYaml('h92-under', { cidrBlock: '10.193.0.0/24', vlan: 'h92-vlan', namespaces: ['h92-under'] });
+      await cluster.apply(tenant + under);
+      await condition(cluster, 'subnet', 'h92-net', 'Ready', 'True');
+      const bare = await condition(cluster, 'subnet', 'h92-under', 'Ready', 'False');
+      assert.match(bare.message, /no port localnet\.h92-under of type localnet/);
+      await cluster.apply(podYaml('h92', 'web') + podYaml('h92-under', 'waits'));
+      await running(cluster, 'h92', 'web');
+      const pool = custom('IPPool', 'h92-pool', { subnet: 'h92-under', ips: ['10.193.0.20'], namespaces: ['h92'] });
+      const vip = custom('Vip', 'web.h92', { subnet: 'h92-net', namespace: 'h92' });
+      await cluster.apply(pool + vip);
+      assert.match((await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'h92-under')).message, /localnet\.h92-under/);
+      assert.equal((await condition(cluster, 'vip', 'web.h92', 'Accepted', 'False')).reason, 'RowConflict');
+      assert.equal((await condition(cluster, 'ippool', 'h92-pool', 'WithoutEffect', 'True')).reason, 'PoolOutsideNamespace');
+      const all = (await kiln(cluster, 'status', '-o', 'name')).text.split('\n');
+      for (const one of ['subnet.kubeovn.io/h92-under', 'pod/h92-under/waits', 'vip.kubeovn.io/web.h92', 'ippool.kubeovn.io/h92-pool'])
+        assert.ok(all.includes(one), `${one}: ${all.join(' ')}`);
+      await cluster.removeAll(pool + vip);
+      await cluster.removeAll(tenant + under);
     },
   },
 ];

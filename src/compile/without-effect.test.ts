@@ -561,6 +561,7 @@ test('of two default routes, one by way of the external Subnet, the last one of 
   bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [own, route('0.0.0.0/0', '10.50.0.253'), ...shared] });
   bench.converge();
   assert.deepEqual(hops(), ['0.0.0.0/0|10.50.0.253', '0.0.0.0/0|10.50.0.254', ...both]);
+});
 
 test('DHCPv6 options of a Subnet without an IPv6 network', () => {
   const scene = new PodScene();

@@ -1,10 +1,6 @@
 /** The keys that a rule runs for: a set that announces each key that enters or leaves it. */
 import type { Table } from './table.ts';
-
-export interface Watcher {
-  readonly enter: (key: string) => void;
-  readonly leave: (key: string) => void;
-}
+import type { Watcher } from './watcher.ts';
 
 /**
  * A set of keys that changes.

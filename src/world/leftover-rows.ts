@@ -4,7 +4,8 @@
 import type { RowId } from '../nb/row-id.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Domain, Watcher } from './domain.ts';
+import type { Domain } from './domain.ts';
+import type { Watcher } from './watcher.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, type Source } from './source.ts';
 

@@ -7,7 +7,7 @@ import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import type { Container, Ownership } from '../nb/ownership.ts';
 import { dependsOnPlace, hasKilnKey, LEFTOVER_RULE, ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { isOwnUuid } from '../nb/row-id.ts';
+import { isOwnUuid, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import type { LegacyRow, Served } from '../nb/served-object.ts';
@@ -20,6 +20,7 @@ import { KeyedSource, type Source } from './source.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
 import { EcmpRoutes } from './ecmp-routes.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
+import type { Watcher } from './watcher.ts';
 
 export type { Entry, Link, ObservedRow } from './row-identity.ts';
 
@@ -88,6 +89,45 @@ export class ObservedRows implements ReadRows {
 
   onChange(listener: RowsListener): void {
     this.#listeners.push(listener);
+  }
+
+  /**
+   * Announces the identities of the rows inside a row, in one column, then each that enters or leaves, after the batch of its change. Cost: each
+   * changed row is looked at once.
+   * @returns ends it
+   */
+  watchChildren(parent: RowId, column: string, { enter, leave }: Watcher): () => void {
+    const present = new Set<RowId>();
+    const table = childColumns(tableOf(parent)).find((one) => one.column === column)?.child.table ?? '';
+    const isIn = (link: Link): boolean => link.column === column && this.#entries.get(link.uuid)?.id === parent;
+    const look = (id: RowId): void => {
+      if (this.rowsOf(id).some(({ uuid }) => this.parentsOf(uuid).some(isIn))) {
+        if (present.has(id)) return;
+        present.add(id);
+        enter(id);
+      } else if (present.delete(id)) leave(id);
+    };
+    const lookAtAll = (): void => {
+      for (const id of present) look(id);
+      for (const { row } of this.rowsOf(parent)) {
+        const held = row[column];
+        if (!(held instanceof Set)) continue;
+        for (const uuid of held as ReadonlySet<Uuid>) {
+          const child = this.#entries.get(uuid);
+          if (child !== undefined) look(child.id);
+        }
+      }
+    };
+    lookAtAll();
+    const listener: RowsListener = {
+      // The row itself: another program may have renamed it.
+      row: (id) => (id === parent ? lookAtAll() : tableOf(id) === table ? look(id) : undefined),
+      member: () => undefined,
+    };
+    this.#listeners.push(listener);
+    return () => {
+      this.#listeners.splice(this.#listeners.indexOf(listener), 1);
+    };
   }
 
   /** Takes in a batch at once. */

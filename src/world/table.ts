@@ -10,6 +10,7 @@
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, Source } from './source.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
+import type { Watcher } from './watcher.ts';
 
 const NO_VALUES: readonly string[] = [];
 
@@ -35,6 +36,8 @@ export interface ReadTable<T> {
 interface Index<T> {
   readonly of: IndexFunction<T>;
   readonly buckets: Map<string, string | Set<string>>;
+  /** By value. */
+  readonly watchers: Map<string, Set<Watcher>>;
   /** By value. */
   readonly sources: Map<string, Source>;
 }
@@ -71,7 +74,9 @@ export class Table<T> implements ReadTable<T> {
   constructor(reactor: Reactor, name: string, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
     this.#reactor = reactor;
     this.name = name;
-    this.#indexes = new Map(Object.entries(indexes).map(([index, of]) => [index, { of, buckets: new Map(), sources: new Map() }]));
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([index, of]) => [index, { of, buckets: new Map(), watchers: new Map(), sources: new Map() }]),
+    );
   }
 
   get(key: string): T | undefined {
@@ -158,6 +163,20 @@ export class Table<T> implements ReadTable<T> {
     for (const listener of this.#listeners) listener(key, undefined, before);
   }
 
+  /** Announces the keys of a bucket, then each that enters or leaves it, outside of any rule. @returns ends it */
+  watchBucket(name: string, value: string, watcher: Watcher): () => void {
+    const { buckets, watchers } = this.#index(name);
+    for (const key of bucketOf(buckets.get(value))) watcher.enter(key);
+    const present = watchers.get(value);
+    if (present === undefined) watchers.set(value, new Set([watcher]));
+    else present.add(watcher);
+    return () => {
+      const rest = watchers.get(value);
+      rest?.delete(watcher);
+      if (rest?.size === 0) watchers.delete(value);
+    };
+  }
+
   /** The listener is called after each change, in order of registration, outside of any rule. */
   onChange(listener: TableListener<T>): void {
     this.#listeners.push(listener);
@@ -175,16 +194,18 @@ export class Table<T> implements ReadTable<T> {
     return index;
   }
 
-  #refile({ buckets, sources }: Index<T>, key: string, before: readonly string[], after: readonly string[]): void {
+  #refile({ buckets, sources, watchers }: Index<T>, key: string, before: readonly string[], after: readonly string[]): void {
     for (const value of before) {
       if (after.includes(value)) continue;
       takeOut(buckets, value, key);
       this.#touch(sources, value);
+      if (watchers.size > 0) for (const watcher of watchers.get(value) ?? []) watcher.leave(key);
     }
     for (const value of after) {
       if (before.includes(value)) continue;
       putInto(buckets, value, key);
       this.#touch(sources, value);
+      if (watchers.size > 0) for (const watcher of watchers.get(value) ?? []) watcher.enter(key);
     }
   }
 

@@ -31,6 +31,8 @@ import { Computation, Computed, Reactor } from './reactor.ts';
 import type { RejectedWrite } from './rejected-writes.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
+import { LiveSet } from './sets/live-set.ts';
+import type { AnySet, Part, SetDefinition } from './sets/set-definition.ts';
 import type { Settings } from './settings.ts';
 import { SubnetVpcs, type VpcClaim } from './subnet-vpcs.ts';
 import { Table } from './table.ts';
@@ -57,6 +59,20 @@ let queries = 0;
 
 export function defineQuery<V>(name: string, run: (world: World, key: string) => V): Query<V> {
   return { name, index: queries++, run };
+}
+
+let sets = 0;
+
+/**
+ * Defines a live set; `SetDefinition` has the contract.
+ * @param member what a candidate stands for; without it, each candidate is a member
+ */
+export function defineSet(
+  name: string,
+  candidates: (world: World, key: string) => readonly Part[],
+  member?: (world: World, key: string, candidate: string) => string | undefined,
+): SetDefinition<World> {
+  return { name, index: sets++, candidates, member };
 }
 
 /** A query that a lower layer asks and a higher layer defines: the defining module calls `define` once, as it is loaded. */
@@ -255,6 +271,8 @@ export class World {
 
   /** By index of the query, by key. */
   readonly #results: (Map<string, QueryResult> | undefined)[] = [];
+  /** By index of the definition, by key. */
+  readonly #sets: (Map<string, LiveSet> | undefined)[] = [];
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -267,6 +285,14 @@ export class World {
     let result = results.get(key);
     if (result === undefined) results.set(key, (result = new QueryResult(this, query, key, results)));
     return result.get() as V;
+  }
+
+  /** A live set, shared by all that read or watch it. */
+  set(definition: AnySet, key: string): LiveSet {
+    const sets = (this.#sets[definition.index] ??= new Map<string, LiveSet>());
+    let set = sets.get(key);
+    if (set === undefined) sets.set(key, (set = new LiveSet(this, definition, key, sets)));
+    return set;
   }
 
   /** A Vip or an EIP in their common form. Reads the whole object: a status write runs the reader again. */

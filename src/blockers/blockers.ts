@@ -15,19 +15,32 @@ export interface Blockers {
 
 const NONE: Blockers = { count: 0, names: [] };
 
-/** The blockers of an object. Cost: one pass over its dependents. @param counts whether a blocker counts */
-export function blockersOf(
+/** The blockers of an object. The reader runs again when their number changes. Cost: constant, however many there are. */
+export function blockersOf(world: World, resource: ResourceName, key: string): Blockers {
+  const names: string[] = [];
+  let count = 0;
+  for (const { on, dependent, dependents, blocks } of DEPENDENCIES) {
+    if (on !== resource || blocks === false) continue;
+    const set = world.set(dependents, key);
+    count += set.count;
+    if (names.length < NAMED) names.push(...set.first(NAMED - names.length).map((name) => `${traitsOf(dependent).kind} ${name}`));
+  }
+  return count === 0 ? NONE : { count, names };
+}
+
+/** The blockers that count. Cost: one pass over all. */
+export function blockersAmong(
   world: World,
   resource: ResourceName,
   key: string,
-  counts: (dependent: ResourceName, key: string) => boolean = () => true,
+  counts: (dependent: ResourceName, key: string) => boolean,
 ): Blockers {
   const names: string[] = [];
   let count = 0;
   for (const { on, dependent, dependents, blocks } of DEPENDENCIES) {
     if (on !== resource || blocks === false) continue;
     const first: string[] = [];
-    for (const name of dependents(world, key)) {
+    for (const name of world.set(dependents, key).all()) {
       if (!counts(dependent, name)) continue;
       count++;
       keepFirst(first, name);

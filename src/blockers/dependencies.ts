@@ -9,7 +9,9 @@ import { subnetIntent } from '../world/intent.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
 import { eipOfRule, eipResourceOf, NAT_RULES } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { Part } from '../world/sets/set-definition.ts';
 import type { World } from '../world/world.ts';
+import { defineSet, where } from '../world/world.ts';
 import type { Dependency } from './dependency.ts';
 import { isTooLateForEip } from './late-dependents.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from './orphaned-networks.ts';
@@ -30,41 +32,43 @@ export const DEPENDENCIES: readonly Dependency[] = [
   ...SUBNET_DEPENDENCIES.map(({ dependent, dependents, dependsOn }): Dependency => ({
     on: 'vpcs',
     dependent,
-    dependents: (world, vpc) => [...new Set(world.ask(orphanedNetworks, vpc).flatMap((subnet) => [...dependents(world, subnet)]))],
+    dependents: defineSet(`${dependent}-of-orphaned-networks`, (world, vpc) =>
+      world.ask(orphanedNetworks, vpc).map((key) => ({ kind: 'set', of: dependents, key })),
+    ),
     dependsOn: (world, key) =>
       [...dependsOn(world, key)].map((subnet) => world.ask(vpcOfOrphanedNetwork, subnet)).filter((vpc) => vpc !== ''),
   })),
   {
     on: 'ips',
     dependent: 'pods',
-    dependents: (world, ip) => userOf(world, ip, 'pods'),
+    dependents: defineSet('pods-of-ip', (world, ip) => [userOf(world, ip, 'pods')]),
     dependsOn: (world, pod) => [...ipsNamed(world, pod)].filter((ip) => world.ask(ipUser, ip)?.key === pod),
   },
   {
     on: 'ips',
     dependent: 'nodes',
-    dependents: (world, ip) => userOf(world, ip, 'nodes'),
+    dependents: defineSet('nodes-of-ip', (world, ip) => [userOf(world, ip, 'nodes')]),
     dependsOn: (world, node) => [`node-${node}`].filter((ip) => world.ask(ipUser, ip)?.key === node),
   },
   {
     on: 'subnets',
     dependent: 'ippools',
     blocks: false,
-    dependents: (world, subnet) => world.ipPools.bucket('subnet', subnet),
+    dependents: defineSet('pools-of-subnet', (world, value) => [{ kind: 'bucket', table: world.ipPools, index: 'subnet', value }]),
     dependsOn: (world, pool) => [world.ipPools.get(pool)?.spec.subnet ?? ''],
   },
   {
     on: 'namespaces',
     dependent: 'pods',
     blocks: false,
-    dependents: (world, namespace) => world.pods.bucket('namespace', namespace),
+    dependents: defineSet('pods-of-namespace', (world, value) => [{ kind: 'bucket', table: world.pods, index: 'namespace', value }]),
     dependsOn: (world, pod) => [world.pods.get(pod)?.metadata.namespace ?? ''],
   },
   {
     on: 'nodes',
     dependent: 'pods',
     blocks: false,
-    dependents: (world, node) => world.pods.bucket('node', node),
+    dependents: defineSet('pods-of-node', (world, value) => [{ kind: 'bucket', table: world.pods, index: 'node', value }]),
     dependsOn: (world, pod) => [world.pods.get(pod)?.spec.nodeName ?? ''],
   },
   {
@@ -72,21 +76,29 @@ export const DEPENDENCIES: readonly Dependency[] = [
     dependent: 'pods',
     blocks: false,
     // Pods that have its address, and pods with ports that may use it beside their own.
-    dependents: (world, vip) => [...new Set([...world.pods.bucket('vip', vip), ...world.pods.bucket('allowedPair', vip)])],
+    dependents: defineSet('pods-of-vip', ({ pods: table }, value) => [
+      { kind: 'bucket', table, index: 'vip', value },
+      { kind: 'bucket', table, index: 'allowedPair', value },
+    ]),
     dependsOn: (world, pod) => vipsNamedBy(world, pod),
   },
   {
     on: 'subnets',
     dependent: 'namespaces',
     blocks: false,
-    dependents: (world, subnet) => world.ask(subnetIntent, subnet)?.spec.namespaces ?? [],
+    dependents: defineSet('namespaces-of-subnet', (world, subnet) => [
+      { kind: 'keys', keys: world.ask(subnetIntent, subnet)?.spec.namespaces ?? [] },
+    ]),
     dependsOn: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
   ...NAT_RULES.map((dependent): Dependency => ({
     on: eipResourceOf(dependent),
     dependent,
-    dependents: (world, eip) =>
-      [...world.natRules[dependent].bucket('eip', eip)].filter((name) => !world.ask(isTooLateForEip, `${dependent}/${name}`)),
+    dependents: defineSet(
+      `${dependent}-of-eip`,
+      (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'eip', value }],
+      where((world, _, name) => !world.ask(isTooLateForEip, `${dependent}/${name}`)),
+    ),
     dependsOn: (world, name) => (world.ask(isTooLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
   })),
 ];
@@ -96,9 +108,9 @@ export const BLOCKED_RESOURCES: readonly ResourceName[] = [
   ...new Set(DEPENDENCIES.filter(({ blocks }) => blocks !== false).map(({ on }) => on)),
 ];
 
-function userOf(world: World, ip: string, resource: IpUser['resource']): readonly string[] {
+function userOf(world: World, ip: string, resource: IpUser['resource']): Part {
   const user = world.ask(ipUser, ip);
-  return user?.resource === resource ? [user.key] : [];
+  return { kind: 'keys', keys: user?.resource === resource ? [user.key] : [] };
 }
 
 /** IP objects of a pod. A pod of a virtual machine has those of the machine, which has another name. */

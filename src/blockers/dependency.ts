@@ -1,13 +1,14 @@
 /** One line of the table of dependencies: objects of one kind (the dependents) depend on an object of another kind. */
 import type { ResourceName } from '../world/resources.ts';
+import type { SetDefinition } from '../world/sets/set-definition.ts';
 import type { World } from '../world/world.ts';
 
 export interface Dependency {
   /** Kind of the object that the dependents need. */
   readonly on: ResourceName;
   readonly dependent: ResourceName;
-  /** Keys of the dependents of an object, by an index of the World. One that is being deleted counts until it is gone. */
-  readonly dependents: (world: World, key: string) => Iterable<string>;
+  /** The dependents of an object, by the object's key. One that is being deleted counts until it is gone. */
+  readonly dependents: SetDefinition<World>;
   /** The inverse: keys of the objects that a dependent needs. */
   readonly dependsOn: (world: World, key: string) => Iterable<string>;
   /** False if the object is deleted all the same, and its dependents report that in their conditions. */

@@ -1,6 +1,7 @@
 /** The users of a Subnet's addresses, which block its deletion; also for a Subnet that was removed by force. */
 import { nodePortName } from '../api/names.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
+import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { AddressResource } from '../world/address-objects.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
@@ -8,49 +9,88 @@ import { isOfSubnet, onlyRequests } from '../world/claimants.ts';
 import { subnetIntent } from '../world/intent.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
 import { eipResourceOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
+import type { SetDefinition } from '../world/sets/set-definition.ts';
 import type { Query, World } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
+import { defineQuery, defineSet, where } from '../world/world.ts';
 import type { Dependency } from './dependency.ts';
 import { isTooLateForSubnet } from './late-dependents.ts';
 import { podSubnets } from './rule-queries.ts';
+
+/** Row owners of the ports in a Subnet's switch, of one kind. @param kind prefix of the owner text */
+function ownersOfPorts(name: string, kind: 'pod/' | 'node//'): SetDefinition<World> {
+  return defineSet(
+    name,
+    (_, subnet) => [{ kind: 'children', parent: rowId('Logical_Switch', subnet), column: 'ports' }],
+    (world, _, port) => {
+      const ownership = world.rows.state(port as RowId)?.ownership;
+      return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? ownership.owner.slice(kind.length) : undefined;
+    },
+  );
+}
+
+const podsWithPorts = ownersOfPorts('pods-with-ports', 'pod/');
+const nodesWithPorts = ownersOfPorts('nodes-with-ports', 'node//');
 
 export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
   {
     on: 'subnets',
     dependent: 'ips',
     // An IP object that only requests an address does not block: the request fails while the Subnet is being deleted.
-    dependents: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(ipHoldsAddress, ip)),
+    dependents: defineSet(
+      'ips-of-subnet',
+      (world, value) => [{ kind: 'bucket', table: world.ips, index: 'subnet', value }],
+      where((world, _, ip) => world.ask(ipHoldsAddress, ip)),
+    ),
     dependsOn: (world, ip) => (world.ask(ipHoldsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
   },
   {
     on: 'subnets',
     dependent: 'pods',
     // An address is in use while a live pod's annotations or port have it, also if the IP object was deleted.
-    dependents: (world, subnet) => podsIn(world, subnet).filter((pod) => world.ask(podSubnets, pod).includes(subnet)),
+    dependents: defineSet(
+      'pods-of-subnet',
+      (world, subnet) => [
+        { kind: 'bucket', table: world.pods, index: 'allocated', value: subnet },
+        { kind: 'bucket', table: world.pods, index: 'allocated', value: `provider/${world.ask(providerOf, subnet)}` },
+        { kind: 'set', of: podsWithPorts, key: subnet },
+      ],
+      where((world, subnet, pod) => world.ask(podSubnets, pod).includes(subnet)),
+    ),
     dependsOn: (world, pod) => world.ask(podSubnets, pod),
   },
   {
     on: 'subnets',
     dependent: 'nodes',
     // As for pods: a node that joined keeps its address, also if its IP object was edited and its port deleted.
-    dependents: (world, subnet) => nodesIn(world, subnet).filter((node) => nodeSubnets(world, node).includes(subnet)),
+    dependents: defineSet(
+      'nodes-of-subnet',
+      (world, subnet) => [
+        { kind: 'bucket', table: world.nodes, index: 'allocated', value: subnet },
+        { kind: 'set', of: nodesWithPorts, key: subnet },
+      ],
+      where((world, subnet, node) => nodeSubnets(world, node).includes(subnet)),
+    ),
     dependsOn: nodeSubnets,
   },
   ...ADDRESS_RESOURCES.map((dependent): Dependency => ({
     on: 'subnets',
     dependent,
-    dependents: (world, subnet) =>
-      [...world.addressObjectsIn(dependent, subnet)].filter((name) => world.ask(subnetHeldBy, `${dependent}/${name}`) === subnet),
+    dependents: defineSet(
+      `${dependent}-of-subnet`,
+      (world, value) => [{ kind: 'bucket', table: world.addressTable(dependent), index: 'subnet', value }],
+      where((world, subnet, name) => world.ask(subnetHeldBy, `${dependent}/${name}`) === subnet),
+    ),
     dependsOn: (world, name) => [world.ask(subnetHeldBy, `${dependent}/${name}`)].filter((subnet) => subnet !== ''),
   })),
   ...NAT_RULES.map((dependent): Dependency => ({
     on: 'subnets',
     dependent,
     // The address stays booked if the EIP of the rule was removed by force.
-    dependents: (world, subnet) =>
-      [...world.natRules[dependent].bucket('subnet', subnet)].filter(
-        (name) => world.ask(subnetHeldByRule, `${dependent}/${name}`) === subnet,
-      ),
+    dependents: defineSet(
+      `${dependent}-of-subnet`,
+      (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'subnet', value }],
+      where((world, subnet, name) => world.ask(subnetHeldByRule, `${dependent}/${name}`) === subnet),
+    ),
     dependsOn: (world, name) => [world.ask(subnetHeldByRule, `${dependent}/${name}`)].filter((subnet) => subnet !== ''),
   })),
 ];
@@ -62,28 +102,7 @@ export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (w
   return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
 });
 
-/** Pods with addresses of a Subnet or a port in it. */
-function podsIn(world: World, subnet: string): readonly string[] {
-  const provider = world.ask(providerOf, subnet);
-  const claimed = [...world.pods.bucket('allocated', subnet), ...world.pods.bucket('allocated', `provider/${provider}`)];
-  return [...new Set([...claimed, ...ownersOfPorts(world, subnet, 'pod/')])];
-}
-
 const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');
-
-/** Row owners of the ports in a Subnet's switch, of one kind. @param kind prefix of the owner text */
-function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
-  const ports = world.rows.column(rowId('Logical_Switch', subnet), 'ports');
-  return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const ownership = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.ownership;
-    return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? [ownership.owner.slice(kind.length)] : [];
-  });
-}
-
-/** Nodes with addresses of a Subnet or a port in it. */
-function nodesIn(world: World, subnet: string): readonly string[] {
-  return [...new Set([...world.nodes.bucket('allocated', subnet), ...ownersOfPorts(world, subnet, 'node//')])];
-}
 
 /** Subnets in a node's annotations, or of its port, that its IP object does not name. */
 function nodeSubnets(world: World, node: string): readonly string[] {

@@ -4,8 +4,9 @@ import { FINALIZER } from '../api/well-known.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { SubnetIntent } from '../world/intent.ts';
 import { subnetIntent } from '../world/intent.ts';
+import type { SetDefinition } from '../world/sets/set-definition.ts';
 import type { Query, World } from '../world/world.ts';
-import { defineQuery } from '../world/world.ts';
+import { defineQuery, defineSet, where } from '../world/world.ts';
 import { deletionOfVpc, isTooLateForVpc } from './late-dependents.ts';
 import { orphanedNetworks } from './orphaned-networks.ts';
 import { SUBNET_DEPENDENCIES } from './subnet-dependents.ts';
@@ -26,9 +27,11 @@ function isInOvn(world: World, subnet: string): boolean {
   return hasSwitch(world, subnet, object.metadata.uid);
 }
 
-export function subnetsInRouter(world: World, vpc: string): readonly string[] {
-  return [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLateForVpc(world, vpc, name));
-}
+export const subnetsInRouter: SetDefinition<World> = defineSet(
+  'subnets-in-router',
+  (world, vpc) => [world.subnetVpcs.partOf(vpc)],
+  where((world, vpc, name) => isInOvn(world, name) && !isTooLateForVpc(world, vpc, name)),
+);
 
 /**
  * The Subnet is being deleted, its network is gone, and Kiln has removed its finalizer. Another finalizer keeps the object, which may wait for
@@ -41,12 +44,7 @@ const isReleased: Query<boolean> = defineQuery('subnet-released', (world, name) 
 });
 
 function hasDependents(world: World, subnet: string): boolean {
-  return SUBNET_DEPENDENCIES.some(({ dependents }) => !isEmpty(dependents(world, subnet)));
-}
-
-function isEmpty(keys: Iterable<string>): boolean {
-  for (const _ of keys) return false;
-  return true;
+  return SUBNET_DEPENDENCIES.some(({ dependents }) => world.set(dependents, subnet).count > 0);
 }
 
 /**
@@ -56,7 +54,9 @@ function isEmpty(keys: Iterable<string>): boolean {
 export const acceptsNoSubnet: Query<boolean> = defineQuery('vpc-accepts-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;
   if (vpc !== world.settings.defaultVpc) return true;
-  return subnetsInRouter(world, vpc).length === 0 && world.ask(orphanedNetworks, vpc).length === 0 && !world.ask(routerHasForeignRows, vpc);
+  return (
+    world.set(subnetsInRouter, vpc).count === 0 && world.ask(orphanedNetworks, vpc).length === 0 && !world.ask(routerHasForeignRows, vpc)
+  );
 });
 
 /**

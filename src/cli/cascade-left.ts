@@ -2,7 +2,7 @@
  * What is left of a cascade, and why: a foreign finalizer, or a new dependent that the plan did not show.
  */
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import { blockersOf } from '../blockers/blockers.ts';
+import { blockersAmong, blockersOf } from '../blockers/blockers.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { ipStays } from '../webhook/taken-addresses.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';
@@ -41,7 +41,7 @@ export class CascadeLeft {
   /** Waiting does not help: every remaining step has a blocker that the plan did not show. */
   get stuck(): boolean {
     const lowest = this.steps.filter(
-      (step) => blockersOf(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
+      (step) => blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
     );
     return lowest.length > 0 && lowest.every((step) => this.#strangersOf(step).length > 0);
   }
@@ -67,7 +67,7 @@ export class CascadeLeft {
 
   #strangersOf(step: TreeObject): readonly string[] {
     const lasts = (resource: ResourceName, key: string): boolean => !this.#isShown(resource, key) && !this.#passes(resource, key);
-    return blockersOf(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
+    return blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
   }
 
   /**

@@ -47,7 +47,7 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     seen.add(id);
     for (const { on, dependent, blocks, dependents } of DEPENDENCIES) {
       if (on !== at || blocks === false) continue;
-      for (const by of [...dependents(world, name)].toSorted()) {
+      for (const by of world.set(dependents, name).all().toSorted()) {
         if (dependent === 'nodes') obstacles.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
         else visit(dependent, by);
       }

@@ -3,7 +3,7 @@
  * built in is denied: it would be created again. These dependents do not count: one that is being deleted, and one whose deletion the same
  * user requested a moment ago, if it was denied then and nothing blocks it any longer.
  */
-import { blockersOf } from '../blockers/blockers.ts';
+import { blockersAmong } from '../blockers/blockers.ts';
 import { deniedDeletionSentence, recreationSentence, waitingDeletionSentence } from '../blockers/sentences.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -31,7 +31,7 @@ export function deletionAsked(
   { inUse, askedFor }: DeletionRules,
 ): Opinion {
   if (!complete) return NO_OPINION;
-  const blockers = blockersOf(world, resource, key, (holder, name) => stays(world, holder, name, askedFor));
+  const blockers = blockersAmong(world, resource, key, (holder, name) => stays(world, holder, name, askedFor));
   if (blockers.count === 0) return NO_OPINION;
   if (inUse === 'wait' && recreationSentence(world.settings, resource, key) === undefined)
     return { objections: [], warnings: [waitingDeletionSentence(resource, key, blockers)] };
@@ -42,5 +42,5 @@ export function deletionAsked(
 function stays(world: World, resource: ResourceName, key: string, askedFor: AskedFor): boolean {
   const going = resource === 'ips' ? !ipStays(world, key) : world.tables[resource]?.get(key)?.metadata.deletionTimestamp !== undefined;
   if (going) return false;
-  return !askedFor(resource, key) || blockersOf(world, resource, key, (holder, name) => stays(world, holder, name, askedFor)).count > 0;
+  return !askedFor(resource, key) || blockersAmong(world, resource, key, (holder, name) => stays(world, holder, name, askedFor)).count > 0;
 }

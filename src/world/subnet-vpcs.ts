@@ -10,6 +10,7 @@ import type { Domain } from './domain.ts';
 import { keysOf } from './domain.ts';
 import type { ObservedRows } from './observed-rows.ts';
 import type { Reactor } from './reactor.ts';
+import type { Part } from './sets/set-definition.ts';
 import { Table } from './table.ts';
 
 /** Of a Subnet, what its Vpc follows from. */
@@ -47,6 +48,11 @@ export class SubnetVpcs {
   /** Names of the Subnets of a Vpc, tracked. */
   in(vpc: string): ReadonlySet<string> {
     return this.#table.bucket('vpc', vpc);
+  }
+
+  /** The Subnets of a Vpc, as a part of a live set. */
+  partOf(vpc: string): Part {
+    return { kind: 'bucket', table: this.#table, index: 'vpc', value: vpc };
   }
 
   /** The Subnets of a Vpc, as a domain for rules. */

@@ -75,6 +75,13 @@ export function defineSet(
   return { name, index: sets++, candidates, member };
 }
 
+/** A `member` function that keeps the candidates for which a predicate holds; tracked. */
+export function where(
+  holds: (world: World, key: string, candidate: string) => boolean,
+): (world: World, key: string, candidate: string) => string | undefined {
+  return (world, key, candidate) => (holds(world, key, candidate) ? candidate : undefined);
+}
+
 /** A query that a lower layer asks and a higher layer defines: the defining module calls `define` once, as it is loaded. */
 export interface DeclaredQuery<V> extends Query<V> {
   readonly define: (run: (world: World, key: string) => V) => void;
@@ -307,8 +314,12 @@ export class World {
 
   /** Names of the Vips or EIPs of a Subnet. */
   addressObjectsIn(resource: AddressResource, subnet: string): ReadonlySet<string> {
-    const table = resource === 'vips' ? this.vips : resource === 'ovn-eips' ? this.ovnEips : this.iptablesEips;
-    return table.bucket('subnet', subnet);
+    return this.addressTable(resource).bucket('subnet', subnet);
+  }
+
+  /** The Vips or EIPs. Index `subnet`: their Subnet. */
+  addressTable(resource: AddressResource): Pick<Table<unknown>, 'name' | 'bucket' | 'watchBucket'> {
+    return resource === 'vips' ? this.vips : resource === 'ovn-eips' ? this.ovnEips : this.iptablesEips;
   }
 
   /** Number of cached query results. */

@@ -15,7 +15,7 @@ export function holdsBothWays(world: World): readonly Finding[] {
       message: `${held} ${of} is held by ${holder} ${by} ${way}`,
     });
     // Each is asked once, however many it holds.
-    const heldBy = new Map([...below.keys()].map((key) => [key, new Set(holders(world, key))]));
+    const heldBy = new Map([...below.keys()].map((key) => [key, new Set(world.set(holders, key).all())]));
     const holding = new Map([...above.keys()].map((key) => [key, new Set(holds(world, key))]));
     return [
       ...[...heldBy].flatMap(([of, names]) =>

@@ -12,6 +12,7 @@ import { EventRecorder } from '../../../src/kube/event-recorder.ts';
 import { KubeWriter } from '../../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../../src/kube/leader-election.ts';
 import type { Dependency } from '../../../src/blockers/dependency.ts';
+import { defineSet } from '../../../src/world/world.ts';
 import { DEPENDENCIES } from '../../../src/blockers/dependencies.ts';
 import { Occupancy } from '../../../src/ipam/occupancy.ts';
 import { Ledger } from '../../../src/ipam/ledger.ts';
@@ -116,7 +117,7 @@ function nodesBlockNothing(): () => void {
     dependents: Dependency['dependents'];
   };
   const { dependents } = dependency;
-  dependency.dependents = () => [];
+  dependency.dependents = defineSet('no-nodes', () => []);
   return () => void (dependency.dependents = dependents);
 }
 

@@ -5,13 +5,13 @@
 import type { RowId } from '../nb/row-id.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor } from './reactor.ts';
-import { KeyedSource, type Source } from './source.ts';
+import { KeyedSource, SourceMap } from './source.ts';
 
 export class EcmpRoutes {
   readonly #reactor: Reactor;
   readonly #routes = new Map<string, RowId | Set<RowId>>();
   /** By group: the source of its routes. */
-  readonly #sources = new Map<string, Source>();
+  readonly #sources = new SourceMap();
 
   constructor(reactor: Reactor) {
     this.#reactor = reactor;

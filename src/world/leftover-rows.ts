@@ -7,7 +7,7 @@ import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Domain } from './domain.ts';
 import type { Watcher } from './watcher.ts';
 import type { Reactor } from './reactor.ts';
-import { KeyedSource, type Source } from './source.ts';
+import { KeyedSource, SourceMap } from './source.ts';
 
 interface Filed {
   readonly id: RowId;
@@ -20,7 +20,7 @@ export class LeftoverRows {
   /** Rows of an identity: more than one where Kube-OVN left duplicates. */
   readonly #counts = new Map<string, number>();
   readonly #byOwner = new Map<string, RowId | Set<RowId>>();
-  readonly #sources = new Map<string, Source>();
+  readonly #sources = new SourceMap();
   readonly #watchers: Watcher[] = [];
 
   constructor(reactor: Reactor) {

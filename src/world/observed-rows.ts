@@ -16,7 +16,7 @@ import { bucketOf, putInto, takeOut } from './bucket.ts';
 import { ForeignNetworks } from './foreign-networks.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
-import { KeyedSource, type Source } from './source.ts';
+import { KeyedSource, SourceMap } from './source.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
 import { EcmpRoutes } from './ecmp-routes.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
@@ -75,7 +75,7 @@ export class ObservedRows implements ReadRows {
   /** One link, or a list if another program put the row into more than one parent; the first is its parent. */
   readonly #parents = new Map<Uuid, Link | readonly Link[]>();
   /** By owner text: the source of `ownedBy`. */
-  readonly #ownerSources = new Map<string, Source>();
+  readonly #ownerSources = new SourceMap();
   readonly #ecmp: EcmpRoutes;
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;

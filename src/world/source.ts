@@ -66,16 +66,25 @@ export class Source {
   protected onUnread(): void {}
 }
 
+/** Sources by key, of one height. */
+export class SourceMap extends Map<string, Source> {
+  height = 0;
+}
+
 /** A source that stays in a map as long as it has a reader. */
 export class KeyedSource extends Source {
-  readonly #home: Map<string, Source>;
+  readonly #home: SourceMap;
   readonly #key: string;
 
-  constructor(home: Map<string, Source>, key: string) {
+  constructor(home: SourceMap, key: string) {
     super();
     this.#home = home;
     this.#key = key;
     home.set(key, this);
+  }
+
+  override get height(): number {
+    return this.#home.height;
   }
 
   protected override onUnread(): void {

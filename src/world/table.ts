@@ -5,10 +5,11 @@
  * or a bucket with changed members. Objects are immutable: `set` with the same object changes nothing, and a change is a new object.
  *
  * Cost: `get` and `bucket` take constant time, `select` sorts its bucket, a change takes time in proportion to the index values of the object
- * and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it.
+ * and the readers that it invalidates. An entry that does not exist costs memory only while a rule reads it. An index of `lazy` is built when it
+ * is first used: until then it costs nothing.
  */
 import type { Reactor } from './reactor.ts';
-import { KeyedSource, Source } from './source.ts';
+import { KeyedSource, Source, SourceMap } from './source.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -16,6 +17,8 @@ const NO_VALUES: readonly string[] = [];
 
 /** The values of an index that an object is filed under. */
 export type IndexFunction<T> = (object: T) => readonly string[];
+
+export type Indexes<T> = Readonly<Record<string, IndexFunction<T>>>;
 
 export type TableListener<T> = (key: string, after: T | undefined, before: T | undefined) => void;
 
@@ -35,24 +38,46 @@ export interface ReadTable<T> {
 /** Most values have one key: that is stored without a Set. */
 interface Index<T> {
   readonly of: IndexFunction<T>;
+  /** False until it is used. */
+  built: boolean;
   readonly buckets: Map<string, string | Set<string>>;
   /** By value. */
   readonly watchers: Map<string, Set<Watcher>>;
   /** By value. */
-  readonly sources: Map<string, Source>;
+  readonly sources: SourceMap;
+}
+
+class Slots<T> extends Map<string, Slot<T>> {
+  height = 0;
+}
+
+class WholeTable extends Source {
+  #height = 0;
+
+  override get height(): number {
+    return this.#height;
+  }
+
+  rise(height: number): void {
+    this.#height = height;
+  }
 }
 
 /** A key of the table: its object, or none while a rule waits for one, and the readers. One map for both, since there are very many. */
 class Slot<T> extends Source {
-  readonly #home: Map<string, Slot<T>>;
+  readonly #home: Slots<T>;
   readonly #key: string;
   object: T | undefined;
 
-  constructor(home: Map<string, Slot<T>>, key: string, object: T | undefined) {
+  constructor(home: Slots<T>, key: string, object: T | undefined) {
     super();
     this.#home = home;
     this.#key = key;
     this.object = object;
+  }
+
+  override get height(): number {
+    return this.#home.height;
   }
 
   protected override onUnread(): void {
@@ -63,20 +88,41 @@ class Slot<T> extends Source {
 export class Table<T> implements ReadTable<T> {
   readonly name: string;
   readonly #reactor: Reactor;
-  readonly #slots = new Map<string, Slot<T>>();
+  readonly #slots = new Slots<T>();
   #size = 0;
   /** Kept up from the first call of `keys()` on, which rules make for small tables only. */
   #keys: Set<string> | undefined;
   readonly #indexes: ReadonlyMap<string, Index<T>>;
-  readonly #all = new Source();
+  readonly #all = new WholeTable();
   readonly #listeners: TableListener<T>[] = [];
 
-  constructor(reactor: Reactor, name: string, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
+  /** @param lazy indexes that are built when they are first used: until then they cost nothing */
+  constructor(reactor: Reactor, name: string, indexes: Indexes<T> = {}, lazy: Indexes<T> = {}) {
     this.#reactor = reactor;
     this.name = name;
-    this.#indexes = new Map(
-      Object.entries(indexes).map(([index, of]) => [index, { of, buckets: new Map(), watchers: new Map(), sources: new Map() }]),
-    );
+    const indexed = (of: IndexFunction<T>, built: boolean): Index<T> => ({
+      of,
+      built,
+      buckets: new Map(),
+      watchers: new Map(),
+      sources: new SourceMap(),
+    });
+    this.#indexes = new Map([
+      ...Object.entries(indexes).map(([index, of]) => [index, indexed(of, true)] as const),
+      ...Object.entries(lazy).map(([index, of]) => [index, indexed(of, false)] as const),
+    ]);
+  }
+
+  /** Readers of the table run after computations of a lower height: those that fill it. */
+  rise(height: number): void {
+    if (height <= this.#slots.height) return;
+    this.#all.rise(height);
+    this.#slots.height = height;
+    for (const { sources } of this.#indexes.values()) sources.height = height;
+  }
+
+  get height(): number {
+    return this.#slots.height;
   }
 
   get(key: string): T | undefined {
@@ -139,7 +185,7 @@ export class Table<T> implements ReadTable<T> {
     if (slot === undefined) this.#slotFor(key, object);
     else slot.object = object;
     for (const index of this.#indexes.values())
-      this.#refile(index, key, before === undefined ? NO_VALUES : index.of(before), index.of(object));
+      if (index.built) this.#refile(index, key, before === undefined ? NO_VALUES : index.of(before), index.of(object));
     if (before === undefined) {
       this.#size++;
       this.#keys?.add(key);
@@ -157,7 +203,7 @@ export class Table<T> implements ReadTable<T> {
     if (!slot.isRead) this.#slots.delete(key);
     this.#size--;
     this.#keys?.delete(key);
-    for (const index of this.#indexes.values()) this.#refile(index, key, index.of(before), NO_VALUES);
+    for (const index of this.#indexes.values()) if (index.built) this.#refile(index, key, index.of(before), NO_VALUES);
     this.#reactor.touch(this.#all);
     this.#reactor.touch(slot);
     for (const listener of this.#listeners) listener(key, undefined, before);
@@ -182,6 +228,13 @@ export class Table<T> implements ReadTable<T> {
     this.#listeners.push(listener);
   }
 
+  /** All readers run again. */
+  touchReaders(): void {
+    this.#reactor.touch(this.#all);
+    for (const slot of this.#slots.values()) this.#reactor.touch(slot);
+    for (const { sources } of this.#indexes.values()) for (const source of sources.values()) this.#reactor.touch(source);
+  }
+
   #slotFor(key: string, object: T | undefined): Slot<T> {
     const slot = new Slot<T>(this.#slots, key, object);
     this.#slots.set(key, slot);
@@ -191,6 +244,9 @@ export class Table<T> implements ReadTable<T> {
   #index(name: string): Index<T> {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new Error(`table ${this.name} has no index ${name}`);
+    if (index.built) return index;
+    index.built = true;
+    for (const [key, object] of this.entries()) for (const value of index.of(object)) putInto(index.buckets, value, key);
     return index;
   }
 
@@ -209,7 +265,7 @@ export class Table<T> implements ReadTable<T> {
     }
   }
 
-  #read(sources: Map<string, Source>, key: string): void {
+  #read(sources: SourceMap, key: string): void {
     if (!this.#reactor.tracking) return;
     this.#reactor.track(sources.get(key) ?? new KeyedSource(sources, key));
   }

@@ -23,6 +23,9 @@ import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { heldTexts } from './claimants.ts';
 import { Deadlines } from './deadlines.ts';
+import type { TableDefinition } from './derived-table.ts';
+import { DerivedTable } from './derived-table.ts';
+import type { Domain } from './domain.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -35,6 +38,7 @@ import { LiveSet } from './sets/live-set.ts';
 import type { AnySet, Part, SetDefinition } from './sets/set-definition.ts';
 import type { Settings } from './settings.ts';
 import { SubnetVpcs, type VpcClaim } from './subnet-vpcs.ts';
+import type { Indexes } from './table.ts';
 import { Table } from './table.ts';
 
 /**
@@ -59,6 +63,18 @@ let queries = 0;
 
 export function defineQuery<V>(name: string, run: (world: World, key: string) => V): Query<V> {
   return { name, index: queries++, run };
+}
+
+let tables = 0;
+
+/** Defines a derived table; `TableDefinition` has the contract. */
+export function defineTable<T>(
+  name: string,
+  over: (world: World) => Domain,
+  entry: (world: World, key: string) => T | undefined,
+  indexes: Indexes<T> = {},
+): TableDefinition<World, T> {
+  return { name, index: tables++, over, entry, indexes };
 }
 
 let sets = 0;
@@ -280,6 +296,8 @@ export class World {
   readonly #results: (Map<string, QueryResult> | undefined)[] = [];
   /** By index of the definition, by key. */
   readonly #sets: (Map<string, LiveSet> | undefined)[] = [];
+  /** By index of the definition. */
+  readonly #derived: (DerivedTable<unknown> | undefined)[] = [];
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -292,6 +310,11 @@ export class World {
     let result = results.get(key);
     if (result === undefined) results.set(key, (result = new QueryResult(this, query, key, results)));
     return result.get() as V;
+  }
+
+  /** A derived table, from its first use on. */
+  derived<T>(definition: TableDefinition<never, T>): DerivedTable<T> {
+    return (this.#derived[definition.index] ??= new DerivedTable<T>(this, definition) as DerivedTable<unknown>) as DerivedTable<T>;
   }
 
   /** A live set, shared by all that read or watch it. */
@@ -318,7 +341,7 @@ export class World {
   }
 
   /** The Vips or EIPs. Index `subnet`: their Subnet. */
-  addressTable(resource: AddressResource): Pick<Table<unknown>, 'name' | 'bucket' | 'watchBucket'> {
+  addressTable(resource: AddressResource): Pick<Table<unknown>, 'name' | 'height' | 'bucket' | 'watchBucket'> {
     return resource === 'vips' ? this.vips : resource === 'ovn-eips' ? this.ovnEips : this.iptablesEips;
   }
 

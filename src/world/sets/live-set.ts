@@ -6,8 +6,8 @@ import type { Watcher } from '../watcher.ts';
 import { Computation } from '../reactor.ts';
 import { Source } from '../source.ts';
 import { OrderedKeys } from './ordered-keys.ts';
-import type { NeededSet, SetHost } from './part.ts';
-import { partName, setOfPart, watchPart } from './part.ts';
+import type { SetHost } from './part.ts';
+import { partName, needsOfPart, watchPart } from './part.ts';
 import type { AnySet, Part } from './set-definition.ts';
 
 /** What is read of the set. */
@@ -58,8 +58,7 @@ class FirstReading extends Reading {
 }
 
 interface WatchedPart {
-  /** Absent for parts that change by nothing but their source. */
-  readonly needs: NeededSet | undefined;
+  readonly needs: ReturnType<typeof needsOfPart>;
   /** The keys that it has announced. */
   readonly keys: Set<string>;
   readonly end: () => void;
@@ -170,11 +169,11 @@ export class LiveSet {
     this.#refreshing = true;
     try {
       this.#plan.refresh();
-      for (const { needs } of this.#parts.values()) {
-        if (needs === undefined) continue;
-        needs.refresh();
-        this.height = Math.max(this.height, needs.height + 1);
-      }
+      for (const { needs } of this.#parts.values())
+        for (const one of needs) {
+          one.refresh();
+          this.height = Math.max(this.height, one.height + 1);
+        }
       for (const run of this.#due) run.refresh();
     } finally {
       this.#refreshing = false;
@@ -196,7 +195,6 @@ export class LiveSet {
 
   #open(name: string, part: Part): void {
     const keys = new Set<string>();
-    const needed = setOfPart(part);
     const end = watchPart(this.#world, part, {
       enter: (key) => {
         keys.add(key);
@@ -207,7 +205,7 @@ export class LiveSet {
         this.#leave(key);
       },
     });
-    this.#parts.set(name, { needs: needed === undefined ? undefined : this.#world.set(needed.of, needed.key), keys, end });
+    this.#parts.set(name, { needs: needsOfPart(this.#world, part), keys, end });
   }
 
   #enter(key: string): void {

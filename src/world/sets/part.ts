@@ -79,7 +79,9 @@ export function watchPart(world: SetHost, part: Part, watcher: Watcher): () => v
   }
 }
 
-/** The set that has to be up to date before the part is. */
-export function setOfPart(part: Part): { readonly of: AnySet; readonly key: string } | undefined {
-  return part.kind === 'set' || part.kind === 'buckets' ? part : undefined;
+/** What has to be up to date before the part is. */
+export function needsOfPart(world: SetHost, part: Part): readonly Pick<NeededSet, 'height' | 'refresh'>[] {
+  const table = part.kind === 'bucket' || part.kind === 'buckets' ? part.table : undefined;
+  const derived = table?.refresh === undefined ? [] : [table as Pick<NeededSet, 'height' | 'refresh'>];
+  return part.kind === 'set' || part.kind === 'buckets' ? [...derived, world.set(part.of, part.key)] : derived;
 }

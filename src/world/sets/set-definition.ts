@@ -30,6 +30,9 @@ export type AnySet = SetDefinition<never>;
 /** An index bucket that can be watched: a `Table`. */
 export interface BucketTable {
   readonly name: string;
+  /** Of a derived table: brings it up to date. */
+  refresh?(): void;
+  readonly height: number;
   watchBucket(index: string, value: string, watcher: Watcher): () => void;
 }
 

@@ -52,7 +52,14 @@ const DEEPEST = 8;
 /** The dependents of an object, with theirs. */
 export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
   const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (depth === 0 || blocks !== false));
-  return branches(world, lines, limits, depth, (line) => ({ resource: line.dependent, keys: world.set(line.dependents, key).all() }), holdersOf);
+  return branches(
+    world,
+    lines,
+    limits,
+    depth,
+    (line) => ({ resource: line.dependent, keys: world.set(line.dependents, key).all() }),
+    holdersOf,
+  );
 }
 
 /** The dependencies of an object, with theirs. */

@@ -119,3 +119,53 @@ test('what serves no object that exists is left alone, and reported with what it
   assert.match(message, /left 2 rows of objects that do not exist.*\(allow; address set gone_set does not exist\); Load_Balancer nobodys/);
   assert.match(next, /^ovn-nbctl remove Logical_Router \S+ policies \S+$/, 'never the load balancer');
 });
+
+test('what translates addresses goes with the rule or the pod that it is for, and does not meet the next holder of the address', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  const NAT = { table: 'Logical_Router', name: 'blue', column: 'nat' };
+  const ROUTES = { table: 'Logical_Router', name: 'blue', column: 'static_routes' };
+  const pod = (name: string, ip: string, more: object): object => ({
+    metadata: { name, namespace: 'shop', annotations: { 'ovn.kubernetes.io/ip_address': ip, ...more } },
+    spec: { nodeName: 'n1', containers: [] },
+  });
+  bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' }, status: { v4Eip: '172.19.0.13', v4Ip: '10.9.0.3' } });
+  bench.put('ovn-snat-rules', {
+    metadata: { name: 's1' },
+    spec: { ovnEip: 'e2' },
+    status: { v4Eip: '172.19.0.14', v4IpCidr: '10.9.0.0/24' },
+  });
+  bench.put('pods', pod('web', '10.9.0.9', { 'ovn.kubernetes.io/snat': '172.19.0.89' }) as never);
+  left(scene, 'NAT', { external_ids: VENDOR, type: 'dnat_and_snat', external_ip: '172.19.0.13', logical_ip: '10.9.0.3' }, NAT);
+  left(scene, 'NAT', { external_ids: VENDOR, type: 'snat', external_ip: '172.19.0.14', logical_ip: '10.9.0.0/24' }, NAT);
+  left(scene, 'NAT', { external_ids: VENDOR, type: 'snat', external_ip: '172.19.0.89', logical_ip: '10.9.0.9' }, NAT);
+  left(
+    scene,
+    'Logical_Router_Static_Route',
+    { external_ids: VENDOR, policy: 'src-ip', ip_prefix: '10.9.0.9', nexthop: '172.19.0.1' },
+    ROUTES,
+  );
+  left(scene, 'NAT', { external_ids: VENDOR, type: 'snat', external_ip: '172.19.0.90', logical_ip: '10.9.0.77' }, NAT);
+  bench.converge();
+  const owners = (): readonly string[] =>
+    [
+      ...bench.rowIds('NAT').map((id) => bench.externalIds('NAT', id)),
+      ...bench.rowIds('Logical_Router_Static_Route').map((id) => bench.externalIds('Logical_Router_Static_Route', id)),
+    ]
+      .map((keys) => keys['kiln.io/owner'] ?? '')
+      .filter((owner) => !owner.startsWith('vpc//ovn-cluster'))
+      .toSorted();
+  assert.deepEqual(owners(), ['ovnfip//f1', 'ovnsnatrule//s1', 'pod/shop/web', 'pod/shop/web', 'vpc//blue']);
+  assert.match(told(scene).join('\n'), /Kube-OVN left 2 rows for Pod shop\/web; .*snat of 10\.9\.0\.9 to 172\.19\.0\.89/);
+
+  // Another pod of the name gets another address; a pod without the annotation gets that one.
+  bench.delete('pods', 'shop/web');
+  bench.put('pods', pod('web', '10.9.0.10', {}) as never);
+  bench.put('pods', pod('next', '10.9.0.9', {}) as never);
+  bench.converge();
+  assert.deepEqual(owners(), ['ovnfip//f1', 'ovnsnatrule//s1', 'vpc//blue']);
+  bench.delete('ovn-fips', 'f1');
+  bench.converge();
+  assert.deepEqual(owners(), ['ovnsnatrule//s1', 'vpc//blue']);
+  assert.match(told(scene).join('\n'), /for Vpc blue; .*snat of 10\.9\.0\.77 to 172\.19\.0\.90/);
+});

@@ -13,8 +13,10 @@ import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import { rowMac, macExternalId } from './row-mac.ts';
 import { adoptedRow, frozenRow } from './frozen-row.ts';
+import { TRANSLATED, translatedFor } from './leftover-translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
+import { isFinished } from './pod/pod-life.ts';
 import { subnetRows } from './subnet/judging/subnet-state.ts';
 import { subnetOwner, subnetView } from './subnet/judging/subnet-view.ts';
 import { vpcReleased } from './vpc/vpc-state.ts';
@@ -37,13 +39,21 @@ interface ServedObject {
 }
 
 function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObject): RowOutput | undefined {
+  const translated = translatedFor(world, id);
   // First it becomes the object's, whatever is to become of it then.
-  const legacy = adoptedRow(world, id, owner, LEFTOVER_RULE);
+  const legacy = adoptedRow(world, id, translated ?? owner, LEFTOVER_RULE);
   if (legacy !== undefined) return { ...legacy, leftover: true, externalIds: { ...legacy.externalIds, ...macOf(world, id) } };
   const node = world.rows.serves(id)?.node ?? '';
+  if (translated === undefined && isOfPredecessor(world, id, owner)) return undefined;
   if (isReleased || (node !== '' && !world.ask(nodeExists, node))) return undefined;
   const retained = frozenRow(world, id);
-  return retained === undefined ? undefined : { ...retained, owner, leftover: true };
+  return retained === undefined ? undefined : { ...retained, owner: translated ?? owner, leftover: true };
+}
+
+/** Translates addresses for an object that is gone: another of its name has others. */
+function isOfPredecessor(world: World, id: RowId, { kind, uid }: RowOwner): boolean {
+  const ownership = world.rows.state(id)?.ownership;
+  return TRANSLATED.has(kind) && ownership?.kind === 'ours' && ownership.uid !== uid;
 }
 
 /** A rule that emits the row later keeps the MAC that it has now. */
@@ -79,7 +89,11 @@ function servedBy(world: World, text: string): ServedObject | undefined {
   }
 }
 
-/** Of an object whose kind has no rows of its own. */
+/** Of an object whose kind has no rows of its own, and of a pod that Kube-OVN translated addresses for. */
 function uidOf(world: World, resource: ResourceName, key: string): string | undefined {
+  if (resource === 'pods') {
+    const pod = world.pods.get(key);
+    return pod === undefined || isFinished(pod) ? undefined : pod.metadata.uid;
+  }
   return isNatRule(resource) ? world.natRules[resource].get(key)?.metadata.uid : world.unimplemented.get(`${resource}/${key}`)?.uid;
 }

@@ -17,10 +17,19 @@ export function isNatRule(resource: string): resource is NatRuleResource {
   return (NAT_RULES as readonly string[]).includes(resource);
 }
 
-/** The fields of a NAT rule that name its address, and its conditions. */
+/** The fields of a NAT rule that name its addresses, and its conditions. */
 export type NatRule = KubeObject<
   { readonly ovnEip?: string; readonly eip?: string; readonly ipName?: string; readonly ipType?: string },
-  { readonly v4Eip?: string; readonly v6Eip?: string; readonly conditions?: readonly Condition[] }
+  {
+    readonly v4Eip?: string;
+    readonly v6Eip?: string;
+    /** What Kube-OVN translates: an address, or the network of a Subnet. */
+    readonly v4Ip?: string;
+    readonly v6Ip?: string;
+    readonly v4IpCidr?: string;
+    readonly v6IpCidr?: string;
+    readonly conditions?: readonly Condition[];
+  }
 >;
 
 /** The name of each kind of rule in `status.nat` of an EIP. */
@@ -48,6 +57,17 @@ export function natRulesOf(eips: AddressResource): readonly NatRuleResource[] {
 /** The EIP that a rule names; empty for none. */
 export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
+}
+
+/** External and inner address or network, of each family that the rule translates. */
+export function translationsOf({ status = {} }: Pick<NatRule, 'status'>): readonly (readonly [external: string, inner: string])[] {
+  const { v4Eip = '', v6Eip = '', v4Ip, v6Ip, v4IpCidr = '', v6IpCidr = '' } = status;
+  return (
+    [
+      [v4Eip, v4Ip ?? v4IpCidr],
+      [v6Eip, v6Ip ?? v6IpCidr],
+    ] as const
+  ).filter(([external, inner]) => external !== '' && inner !== '');
 }
 
 /** The EIP in the rule's annotation: the one that it named when Kiln last saw it, empty if that was invalid; undefined for a new rule. */

@@ -15,7 +15,7 @@ import { launchedInstance } from '../api/kubernetes/virtual-machine.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import type { Vpc } from '../api/kinds/vpc.ts';
 import { groupName } from '../api/names.ts';
-import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
+import { annotationKey, kilnAnnotation, podAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { allocatedSubnets, furtherAddressSubnets } from './allocated-subnets.ts';
@@ -27,7 +27,7 @@ import type { TableDefinition } from './derived-table.ts';
 import { DerivedTable } from './derived-table.ts';
 import type { Domain } from './domain.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
-import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
+import { eipOfRule, heldByRule, NAT_RULES, translationsOf } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { PrunedFields } from './pruned-fields.ts';
 import { Computation, Computed, Reactor } from './reactor.ts';
@@ -207,7 +207,7 @@ export class World {
   readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
   readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
   readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
-  /** NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds. */
+  /** NAT rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: Subnet of the addresses that the rule holds; `translates`: inner addresses or networks. */
   readonly natRules = Object.fromEntries(
     NAT_RULES.map((resource) => [
       resource,
@@ -215,6 +215,7 @@ export class World {
         eip: (rule) => [eipOfRule(rule)],
         ip: ({ spec }) => [spec.ipName ?? ''],
         subnet: (rule) => [heldByRule(rule)?.subnet ?? ''],
+        translates: (rule) => translationsOf(rule).map(([, inner]) => inner),
       }),
     ]),
   ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
@@ -240,6 +241,11 @@ export class World {
     allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
     /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
     furtherAt: (pod) => furtherAddressSubnets(pod),
+    /** Its addresses, where Kube-OVN translated them by annotation. */
+    translates: ({ metadata: { annotations = {} } }) =>
+      (annotations[annotationKey.podEip] ?? annotations[annotationKey.podSnat]) === undefined
+        ? []
+        : splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? ''),
     /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
     allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   });

@@ -102,8 +102,10 @@ test('a 404 for an object in the cache is reported to its cache', async () => {
   bench.wait();
   bench.writer.flush();
   assert.deepEqual(bench.expected, []);
+  assert.deepEqual(bench.ahead, ['namespaces/shop']);
   await bench.fail('KUBE_NOT_FOUND');
   assert.deepEqual(bench.expected, ['namespaces']);
+  assert.deepEqual(bench.ahead, ['namespaces/shop', 'namespaces/shop'], 'without its event the kind is listed again');
   bench.wait();
   bench.writer.flush();
   bench.observed = { metadata: { name: 'shop', uid: 'uid-2', resourceVersion: '9' } };

@@ -37,7 +37,7 @@ export interface ObjectSource {
   isLate?(resource: ResourceName, key: string): boolean;
   applyOwn(resource: ResourceName, object: KubeObject): void;
   applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
-  /** The server rejected a write because of an object or a version that the cache does not have yet. */
+  /** The server rejected a write because of an object or a version that the cache does not have yet, or of one that is gone. */
   isAhead(resource: ResourceName, key: string): void;
   /** The server does not have an object that the cache has: the event of its deletion has to arrive. */
   expectEvent(resource: ResourceName): void;
@@ -265,8 +265,9 @@ export class ObjectWriter {
     } else {
       const { uid: held, resourceVersion } = source.get(resource, key)?.metadata ?? {};
       const { code } = result.error;
-      if (code === 'KUBE_NOT_FOUND' && write.verb !== 'create' && held === write.uid) source.expectEvent(resource);
-      if (AHEAD.has(code) && resourceVersion === seen) source.isAhead(resource, key);
+      const isGone = code === 'KUBE_NOT_FOUND' && write.verb !== 'create' && held === write.uid;
+      if (isGone) source.expectEvent(resource);
+      if ((isGone || AHEAD.has(code)) && resourceVersion === seen) source.isAhead(resource, key);
     }
     onWritten(write, result);
   }

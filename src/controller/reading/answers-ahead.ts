@@ -1,6 +1,6 @@
 /**
- * Answers to writes which show that the API server is ahead of a cache: a name that exists and no list had, or a version that no event
- * delivered. Usually the event arrives soon. If it does not, the list was incomplete or an event was lost, and the kind is listed again.
+ * Answers to writes which show that the API server is ahead of a cache: a name that exists and no list had, a version that no event
+ * delivered, or an object that is gone. Usually the event arrives soon. If it does not, the list was incomplete or an event was lost, and the kind is listed again.
  */
 import type { Clock } from '../../timing/clock.ts';
 import type { ResourceName } from '../../world/resources.ts';
@@ -29,7 +29,7 @@ export class AnswersAhead {
     this.#options = options;
   }
 
-  /** The server rejected a write because of an object or a version that the cache lacks. */
+  /** The server rejected a write because of an object or a version that the cache lacks, or of an object that only the cache has. */
   met(resource: ResourceName, key: string): void {
     const { later, seen } = this.#options;
     const keys = this.#awaited.get(resource);

@@ -97,11 +97,11 @@ export const REASONS = {
   },
   Conflict: {
     means: 'a row that the object needs belongs to another object or program',
-    next: 'rename one of the two, or remove the other row',
+    next: 'create one of the two under another name; a row of another program is left alone',
   },
   RowConflict: {
     means: 'a row that the object needs belongs to another object or program',
-    next: 'rename one of the two, or remove the other row',
+    next: 'create one of the two under another name; a row of another program is left alone',
   },
   AddressConflict: { means: 'another object holds the address or MAC', next: 'delete the object or pod that should not have it' },
   HeldTwice: {

@@ -4,6 +4,7 @@
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { redactedText } from '../runtime/redaction.ts';
+import { commandText } from '../text/command-text.ts';
 import { visible } from '../text/visible-text.ts';
 import { KUBE_ADVICE } from './error-advice.ts';
 
@@ -32,7 +33,15 @@ export function failureOf(error: unknown, command: string): CommandFailure {
   if (!isKubeError(error))
     return new CommandFailure(EXIT.findings, what, error instanceof Error ? error.message : String(error), `kiln ${command} --help`);
   const why = error.code === 'KUBE_INVALID' ? invalidText(error) : `${error.code}: ${error.message}`;
-  return new CommandFailure(ANSWERS.has(error.code) ? EXIT.findings : EXIT.unreachable, what, why, KUBE_ADVICE[error.code]);
+  return new CommandFailure(ANSWERS.has(error.code) ? EXIT.findings : EXIT.unreachable, what, why, adviceFor(error));
+}
+
+/** Kiln has the definitions of Kube-OVN's kinds alone. */
+function adviceFor({ code, subject }: KubeError): string {
+  const [, ...group] = subject.resource.split('.');
+  return code === 'KUBE_NOT_SERVED' && group.join('.') !== 'kubeovn.io'
+    ? `install the program whose kind it is; ${commandText`kubectl api-resources --api-group=${group.join('.')} lists what is served`}`
+    : KUBE_ADVICE[code];
 }
 
 /** The broken rules in a sentence, each with its field; the server's own message repeats the object in front of each. */

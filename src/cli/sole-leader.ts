@@ -3,6 +3,7 @@ import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
 import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
 import type { Lease } from '../kube/lease.ts';
+import type { Resource } from '../kube/resource.ts';
 import { LEASES } from '../kube/resource.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
@@ -11,6 +12,7 @@ import { commandText } from '../text/command-text.ts';
 /** The Lease of a controller that was killed stays valid for its full duration; a running controller renews it within that time. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 250;
+const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true };
 
 export class SoleLeader implements AsyncDisposable {
   /** Value of `leaseTransitions` when the Lease was acquired. */
@@ -39,7 +41,13 @@ export class SoleLeader implements AsyncDisposable {
         if ((spec?.holderIdentity ?? '') !== '' && spec?.holderIdentity !== election.identity) renewed.add(spec?.renewTime ?? '');
         const waited = performance.now() - began;
         if (waited > PATIENCE_MS || renewed.size > 1)
-          throw stillLed(command, namespace, kubeOvn.state.kind === 'held' ? kubeOvn.state.holder : undefined, election.holder);
+          throw await stillLed(
+            command,
+            namespace,
+            kubeOvn.state.kind === 'held' ? kubeOvn.state.holder : undefined,
+            election.holder,
+            client,
+          );
         if (waited > 1_000 && !said) say(`waiting for Lease ${namespace}/${CONTROLLER_LEASE}, held by ${election.holder}`);
         said = waited > 1_000;
         await new Promise((done) => setTimeout(done, LOOK_MS));
@@ -61,18 +69,29 @@ export class SoleLeader implements AsyncDisposable {
   }
 }
 
-function stillLed(command: string, namespace: string, kubeOvn: string | undefined, holder: string): CommandFailure {
-  return kubeOvn === undefined
-    ? new CommandFailure(
-        EXIT.findings,
-        `kiln ${command} did nothing`,
-        `a controller leads: ${holder} holds Lease ${namespace}/${CONTROLLER_LEASE}`,
-        commandText`kubectl -n ${namespace} scale deployment ${CONTROLLER_LEASE} --replicas=0`,
-      )
-    : new CommandFailure(
-        EXIT.findings,
-        `kiln ${command} did nothing`,
-        `Kube-OVN's controller is active (${kubeOvn} holds Lease ${namespace}/${KUBE_OVN_LEASE}), and the objects are its as well`,
-        commandText`kubectl -n ${namespace} scale deployment kube-ovn-controller --replicas=0`,
-      );
+async function stillLed(
+  command: string,
+  namespace: string,
+  kubeOvn: string | undefined,
+  holder: string,
+  client: CommandIo['client'],
+): Promise<CommandFailure> {
+  const what = `kiln ${command} did nothing`;
+  const [deployment, led, who] =
+    kubeOvn === undefined
+      ? [CONTROLLER_LEASE, `a controller leads: ${holder} holds Lease ${namespace}/${CONTROLLER_LEASE}`, holder]
+      : [
+          'kube-ovn-controller',
+          `Kube-OVN's controller is active (${kubeOvn} holds Lease ${namespace}/${KUBE_OVN_LEASE}), and the objects are its as well`,
+          kubeOvn,
+        ];
+  // A controller outside of the cluster, such as that of a laboratory, has no Deployment.
+  const isAbsent = await client.find(DEPLOYMENTS, { namespace, name: deployment }).then(
+    (found) => found === undefined,
+    () => false,
+  );
+  const next = isAbsent
+    ? `end the process ${who}, which no Deployment of namespace ${namespace} runs: Ctrl-C in its terminal`
+    : commandText`kubectl -n ${namespace} scale deployment ${deployment} --replicas=0`;
+  return new CommandFailure(EXIT.findings, what, led, next);
 }

@@ -360,8 +360,7 @@ function adoptable(row: Observed, desired: RowOutput, { rows }: DiffContext): bo
 
 function foreignSentence(id: RowId, row: Observed): string {
   const program = row.ownership.kind === 'foreign' && row.ownership.family !== 'unknown' ? row.ownership.family : 'another program';
-  // With a load balancer the Services end that it serves.
-  const way =
-    row.table === 'Load_Balancer' ? 'its vips may be in use: keep that row, and rename the object' : 'rename the object or remove that row';
-  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}; ${way}`;
+  // Its owner may need it: only that program, or its administrator, can give the name up.
+  const look = commandText`ovn-nbctl list ${row.table} ${row.uuid}`;
+  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${program}, and Kiln does not change it; create the object under another name: ${look}`;
 }

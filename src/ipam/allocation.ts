@@ -245,8 +245,19 @@ class Chooser {
       : `${pools.map((pool) => (pool === '' ? 'the default pool' : `IPPool "${pool}"`)).join(', ')} of Subnet "${name}"`;
     if (skippedSome) return failure('AddressConflict', family, `every free IPv${family} address in ${where} is excluded by the request`);
     const unknown = pools.filter((pool) => !known.includes(pool));
-    const reason = unknown.length === 0 ? '' : ` (not in effect there: ${unknown.map((pool) => `"${pool}"`).join(', ')})`;
+    const reason =
+      unknown.length === 0 ? this.#keptForPools(space, pools) : ` (not in effect there: ${unknown.map((pool) => `"${pool}"`).join(', ')})`;
     return failure('NoAvailableAddress', family, `no free IPv${family} address in ${where}${reason}`);
+  }
+
+  /** The free addresses that the counts of the Subnet include, and that the request may not have. */
+  #keptForPools(space: Space, pools: readonly string[]): string {
+    const others = this.#subnet.pools.filter(
+      (pool, index) => pool !== '' && !pools.includes(pool) && space.free.next(index, space.held, undefined) !== undefined,
+    );
+    if (others.length === 0) return '';
+    const shown = others.slice(0, 3).map((pool) => `"${pool}"`);
+    return `; the free ones are kept for IPPool ${shown.join(', ')}${others.length > shown.length ? ` and ${others.length - shown.length} more` : ''}`;
   }
 
   #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: () => string): Choice {

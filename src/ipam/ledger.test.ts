@@ -127,6 +127,19 @@ describe('pools', () => {
     ],
   };
 
+  test('where only addresses of pools are free, the message says so: the counts of the Subnet include them', () => {
+    const { ledger } = ledgerOf(fields);
+    const message = (holder: string): string => {
+      const answer = ledger.allocate('s', { holder: reservation(holder) });
+      return answer.ok ? '' : answer.message;
+    };
+    let left = 10;
+    while (left-- > 0 && give(ledger, `n${left}`) !== 'NoAvailableAddress');
+    assert.equal(message('x'), 'no free IPv4 address in Subnet "s"; the free ones are kept for IPPool "p"');
+    for (const holder of ['p1', 'p2']) assert.match(give(ledger, holder, { pools: ['p'] }), /^10\./);
+    assert.equal(message('x'), 'no free IPv4 address in Subnet "s"');
+  });
+
   test('only requests that name a pool get its addresses; a pool that overlaps an earlier one is not in effect', () => {
     const { ledger, refused } = ledgerOf(fields);
     assert.deepEqual(refused, [{ name: 'late', overlaps: 'p' }]);

@@ -31,6 +31,7 @@ test('the command at the end of a message is accepted only if a shell runs it an
     ["it is invalid; kubectl get pods '--server=http://example.com'", undefined],
     ['it is invalid; kubectl apply -f http://example.com/x.yaml', undefined],
     ['it is invalid; kubectl exec x', undefined],
+    ['Logical_Router red belongs to Neutron: ovn-nbctl list Logical_Router a (and 2 more rows)', 'ovn-nbctl list Logical_Router a'],
     ['row in it is not ours: ovn-nbctl remove Logical_Switch a ports b (and 2 more)', 'ovn-nbctl remove Logical_Switch a ports b'],
   ] as const)
     assert.equal(commandAtEnd(sentence), command, sentence);

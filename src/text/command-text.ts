@@ -46,7 +46,7 @@ export function inNamespace(namespace: string): readonly string[] {
 const PROGRAMS: Readonly<Record<string, ReadonlySet<string>>> = {
   kubectl: new Set(['get', 'describe', 'edit', 'delete', 'auth', 'annotate', 'label', 'scale']),
   kiln: new Set(['explain', 'status', 'diff', 'delete', 'reserve', 'release']),
-  'ovn-nbctl': new Set(['remove', 'show']),
+  'ovn-nbctl': new Set(['list', 'remove', 'show']),
 };
 const FLAGS =
   /^(-n|-A|-l|-o|-w|--all|--all-namespaces|--cascade|--dry-run=(client|server)|--as|--subresource|--replicas=\d+|--namespace|--selector|-o=?(yaml|json|wide|name))$/;

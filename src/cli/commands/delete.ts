@@ -30,7 +30,7 @@ import type { Line, Output } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Workload } from '../workload-owner.ts';
 import { workloadOf, workloadText } from '../workload-owner.ts';
-import { commandText, inNamespace } from '../../text/command-text.ts';
+import { commandText, inNamespace, nameArgument } from '../../text/command-text.ts';
 
 export const OWNER_POLICIES = ['keep', 'scale', 'delete'] as const;
 
@@ -101,7 +101,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   await using observation = await observe(flags, io);
   const { world } = observation;
   const key = keyOf({ metadata: named });
-  if (world.tables[named.resource] === undefined) throw cannotDelete(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
+  if (world.tables[named.resource] === undefined) throw cannotDelete(named, [`there are no rules for ${traitsOf(named.resource).plural}`]);
   const blockers = blockersOf(world, named.resource, key);
   // An object that Kiln would create again is rejected below, with or without `--cascade`.
   if (flags.cascade !== true && blockers.count > 0 && recreationSentence(world.settings, named.resource, key) === undefined)
@@ -173,7 +173,7 @@ function requireOwnKind({ resource, namespace, name }: NamedObject): void {
   throw new CommandFailure(
     EXIT.usage,
     `${typeText(resource)}/${name} is not deleted`,
-    `kiln deletes pods and objects of kubeovn.io, and with a ${kind} goes more than that`,
+    `it deletes pods and objects of kubeovn.io, and with a ${kind} goes more than that`,
     commandText`kubectl delete ${typeText(resource)} ${name} ${inNamespace(namespace)}`,
   );
 }
@@ -225,7 +225,9 @@ function planLines(
         ]),
     ...(pools.length === 0
       ? []
-      : [`stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; kubectl delete ippool`]),
+      : [
+          `stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; ${commandText`kubectl delete ippool ${pools.map(nameArgument)}`}`,
+        ]),
     ...(retainedAddresses.length === 0 ? [] : [`retained addresses that are freed: ${listed(retainedAddresses)}`]),
   ];
   return [...treeLines(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint), ...lines];

@@ -30,6 +30,9 @@ export function cutOff(world: World, basics: SubnetBasics): SubnetProblem | unde
   const [kind = '', , ...rest] = there.kind === 'ours' ? there.owner.split('/') : [];
   const holder = there.kind === 'ours' ? `${kind} ${rest.join('/')}` : 'another program';
   const look = commandText`kiln explain ${kind} ${rest.join('/')}`;
-  const next = there.kind === 'ours' ? `rename one of the two; ${look}` : 'rename the Subnet or remove that row';
+  const next =
+    there.kind === 'ours'
+      ? `rename one of the two; ${look}`
+      : commandText`that program must give the name up: ovn-nbctl list Logical_Router_Port ${port}`;
   return { reason: 'RowConflict', message: `${what} belongs to ${holder}; ${next}` };
 }

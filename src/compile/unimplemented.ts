@@ -23,7 +23,7 @@ export const unimplemented: Rule = {
     const { kind, conditions: place } = traitsOf(resource);
     const message = `${kind} ${key} is not implemented: this version of Kiln does not do ${feature}. It has no effect in OVN`;
     if (place === 'none') {
-      // The API server creates this Service in every cluster: nobody has to be warned of it.
+      // The API server creates this Service in every cluster: a warning about it is not needed.
       const type = resource === 'services' && key === 'default/kubernetes' ? 'Normal' : 'Warning';
       return [{ kind: 'report', resource, key, uid, type, reason: REASON, message }];
     }

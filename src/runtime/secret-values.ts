@@ -66,7 +66,7 @@ function withoutSpokenValues(text: string): string {
   return copied === 0 ? text : `${result}${text.slice(copied)}`;
 }
 
-/** Runs before escapes are decoded: afterwards a quote within the value could not be told from its end. */
+/** Runs before escapes are decoded: afterwards a quote within the value could not be distinguished from its end. */
 export function withoutEscapedValues(text: string): string {
   if (!text.includes('\\"') && !text.includes("\\'")) return text;
   let result = '';

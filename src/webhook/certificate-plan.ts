@@ -67,9 +67,9 @@ export function planCertificate(
     };
   const next = fit(now, data['next.crt'], data['next.key'], hosts);
   if (next !== undefined && trusts(bundle, next.certificate)) {
-    const settled = published === undefined ? Infinity : published + Math.min(SETTLE_MS, lifetimeMs / 10);
+    const trusted = published === undefined ? Infinity : published + Math.min(SETTLE_MS, lifetimeMs / 10);
     // Also a certificate whose authority is not published replaces the present one before that expires.
-    const due = Math.min(settled, present.end - lifetimeMs / 6);
+    const due = Math.min(trusted, present.end - lifetimeMs / 6);
     if (now < due) return { kind: 'keep', credential, bundle, until: due };
     return {
       kind: 'write',

@@ -43,7 +43,7 @@ export interface ReadRows {
   ownedBy(owner: string): ReadonlySet<RowId>;
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
   readonly foreignNetworks: Pick<ForeignNetworks, 'exist'>;
-  /** The object that a row serves as its keys and its place show, whoever its owner is; tracked with the row. */
+  /** The object that a row serves as its keys and its parent show, independent of its row owner; tracked with the row. */
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
   ecmpRoutes(route: RowId): ReadonlySet<RowId>;

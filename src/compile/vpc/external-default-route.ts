@@ -1,6 +1,6 @@
 /**
  * Default routes of a Vpc beside one by way of its external Subnet. Kube-OVN 1.12 wrote that one into the spec of each Vpc with `enableExternal`, beside a user's
- * own, and gave OVN only the last of them. Two routes in OVN would share the traffic, which nobody asked for: so the last one of the spec is in effect.
+ * own, and gave OVN only the last of them. Two routes in OVN would share the traffic, which no spec requests: so the last one of the spec is in effect.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';

@@ -29,8 +29,16 @@ export const noOlderReleases: string | undefined = existsSync(DATABASES)
   ? undefined
   : 'the reference data lies beside the project (../shared/reference/databases), and is not there';
 
-/** Names of the folders. */
-export const OLDER_RELEASES: readonly string[] = noOlderReleases === undefined ? readdirSync(DATABASES).toSorted() : [];
+/** Up to 1.13.13 the port groups of Subnets had Kube-OVN's keys for nodes alone; there were no routes by source, BFD ports and options of load balancers. */
+const BY_HAND = '1.13.13, made of ';
+
+/** Names of the folders, and of what is made of one. */
+export const OLDER_RELEASES: readonly string[] =
+  noOlderReleases === undefined
+    ? readdirSync(DATABASES)
+        .toSorted()
+        .flatMap((release) => (release.startsWith('v1.14') ? [release, `${BY_HAND}${release}`] : [release]))
+    : [];
 
 interface LeftObject extends KubeObject {
   readonly metadata: ObjectMeta & {
@@ -55,14 +63,38 @@ const FIRST: readonly ResourceName[] = [
 ];
 
 /** A cluster with that database and those objects, and no controller yet. */
-export async function clusterAsLeft(release: string): Promise<InProcessCluster> {
+export async function clusterAsLeft(wanted: string): Promise<InProcessCluster> {
+  const release = wanted.replace(BY_HAND, '');
   const directory = await mkdtemp(join(tmpdir(), 'kiln-left-'));
   const backupFile = join(directory, 'nb.db');
   await writeFile(backupFile, gunzipSync(readFileSync(join(DATABASES, release, 'nb.db.gz'))));
   const cluster = await InProcessCluster.start({ northbound: { backupFile } });
   await rm(directory, { recursive: true });
+  if (release !== wanted) await asBefore114(cluster.ovn);
   await putObjects(cluster.client, leftObjects(release));
   return cluster;
+}
+
+async function asBefore114(ovn: InProcessCluster['ovn']): Promise<void> {
+  const listed = async (columns: string, table: string): Promise<readonly (readonly [uuid: string, ...rest: string[]])[]> => {
+    const text = await ovn.nbctl('--format=csv', '--no-headings', '--data=bare', `--columns=_uuid,${columns}`, 'list', table);
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.split(',') as [string, ...string[]]);
+  };
+  const groups = (await listed('external_ids', 'Port_Group')).filter(([, externalIds = '']) => externalIds.includes('np='));
+  if (groups.length === 0) throw new Error('the database has no port group of a node or a Subnet');
+  for (const [uuid] of groups) await ovn.nbctl('remove', 'Port_Group', uuid, 'external_ids', 'vendor', 'subnet', 'node');
+  for (const [uuid] of await listed('name', 'Load_Balancer'))
+    await ovn.nbctl('remove', 'Load_Balancer', uuid, 'options', 'prefer_local_backend');
+  for (const [uuid, policy, prefix = ''] of await listed('policy,ip_prefix', 'Logical_Router_Static_Route'))
+    if (policy === 'src-ip' && prefix.includes('/'))
+      for (const [router] of await listed('name', 'Logical_Router'))
+        await ovn.nbctl('remove', 'Logical_Router', router, 'static_routes', uuid);
+  for (const [uuid, name = ''] of await listed('name', 'Logical_Router_Port'))
+    if (name.startsWith('bfd@')) await ovn.nbctl('lrp-del', uuid);
+  for (const [uuid] of await listed('name', 'HA_Chassis_Group')) await ovn.nbctl('destroy', 'HA_Chassis_Group', uuid);
 }
 
 /** By `<plural>/[<namespace>/]<name>`. */

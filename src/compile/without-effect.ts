@@ -34,7 +34,8 @@ export function withoutEffect(
   next: string,
   type: ConditionType = WITHOUT_EFFECT,
 ): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
-  const [first] = findings;
+  // What is in effect, if not as written, gives its name to the condition only if nothing else does.
+  const first = findings.find(({ code }) => code !== 'HostBitsCleared') ?? findings[0];
   if (first === undefined) return { withoutConditions: [type] };
   const message = `${findingsText(findings)}. All else is in effect; ${next}`;
   return { conditions: [{ type, status: 'True', reason: first.code, message, event: 'Warning' }] };

@@ -148,3 +148,18 @@ test('rows of other programs are counted by table, for the whole cluster only', 
   assert.deepEqual(statusOf(bench.world, true, ofNamespace('shop', bench.world)).foreignRows, {});
   assert.deepEqual(statusOf(bench.world, false).foreignRows, {});
 });
+
+test("a pool of networks with host bits, as Kube-OVN's guide writes it, is in effect and no finding; what has no effect beside it is", () => {
+  const scene = new PodScene();
+  scene.bench.put('namespaces', { metadata: { name: 'ns-1' } });
+  const ips = ['10.16.0.201', '10.16.0.210/30', '10.16.0.220..10.16.0.230'];
+  scene.bench.put('ippools', { metadata: { name: 'pool-1' }, spec: { subnet: 'ovn-default', ips, namespaces: ['ns-1'] } });
+  scene.bench.converge();
+  assert.deepEqual(findings(scene), []);
+  scene.bench.put('ippools', {
+    metadata: { name: 'pool-2' },
+    spec: { subnet: 'ovn-default', ips: ['10.16.1.2/30'], namespaces: ['gone'] },
+  });
+  scene.bench.converge();
+  assert.deepEqual(findings(scene), ['without effect IPPool pool-2: kiln explain ippool pool-2']);
+});

@@ -90,6 +90,27 @@ for (const { what, code, lie } of LIES) {
   });
 }
 
+/** Texts of RFC 7047 and of ovsdb-server that no real server says here. */
+const SAID: Readonly<Record<string, OvsdbErrorCode>> = {
+  canceled: 'OVSDB_CANCELED',
+  'cluster error': 'OVSDB_CLUSTER_ERROR',
+  'internal error': 'OVSDB_INTERNAL_ERROR',
+  'not supported': 'OVSDB_NOT_SUPPORTED',
+  'ovsdb error': 'OVSDB_OVSDB_ERROR',
+  'permission error': 'OVSDB_PERMISSION_ERROR',
+  'unknown method': 'OVSDB_UNKNOWN_METHOD',
+};
+test('an error that the server says in its answer to a transaction is the code of the failure', async (t) => {
+  const { proxy, session } = await scene(t, []);
+  for (const [text, code] of Object.entries(SAID)) {
+    proxy.judgeClient = ({ method, id }) =>
+      method === 'transact' ? { answer: { id, result: [{ error: text, details: 'because' }], error: null } } : 'pass';
+    const outcome = await session.transact([insert('Logical_Switch', { name: `said ${text}` }, newUuid())]);
+    assert.ok(!outcome.ok);
+    assert.deepEqual([outcome.error.code, outcome.error.details], [code, 'because']);
+  }
+});
+
 test('a server that sends no update is found with any change that is certain', async (t) => {
   const { session: honest } = openSession(t, [server.unix]);
   await honest.untilSynced();

@@ -4,7 +4,9 @@ import type { ConditionType } from '../api/condition-types.ts';
 import { derivedMac } from '../compile/row-mac.ts';
 import { rowId } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { API_SERVER } from '../world/world.ts';
 import { conditionsOf } from '../world/conditions.ts';
+import type { TestObject } from '../testing/memory-objects.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
 import type { AskedFor, DeletionInUse } from './deletion-admission.ts';
@@ -35,6 +37,9 @@ function asked(scene: PodScene, operation: Operation, resource: ResourceName, ob
   return judge(request, observed(scene, complete), () => undefined, { inUse, askedFor }, OWN);
 }
 
+/** The reason in the annotation with conditions. */
+const conditionIn = (object: TestObject | undefined): string | undefined =>
+  /"reason":"(\w+)"/.exec(object?.metadata.annotations?.['kiln.io/conditions'] ?? '')?.[1];
 const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
 const only = (opinion: Opinion): string => {
   assert.equal(opinion.objections.length, 1, JSON.stringify(opinion));
@@ -354,6 +359,109 @@ test('a change is denied for the faults it adds, and never for finalizers, statu
   const going = change({}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
   const stripped = change({ cidrBlock: 'nonsense' }, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] });
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
+});
+
+test('what interfaces of running pods keep does not change under them, in the words of the condition; it does without them, or where an annotation allows it', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const subnet = (): TestObject => bench.object('subnets', 'net') ?? assert.fail();
+  const judged = (spec: object, annotations: Readonly<Record<string, string>> = {}): Opinion => {
+    const before = subnet();
+    const after = { ...before, metadata: { ...before.metadata, annotations }, spec: { ...before.spec, ...spec } };
+    return asked(scene, 'UPDATE', 'subnets', after, { before });
+  };
+  const edits = [
+    [{ gateway: '10.1.0.254' }, 'SubnetGatewayInUse'],
+    [{ mtu: 1300 }, 'SubnetMtuInUse'],
+    [{ vlan: 'v100' }, 'SubnetGatewayInUse'],
+  ] as const;
+  const harmless = { cidrBlock: '10.1.0.0/23' };
+  for (const [edit] of edits) assert.deepEqual(codes(judged(edit)), [], 'no pod runs');
+  scene.pod('runs');
+  bench.converge();
+  assert.deepEqual(codes(judged(harmless)), [], 'a wider network');
+  assert.deepEqual(codes(judged({ mtu: 0 })), [], 'the MTU that it has');
+  const narrower = judged({ cidrBlock: '10.1.0.0/25' });
+  assert.deepEqual(codes(narrower), [], 'no address leaves');
+  assert.match(narrower.warnings.join(), /running pods keep the mask of 10\.1\.0\.0\/24 until they are made again \(Pod shop\/runs\)/);
+  for (const [edit, code] of edits) {
+    const opinion = judged(edit);
+    assert.deepEqual(codes(opinion), [code]);
+    const [{ message, kind } = assert.fail()] = opinion.objections;
+    assert.match(message, /Pod shop\/runs.*kubectl annotate subnet net kiln\.io\/allow-change-under-pods=true/);
+    assert.equal(kind, 'invalid');
+    assert.deepEqual(codes(judged(edit, { 'kiln.io/allow-change-under-pods': 'true' })), []);
+    if ('mtu' in edit) continue;
+    const { spec } = subnet();
+    bench.edit('subnets', 'net', edit);
+    bench.converge();
+    assert.ok(bench.condition('subnets', 'net', 'Accepted')?.message?.startsWith(message), message);
+    bench.edit('subnets', 'net', { vlan: '', gateway: spec['gateway'] });
+    bench.converge();
+  }
+});
+
+test('a Subnet over the API server, or for a namespace that its Vpc does not list, is denied in the words of the condition; not before the Vpc exists', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'listing' }, spec: { namespaces: ['shop'] } });
+  bench.world.apiServer.set(API_SERVER, ['172.30.0.1']);
+  bench.converge();
+  const specs = {
+    over: { cidrBlock: '172.30.0.0/24' },
+    lists: { vpc: 'listing', cidrBlock: '10.88.0.0/24', namespaces: ['shop', 'other'] },
+    early: { vpc: 'later', cidrBlock: '10.88.0.0/24', namespaces: ['other'] },
+  };
+  const judged = Object.entries(specs).map(([name, spec]) => asked(scene, 'CREATE', 'subnets', { metadata: { name }, spec }));
+  assert.deepEqual(judged.map(codes), [['SubnetHoldsApiServer'], ['SubnetNamespaceNotOfVpc'], []]);
+  for (const name of ['over', 'lists'] as const) {
+    scene.subnet(name, specs[name]);
+    bench.converge();
+    const opinion = judged[Object.keys(specs).indexOf(name)] ?? assert.fail();
+    assert.ok(bench.condition('subnets', name, 'Accepted')?.message?.startsWith(only(opinion)));
+  }
+  const before = bench.object('subnets', 'lists') ?? assert.fail();
+  const more = { ...before, spec: { ...before.spec, mtu: 1400 } };
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', more, { before })), [], 'it was wrong before');
+});
+
+test('an empty spec.vpc in an update names the default Vpc: it is let through there and written again, and refused elsewhere', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const emptied = (name: string): Opinion => {
+    const before = bench.object('subnets', name) ?? assert.fail();
+    return asked(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, vpc: '' } }, { before });
+  };
+  assert.deepEqual([codes(emptied('ovn-default')), codes(emptied('net'))], [[], ['SubnetVpcChanged']]);
+  const { networks } = bench.row('Logical_Router_Port', 'ovn-cluster-ovn-default') ?? {};
+  bench.edit('subnets', 'ovn-default', { vpc: '' });
+  bench.converge();
+  assert.equal(bench.object('subnets', 'ovn-default')?.spec['vpc'], 'ovn-cluster');
+  assert.deepEqual(bench.row('Logical_Router_Port', 'ovn-cluster-ovn-default')?.['networks'], networks);
+});
+
+test('an object that names one that does not exist yet is let through with a warning, and takes effect once that exists', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const late: readonly (readonly [ResourceName, string, object])[] = [
+    ['vips', 'v', { subnet: 'late', v4ip: '10.77.0.9' }],
+    ['ips', 'p.shop', { subnet: 'late', podName: 'p', namespace: 'shop', ipAddress: '10.77.0.10' }],
+    ['ippools', 'pool', { subnet: 'late', ips: ['10.77.0.20..10.77.0.30'] }],
+    ['ovn-eips', 'e', { externalSubnet: 'late' }],
+    ['iptables-eips', 'i', { externalSubnet: 'late', natGwDp: 'gw' }],
+  ];
+  for (const [resource, name, spec] of late) {
+    const { objections, warnings } = asked(scene, 'CREATE', resource, { metadata: { name }, spec });
+    assert.deepEqual([objections, warnings.length], [[], 1], resource);
+    assert.match(warnings[0] ?? '', /late.*does not exist/);
+    bench.put(resource, { metadata: { name }, spec });
+  }
+  bench.converge();
+  assert.equal(bench.condition('vips', 'v', 'Accepted')?.reason ?? conditionIn(bench.object('vips', 'v')), 'WaitingForSubnet');
+  scene.subnet('late', { vpc: 'blue', cidrBlock: '10.77.0.0/24' });
+  bench.converge();
+  assert.equal(bench.object('vips', 'v')?.status?.['v4ip'], '10.77.0.9');
+  assert.equal(bench.object('ips', 'p.shop')?.spec['v4IpAddress'], '10.77.0.10');
 });
 
 test('a network in effect cannot be removed from OVN, with the message of the condition; one that is not in effect yet can', () => {

@@ -5,17 +5,27 @@
 import type { Finding } from '../api/validation/finding.ts';
 import { isOvnProvider } from '../api/names.ts';
 import type { SubnetSurroundings } from '../api/validation/subnet-conflicts.ts';
-import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/validation/subnet-conflicts.ts';
+import {
+  subnetConflicts,
+  subnetMtuChanged,
+  subnetProviderChanged,
+  subnetUpdateFindings,
+  vanished,
+} from '../api/validation/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/defaults/subnet-defaults.ts';
-import { effectiveProvider, effectiveVpc } from '../api/defaults/subnet-defaults.ts';
+import { effectiveProvider, effectiveVpc, subnetCidrs } from '../api/defaults/subnet-defaults.ts';
 import { acceptsNoSubnet } from '../blockers/vpc-subnets.ts';
 import { allowedHostBits, hostBitsFinding } from '../api/validation/host-bits.ts';
 import { servicesOverlap } from '../api/validation/service-network.ts';
 import { subnetFindings } from '../api/validation/subnet-validation.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
 import type { Subnet } from '../api/kinds/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/judging/subnet-acceptance.ts';
+import { changeUnderPods, mayChangeUnderPods } from '../compile/subnet/judging/change-under-pods.ts';
+import { podsInSubnet, usersText } from '../compile/subnet/judging/gateway-users.ts';
 import { isRunning, subnetBasics } from '../compile/subnet/judging/subnet-basics.ts';
+import { routerPortDropped } from '../compile/subnet/judging/subnet-conflicts.ts';
 import {
   requestedNetworks,
   routerPortNetworks,
@@ -32,9 +42,11 @@ import { peeringOverlaps } from '../compile/vpc/peering-overlaps.ts';
 import { vpcFindings } from '../compile/vpc/vpc-state.ts';
 import { vpcSpec, vpcView } from '../compile/vpc/vpc-view.ts';
 import type { Cidr } from '../net/cidr.ts';
-import { formatCidr, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
+import { cidrCovers, formatCidr, parseCidr } from '../net/cidr.ts';
+import type { Dual } from '../net/dual.ts';
+import { ofFamily, splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
+import { API_SERVER } from '../world/world.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
 
@@ -44,7 +56,7 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
   const objections: Objection[] = subnetFindings(named).map(invalid);
   const warnings = [...warningsOf(named, observed)];
   if (complete && isOvn(named)) {
-    if (objections.length === 0) objections.push(...conflictsOf(world, named).map(invalid));
+    if (objections.length === 0) objections.push(...conflictsOf(world, subnet).map(invalid));
     const vpc = effectiveVpc(named.spec, world.settings);
     const view = world.ask(vpcView, vpc);
     if (view === undefined) warnings.push(vpcMissing(named.name, vpc).message);
@@ -56,17 +68,33 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
 export function subnetChanged(before: Subnet, after: Subnet, observed: Observed): Opinion {
   const { world, complete } = observed;
   const [old, now] = [namedOf(before), namedOf(after)];
-  // The gateway may change while addresses are in use: Kiln implements that change.
   const findings = [
     ...newOnes(subnetFindings(now), subnetFindings(old)),
-    ...subnetUpdateFindings(old, now, { v4: 0, v6: 0 }, world.settings),
+    ...subnetUpdateFindings(old, now, world.settings),
     ...leavesOvn(world, old, now),
+    ...newOnes(withoutRouterPort(world, after, complete), withoutRouterPort(world, before, complete)),
   ];
-  if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, now), conflictsOf(world, old)));
+  if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, after), conflictsOf(world, before)));
   const objections = findings.map(invalid);
   if (objections.length === 0 && complete && isOvn(now))
-    objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid));
-  return { objections, warnings: warningsOf(now, observed) };
+    objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid), ...mtuChanged(world, before, after));
+  return { objections, warnings: [...warningsOf(now, observed), ...(complete ? narrowed(world, before, after) : [])] };
+}
+
+/** Running pods take addresses that leave the network to be on their own switch, and would not reach another Subnet that has them. */
+function narrowed(world: World, before: Subnet, after: Subnet): readonly string[] {
+  const [old, now] = [before, after].map(({ spec }) => subnetCidrs(spec)) as [Dual<Cidr>, Dual<Cidr>];
+  const left = ([4, 6] as const).flatMap((family) => {
+    const [from, to] = [ofFamily(old, family), ofFamily(now, family)];
+    return from !== undefined && to !== undefined && to.prefix > from.prefix && cidrCovers(from, to) ? [formatCidr(from)] : [];
+  });
+  const { name } = after.metadata;
+  const users = left.length === 0 ? undefined : podsInSubnet(world, name);
+  if (users === undefined || users.count === 0) return [];
+  return [
+    `Subnet ${name}: spec.cidrBlock: running pods keep the mask of ${left.join(',')} until they are made again (${usersText(users)}): make no ` +
+      'other Subnet of the addresses that leave before that',
+  ];
 }
 
 /** A Subnet whose switch does not exist yet may change to another provider: no running network is removed. */
@@ -75,10 +103,27 @@ function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly F
   return [subnetProviderChanged(now.name, effectiveProvider(now.spec))];
 }
 
-/** Addresses in use that the new CIDR excludes. */
+function withoutRouterPort(world: World, subnet: Subnet, complete: boolean): readonly Finding[] {
+  const finding = complete ? routerPortDropped(world, subnet) : undefined;
+  return finding === undefined ? [] : [finding];
+}
+
+/** Addresses in use that the new CIDR excludes, and what has routes through the present gateway. */
 function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
   const finding = networkInUse(subnet.metadata.name, networksRequestedBy(world, subnet));
   return finding === undefined ? [] : [finding];
+}
+
+/**
+ * The node agent reads the MTU in the spec for new pods, whatever the rules do: only admission can refuse a change. Pods of networks outside of
+ * OVN have the MTU of another plugin.
+ */
+function mtuChanged(world: World, before: Subnet, after: Subnet): readonly Objection[] {
+  const { name } = after.metadata;
+  const mtu = after.spec.mtu ?? 0;
+  if ((before.spec.mtu ?? 0) === mtu || mayChangeUnderPods(after)) return [];
+  const users = podsInSubnet(world, name);
+  return users.count === 0 ? [] : [invalid(subnetMtuChanged(name, mtu, usersText(users), changeUnderPods(name)))];
 }
 
 function namedOf({ metadata: { name }, spec }: Subnet): NamedSubnet {
@@ -121,12 +166,14 @@ function linksOverlapped(world: World, subnet: NamedSubnet): readonly Finding[] 
   return newOnes(mine({ subnet: subnet.name, cidrs }), mine({ subnet: subnet.name, cidrs: [] }));
 }
 
-function conflictsOf(world: World, subnet: NamedSubnet): readonly Finding[] {
-  return subnetConflicts(subnet, surroundingsOf(world, subnet));
+function conflictsOf(world: World, subnet: Subnet): readonly Finding[] {
+  const named = namedOf(subnet);
+  const admitted = splitList(subnet.metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? '');
+  return subnetConflicts(named, surroundingsOf(world, named, admitted));
 }
 
 /** What the rules compare a Subnet with: the networks in effect of the implemented Subnets of its Vpc, and the nodes. */
-function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurroundings {
+function surroundingsOf(world: World, { name, spec }: NamedSubnet, admitted: readonly string[]): SubnetSurroundings {
   const vpc = effectiveVpc(spec, world.settings);
   const overlay = (spec.vlan ?? '') === '';
   return {
@@ -135,6 +182,8 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
       ...[...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : implementedSubnet(world, other, vpc))),
       ...world.ask(orphanedInUse, vpc).flatMap((left) => (left.subnet === name ? [] : orphanedNetwork(world, left, vpc))),
     ],
+    vpc: { name: vpc, namespaces: world.ask(vpcSpec, vpc)?.namespaces ?? [], admitted },
+    apiServerAddresses: world.apiServer.get(API_SERVER) ?? [],
     vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
     nodeAddresses: overlay
       ? [...world.nodes.keys()].flatMap((node) => (world.ask(nodeView, node)?.internalIps ?? []).map((address) => ({ node, address })))

@@ -158,6 +158,9 @@ export interface UnimplementedObject {
   readonly terminating?: true;
 }
 
+/** The Service of the API server, and its key in the World. */
+export const API_SERVER = 'default/kubernetes';
+
 /** The fields that every observed object has. */
 export interface AnyObservedObject {
   readonly apiVersion: string;
@@ -259,6 +262,8 @@ export class World {
     uid: ({ metadata }) => [metadata.uid],
   });
   readonly unimplemented = new Table<UnimplementedObject>(this.reactor, 'unimplemented');
+  /** Addresses by which pods reach the API server, under `API_SERVER`; none while its Service is not observed. */
+  readonly apiServer = new Table<readonly string[]>(this.reactor, 'api-server');
 
   /** The tables of Kubernetes objects by resource, for code that handles all kinds alike. */
   readonly tables: Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>> = {

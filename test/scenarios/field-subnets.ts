@@ -1,5 +1,6 @@
 /** Histories from the field (docs/field-histories.md): Subnets, Vpcs and the namespaces that they claim. */
 import assert from 'node:assert/strict';
+import { withWebhook } from './admission.ts';
 import { children, rowNamed, rowsNamed, traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -193,6 +194,39 @@ export const fieldSubnets: readonly Scenario[] = [
       );
       assert.equal(await addressOf(cluster, 'h21', 'runs'), address);
       await cluster.removeAll(namespaceYaml('h21'));
+    },
+  },
+  {
+    name: 'a Subnet over the address of the API server, and one that lists a namespace its Vpc does not: each is told by name, pods of that namespace wait, and follow when the Vpc lists it',
+    alone: true,
+    run: async (cluster) => {
+      const address = String((await cluster.get('service', 'kubernetes', 'default')).spec['clusterIP']);
+      const over = subnetYaml('over-api', { cidrBlock: `${address.replace(/\d+$/, '0')}/28`, gateway: address.replace(/\d+$/, '9') });
+      const vpc = (...namespaces: readonly string[]): string => vpcYaml('listing', { namespaces });
+      const lists = subnetYaml('listing-net', { vpc: 'listing', cidrBlock: '10.246.0.0/24', namespaces: ['listing', 'unlisted'] });
+      const all = vpc('listing') + lists + namespaceYaml('listing') + namespaceYaml('unlisted');
+      await cluster.apply(all + over + podYaml('listing', 'in') + podYaml('unlisted', 'out'));
+      const holds = await condition(cluster, 'subnet', 'over-api', 'Accepted', 'False');
+      assert.deepEqual(
+        [holds.reason, holds.message.includes(`holds ${address}, an address of the API server`)],
+        ['SubnetHoldsApiServer', true],
+      );
+      const listing = await condition(cluster, 'subnet', 'listing-net', 'Accepted', 'False');
+      assert.equal(listing.reason, 'SubnetNamespaceNotOfVpc', listing.message);
+      assert.match(await addressOf(cluster, 'listing', 'in'), /^10\.246\.0\./);
+      const waits = await condition(cluster, 'pod', 'out', 'kiln.io/NetworkBound', 'False', 'unlisted');
+      assert.match(waits.message, /"unlisted" is not a namespace of Vpc listing/);
+      await withWebhook(cluster, async () => {
+        const apply = ['apply', '--validate=false', '-f', '-'];
+        assert.match(await cluster.kubectlFails(apply, over.replace('over-api', 'over-two')), /an address of the API server/);
+        const second = { vpc: 'listing', cidrBlock: '10.246.1.0/24', namespaces: ['unlisted'] };
+        assert.match(await cluster.kubectlFails(apply, subnetYaml('listing-two', second)), /"unlisted" is not a namespace of Vpc listing/);
+      });
+      await cluster.apply(vpc('listing', 'unlisted'));
+      assert.match(await addressOf(cluster, 'unlisted', 'out'), /^10\.246\.0\./);
+      await cluster.removeAll(all + over);
+      await cluster.converged();
+      assert.deepEqual(traces(await cluster.dump(), 'listing', 'over-api'), []);
     },
   },
 ];

@@ -7,17 +7,38 @@ import type { Scenario } from './scenario.ts';
 
 export const subnetChanges: readonly Scenario[] = [
   {
-    name: 'the gateway is changed under running pods: router port and route follow, pods report it, and no pod gets the new gateway',
+    name: 'the gateway is changed under running pods: it stays and the Subnet names them, until they are gone or an annotation allows it; no pod gets the new gateway',
     run: async (cluster) => {
       const all =
         vpcYaml('gwmove') +
         subnetYaml('gwmove-net', { vpc: 'gwmove', cidrBlock: '10.150.0.0/24', namespaces: ['gwmove'] }) +
         namespaceYaml('gwmove');
       await cluster.apply(all + podYaml('gwmove', 'a'));
-      const address = await addressOf(cluster, 'gwmove', 'a');
+      let address = await addressOf(cluster, 'gwmove', 'a');
       await cluster.converged();
       const { _uuid } = rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net');
+      const gatewayOf = async (name: string): Promise<string | undefined> =>
+        (await running(cluster, 'gwmove', name)).metadata.annotations?.['ovn.kubernetes.io/gateway'];
+      await cluster.patch('subnet', 'gwmove-net', { spec: { gateway: '10.150.0.9' } });
+      const { reason, message } = await condition(cluster, 'subnet', 'gwmove-net', 'Accepted', 'False');
+      assert.equal(reason, 'SubnetGatewayInUse');
+      assert.match(message, /would cut off what has routes through 10\.150\.0\.1, .*: Pod gwmove\/a; put 10\.150\.0\.1 back/);
+      await cluster.apply(podYaml('gwmove', 'early'));
+      await cluster.converged();
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net')['networks'], '10.150.0.1/24');
+      assert.deepEqual([await gatewayOf('a'), await gatewayOf('early')], ['10.150.0.1', '10.150.0.1']);
+      await removed(cluster, 'gwmove', 'early');
+      await removed(cluster, 'gwmove', 'a');
+      await condition(cluster, 'subnet', 'gwmove-net', 'Accepted', 'True');
+      await cluster.converged();
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net')['networks'], '10.150.0.9/24');
+
+      await cluster.apply(podYaml('gwmove', 'a'));
+      address = await addressOf(cluster, 'gwmove', 'a');
       await cluster.patch('subnet', 'gwmove-net', { spec: { gateway: '10.150.0.254' } });
+      const allow = (await condition(cluster, 'subnet', 'gwmove-net', 'Accepted', 'False')).message;
+      await cluster.kubectl((/kubectl (annotate \S+ \S+ \S+)/.exec(allow)?.[1] ?? '').split(' '));
+      await condition(cluster, 'subnet', 'gwmove-net', 'Accepted', 'True');
       await cluster.converged();
       const dump = await cluster.dump();
       const link = rowNamed(dump, 'Logical_Router_Port', 'gwmove-gwmove-net');
@@ -25,8 +46,7 @@ export const subnetChanges: readonly Scenario[] = [
       assert.deepEqual(routesOf(dump, 'gwmove'), ['main src-ip 10.150.0.0/24 10.150.0.254']);
       assert.ok(((await cluster.get('subnet', 'gwmove-net')).spec['excludeIps'] as readonly string[]).includes('10.150.0.254'));
       await cluster.apply(podYaml('gwmove', 'b'));
-      const second = await running(cluster, 'gwmove', 'b');
-      assert.equal(second.metadata.annotations?.['ovn.kubernetes.io/gateway'], '10.150.0.254');
+      assert.deepEqual([await gatewayOf('a'), await gatewayOf('b')], ['10.150.0.254', '10.150.0.254']);
       assert.equal(await addressOf(cluster, 'gwmove', 'a'), address);
       await cluster.removeAll(all);
       await cluster.converged();

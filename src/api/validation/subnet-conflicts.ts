@@ -1,6 +1,6 @@
 /** Rules between a Subnet and other objects, over plain data of the caller; and rules for changes of a Subnet. */
 
-import { formatAddress, parseAddress } from '../../net/address.ts';
+import { parseAddress } from '../../net/address.ts';
 import { cidrContains, cidrsOverlap, formatCidr } from '../../net/cidr.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { ofFamily } from '../../net/dual.ts';
@@ -19,7 +19,12 @@ export interface SubnetSurroundings {
   readonly subnets?: Iterable<NamedSubnet>;
   readonly vpcNames?: ReadonlySet<string>;
   /** The Vpc that the Subnet names, if it exists. */
-  readonly vpc?: { readonly name: string; readonly namespaces: readonly string[] };
+  readonly vpc?: {
+    readonly name: string;
+    readonly namespaces: readonly string[];
+    /** Those that the Subnet's annotation `kiln.io/admit-namespaces` names. */
+    readonly admitted?: readonly string[];
+  };
   /** Addresses of the API server and internal addresses of nodes: pods of a Subnet with these addresses could not reach them. */
   readonly apiServerAddresses?: readonly string[];
   readonly nodeAddresses?: readonly { readonly node: string; readonly address: string }[];
@@ -39,6 +44,10 @@ const holder = (cidrs: Dual<Cidr>, text: string): Cidr | undefined => {
   const cidr = address && ofFamily(cidrs, address.family);
   return address && cidr && cidrContains(cidr, address) ? cidr : undefined;
 };
+
+/** The first of these addresses that is in the networks. */
+export const heldAddress = (cidrs: Dual<Cidr>, addresses: readonly string[]): string | undefined =>
+  addresses.find((address) => holder(cidrs, address) !== undefined);
 
 /** The Subnet has the name of a Vpc. */
 export const subnetNamedAsVpc = (name: string): Finding =>
@@ -83,6 +92,32 @@ export const subnetHoldsNode = ({ name, spec }: NamedSubnet, node: string, addre
     },
   );
 
+/** @param address an address of the API server, which pods of the Subnet could not reach */
+export const subnetHoldsApiServer = ({ name, spec }: NamedSubnet, address: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetHoldsApiServer',
+      field: 'spec.cidrBlock',
+      value: spec.cidrBlock ?? '',
+      problem: `holds ${address}, an address of the API server (Service default/kubernetes)`,
+      rule: 'a Subnet of the default Vpc must leave it reachable',
+    },
+  );
+
+/** @param index of the namespace in the Subnet's list */
+export const subnetNamespaceNotOfVpc = (name: string, vpc: string, index: number, namespace: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetNamespaceNotOfVpc',
+      field: `spec.namespaces[${index}]`,
+      value: namespace,
+      problem: `is not a namespace of Vpc ${vpc}`,
+      rule: `the Vpc lists the namespaces that its Subnets may serve; add it to spec.namespaces there: ${commandText`kubectl edit vpc ${vpc}`}`,
+    },
+  );
+
 /** @param from the present Vpc */
 export const subnetVpcChanged = (name: string, from: string, to: string): Finding =>
   findingOf(
@@ -106,6 +141,36 @@ export const subnetProviderChanged = (name: string, provider: string): Finding =
       value: provider,
       problem: 'would take the network out of OVN while it runs',
       rule: 'a Subnet that runs in OVN stays with its provider (ovn, or one that ends in .ovn); set it back, or make another Subnet',
+    },
+  );
+
+/**
+ * Pods with routes to the router port would lose it.
+ * @param users as text
+ * @param allow the command that allows it
+ */
+export const subnetRouterPortDropped = (name: string, vlan: string, users: string, allow: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetGatewayInUse',
+      field: 'spec.vlan',
+      value: vlan,
+      problem: `would take the gateway out of OVN, and cut off what has routes through it: ${users}`,
+      rule: `set spec.logicalGateway to true, or put spec.vlan back, or delete all of these, or ${allow} and make them again`,
+    },
+  );
+
+/** Interfaces of running pods keep their MTU: large packets between them and new ones would be lost. Parameters as above. */
+export const subnetMtuChanged = (name: string, mtu: number, users: string, allow: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetMtuInUse',
+      field: 'spec.mtu',
+      value: String(mtu),
+      problem: `would be the MTU of new pods alone, and large packets between them and running ones would be lost: ${users}`,
+      rule: `put it back, or delete all of these first, or ${allow} and make them again`,
     },
   );
 
@@ -153,16 +218,8 @@ const otherSubnets = (
 
 const reachability = (findings: Findings, subnet: NamedSubnet, cidrs: Dual<Cidr>, around: SubnetSurroundings): void => {
   const { spec } = subnet;
-  const value = spec.cidrBlock ?? '';
-  for (const address of around.apiServerAddresses ?? [])
-    if (holder(cidrs, address) !== undefined)
-      findings.add({
-        code: 'SubnetHoldsApiServer',
-        field: 'spec.cidrBlock',
-        value,
-        problem: `holds ${address}, an address of the API server`,
-        rule: 'a Subnet of the default Vpc must leave it reachable',
-      });
+  const apiServer = heldAddress(cidrs, around.apiServerAddresses ?? []);
+  if (apiServer !== undefined) findings.include(subnetHoldsApiServer(subnet, apiServer));
   const isOverlay = (spec.vlan ?? '') === '' || spec.logicalGateway === true;
   if (!isOverlay) return;
   for (const { node, address } of around.nodeAddresses ?? []) {
@@ -172,55 +229,27 @@ const reachability = (findings: Findings, subnet: NamedSubnet, cidrs: Dual<Cidr>
   }
 };
 
-const namespaces = (findings: Findings, { spec }: NamedSubnet, vpc: string, around: SubnetSurroundings): void => {
+const namespaces = (findings: Findings, { name, spec }: NamedSubnet, vpc: string, around: SubnetSurroundings): void => {
   if (around.vpc === undefined || vpc === around.settings.defaultVpc || around.vpc.name !== vpc) return;
-  const allowed = new Set(around.vpc.namespaces);
-  for (const [index, namespace] of (spec.namespaces ?? []).entries())
-    if (!allowed.has(namespace))
-      findings.add({
-        code: 'SubnetNamespaceNotOfVpc',
-        field: `spec.namespaces[${index}]`,
-        value: namespace,
-        problem: `is not a namespace of Vpc ${vpc}`,
-        rule: 'the Vpc lists the namespaces that its Subnets may serve; add it to its spec.namespaces',
-      });
+  for (const finding of namespacesNotOfVpc(name, vpc, spec.namespaces, around.vpc)) findings.include(finding);
 };
 
-/** The number of observed holders of a Subnet's addresses, by family. */
-export interface SubnetUsage {
-  readonly v4: number | bigint;
-  readonly v6: number | bigint;
-}
-
-const gatewayOf = (text: string | undefined, family: 4 | 6): string => {
-  for (const item of (text ?? '').split(',')) {
-    const address = parseAddress(item.trim());
-    if (address?.family === family) return formatAddress(address);
-  }
-  return '';
-};
-
-/** The rules that a change breaks. `usage` is observed, not taken from the object's status. */
-export const subnetUpdateFindings = (
-  before: NamedSubnet,
-  after: NamedSubnet,
-  usage: SubnetUsage,
-  settings: SubnetSettings,
+/** Namespaces of a Subnet that are none of its Vpc's. A Vpc that lists none is for all. */
+export const namespacesNotOfVpc = (
+  name: string,
+  vpc: string,
+  listed: readonly string[] = [],
+  { namespaces, admitted = [] }: Pick<NonNullable<SubnetSurroundings['vpc']>, 'namespaces' | 'admitted'>,
 ): readonly Finding[] => {
+  if (namespaces.length === 0) return [];
+  const allowed = new Set([...namespaces, ...admitted]);
+  return listed.flatMap((namespace, index) => (allowed.has(namespace) ? [] : [subnetNamespaceNotOfVpc(name, vpc, index, namespace)]));
+};
+
+/** The rules that a change breaks, whether the Subnet is in use or not. */
+export const subnetUpdateFindings = (before: NamedSubnet, after: NamedSubnet, settings: SubnetSettings): readonly Finding[] => {
   const findings = new Findings({ kind: 'Subnet', name: after.name });
   const [old, now] = [withSubnetDefaults(before, settings), withSubnetDefaults(after, settings)];
-  for (const family of [4, 6] as const) {
-    const used = family === 4 ? usage.v4 : usage.v6;
-    const [from, to] = [gatewayOf(old.gateway, family), gatewayOf(now.gateway, family)];
-    if (used > 0 && from !== '' && from !== to)
-      findings.add({
-        code: 'SubnetGatewayInUse',
-        field: 'spec.gateway',
-        value: now.gateway ?? '',
-        problem: `takes away ${from}, the gateway of ${used} addresses in use`,
-        rule: 'the gateway of a Subnet can change while no address is in use',
-      });
-  }
   if ((old.vlan ?? '') !== '' && isMacOnly(old) !== isMacOnly(now))
     findings.add({
       code: 'SubnetCidrComesOrGoes',

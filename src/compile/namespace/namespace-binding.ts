@@ -15,6 +15,7 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
+import { namespacesOutsideVpc } from '../subnet/judging/subnet-namespaces.ts';
 import { subnetView } from '../subnet/judging/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
@@ -80,6 +81,8 @@ function declaredSubnets(world: World, name: string, { labels, awaits }: Namespa
   if (awaited.length > 0)
     return { subnets, undecided: forSubnet(`Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it`) };
   if (subnets.length > 0) return { subnets, undecided: undefined };
+  const [outside] = claimsOutsideVpc(world, name);
+  if (outside !== undefined) return { subnets, undecided: forSubnet(outside) };
   if (awaits === 'true') return { subnets, undecided: forSubnet(`Namespace ${name} waits for a Subnet, and none claims it`) };
   const [vpc] = vpcs;
   if (vpc !== undefined)
@@ -117,7 +120,20 @@ function claimingVpcs(world: World, namespace: string): readonly ClaimingVpc[] {
 }
 
 function listing(world: World, namespace: string): readonly string[] {
-  return [...world.subnets.bucket('namespace', namespace)].filter((subnet) => servesPods(world, subnet)).toSorted();
+  return [...world.subnets.bucket('namespace', namespace)]
+    .filter((subnet) => servesPods(world, subnet) && outsideVpc(world, subnet, namespace) === undefined)
+    .toSorted();
+}
+
+/** Messages of Subnets that list the namespace although their Vpc does not. Its pods wait: the default Subnet would be a guess. */
+function claimsOutsideVpc(world: World, namespace: string): readonly string[] {
+  return [...world.subnets.bucket('namespace', namespace)]
+    .toSorted()
+    .flatMap((subnet) => (servesPods(world, subnet) ? (outsideVpc(world, subnet, namespace) ?? []) : []));
+}
+
+function outsideVpc(world: World, subnet: string, namespace: string): string | undefined {
+  return world.ask(namespacesOutsideVpc, subnet).find(({ value }) => value === namespace)?.message;
 }
 
 function selecting(world: World, labels: Labels): readonly string[] {

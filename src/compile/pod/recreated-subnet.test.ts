@@ -94,7 +94,11 @@ test('a dual-stack pod has no fault when its Subnet loses a family: both stay in
 });
 
 test('cidr and gateway follow a network that still has the address', () => {
-  const scene = podInSide();
+  const scene = new PodScene();
+  const annotations = { 'kiln.io/allow-change-under-pods': 'true' };
+  scene.bench.put('subnets', { metadata: { name: 'side', annotations }, spec: { cidrBlock: '10.1.0.0/24' } });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.converge();
   scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/16', gateway: '10.1.255.254' });
   scene.bench.converge();
   assert.deepEqual([annotation(scene, 'cidr'), annotation(scene, 'gateway')], ['10.1.0.0/16', '10.1.255.254']);

@@ -120,7 +120,12 @@ for (const [how, cidrBlock, before] of [
 ] as const) {
   test(`a network that is ${how} waits for the pods of a StatefulSet, not for the next ones`, () => {
     const scene = new PodScene();
-    scene.subnet('red', { vpc: 'ovn-cluster', cidrBlock: before, namespaces: ['shop'] });
+    // The gateway moves with the network: pods keep their routes to the old one.
+    const annotations = { 'kiln.io/allow-change-under-pods': 'true' };
+    scene.bench.put('subnets', {
+      metadata: { name: 'red', annotations },
+      spec: { vpc: 'ovn-cluster', cidrBlock: before, namespaces: ['shop'] },
+    });
     scene.statefulSet('db', 3);
     for (let i = 0; i < 3; i++) scene.pod(`db-${i}`, { statefulSet: 'db' });
     scene.bench.converge();

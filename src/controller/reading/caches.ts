@@ -31,7 +31,9 @@ import type { NatRule } from '../../world/nat-rules.ts';
 import { isNatRule } from '../../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
 import type { Table } from '../../world/table.ts';
+import { equal } from '../../world/equal.ts';
 import type { World } from '../../world/world.ts';
+import { API_SERVER } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
@@ -52,7 +54,7 @@ import {
   trimReported,
 } from './trim.ts';
 import type { UnimplementedKind } from './unserved-kinds.ts';
-import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
+import { brokenRules, serviceAddresses, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -72,6 +74,18 @@ export interface CachesOptions {
   readonly definitions?: DefinitionWatch;
   /** Number of pods or IP objects above which the first list is read from the server's cache. */
   readonly cachedAbove?: number;
+}
+
+/** Of an object of a kind that is not implemented. */
+interface Noticed {
+  readonly said?: string;
+  readonly broken?: readonly string[];
+  /** Of the API server's Service. */
+  readonly addresses?: readonly string[];
+}
+
+function isApiServer(resource: ResourceName, key: string): boolean {
+  return resource === 'services' && key === API_SERVER;
 }
 
 /** The state of one cache, for metrics. */
@@ -313,13 +327,14 @@ export class Caches implements ObjectSource {
     const trim = (object: Untrimmed): unknown => ({
       ...(rules === undefined ? trimReported(object) : trimNatRule(object)),
       said: feature(object),
+      ...(isApiServer(resource, keyOf(object)) && { addresses: serviceAddresses(object) }),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
     this.#add(
       resource,
       trim,
       (key, object) => {
-        const seen = object as (NatRule & { readonly said?: string; readonly broken?: readonly string[] }) | undefined;
+        const seen = object as (NatRule & Noticed) | undefined;
         if (seen?.said === undefined) unimplemented.delete(`${resource}/${key}`);
         else {
           const { metadata, said, broken } = seen;
@@ -332,11 +347,18 @@ export class Caches implements ObjectSource {
             ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
           });
         }
+        if (isApiServer(resource, key)) this.#fileApiServer(seen?.addresses);
         if (seen === undefined) rules?.delete(key);
         else rules?.set(key, seen);
       },
       true,
     );
+  }
+
+  #fileApiServer(addresses: readonly string[] | undefined): void {
+    const { apiServer } = this.#options.world;
+    if (addresses === undefined) apiServer.delete(API_SERVER);
+    else if (!equal(apiServer.peek(API_SERVER), addresses)) apiServer.set(API_SERVER, addresses);
   }
 
   #add(

@@ -51,6 +51,12 @@ export const UNIMPLEMENTED_KINDS: readonly UnimplementedKind[] = [
   always('qos-policies', 'bandwidth limits (QoSPolicy)'),
 ];
 
+/** Addresses of a Service in the cluster; none for a headless one. */
+export function serviceAddresses(object: Untrimmed): readonly string[] {
+  const { clusterIP = '', clusterIPs = [clusterIP] } = ((object as Partial<Service>).spec ?? {}) as Partial<Service['spec']>;
+  return clusterIPs.filter((text) => typeof text === 'string' && text !== '' && text !== 'None');
+}
+
 /** Messages about rules of the definition that an object breaks. */
 export function brokenRules(kind: Kind<unknown, unknown>, { metadata: { name, namespace }, spec }: Untrimmed): readonly string[] {
   const subject = { kind: kind.kind, name, ...(namespace === undefined ? {} : { namespace }) };

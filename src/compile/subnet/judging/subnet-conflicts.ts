@@ -1,28 +1,35 @@
 /**
  * Conflicts between Subnets: overlapping networks in one Vpc (different Vpcs may overlap), addresses of nodes inside an overlay network of the
- * default Vpc, and a Subnet with the name of a Vpc.
+ * default Vpc, an address of the API server in any network of that, and a Subnet with the name of a Vpc.
  *
  * Of two Subnets that overlap, the one in effect stays, else the older one; the other reports the overlap. A network counts as long as it is in
  * effect: a Subnet that requests another network, and cannot have it, keeps its present one. The requested network of a Subnet that is invalid
  * for another reason blocks no other Subnet. An orphaned network blocks all others while an address of it is in use.
  */
 import { isOvnProvider } from '../../../api/names.ts';
+import type { SubnetIntent } from '../../../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../../../world/intent.ts';
 import type { Query, World } from '../../../world/world.ts';
-import { defineQuery } from '../../../world/world.ts';
+import { API_SERVER, defineQuery } from '../../../world/world.ts';
 import { familiesOf, ofFamily } from '../../../net/dual.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
 import {
+  heldAddress,
+  subnetHoldsApiServer,
   subnetHoldsNode,
   subnetNamedAsVpc,
   subnetOverlap,
   subnetProviderChanged,
+  subnetRouterPortDropped,
   subnetVpcChanged,
   vanished,
 } from '../../../api/validation/subnet-conflicts.ts';
+import { subnetCidrs } from '../../../api/defaults/subnet-defaults.ts';
 import { formatAddress, parseAddress } from '../../../net/address.ts';
 import { parseCidr } from '../../../net/cidr.ts';
+import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
+import { usersText } from './gateway-users.ts';
 import { nodeView } from '../../node/node-view.ts';
 import { orphanedInUse } from './orphaned-in-use.ts';
 import type { Claim } from './overlapping-claims.ts';
@@ -31,7 +38,7 @@ import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import type { SubnetNetworks } from './subnet-networks.ts';
-import { requestedNetworks, routerPortNetworks } from './subnet-networks.ts';
+import { requestedNetworks, routerPortNetworks, routerPortUsers } from './subnet-networks.ts';
 
 /** Ranks, the first goes first: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
 const RANK_IN_EFFECT = 1;
@@ -42,8 +49,18 @@ const RANK_OF_NEW = 6;
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
-  return isNamedAsVpc(world, view) ? subnetNamedAsVpc(name) : world.ask(vpcOverlaps, view.vpc).get(name);
+  if (isNamedAsVpc(world, view)) return subnetNamedAsVpc(name);
+  return holdsApiServer(world, view) ?? world.ask(vpcOverlaps, view.vpc).get(name);
 });
+
+/** Pods of a Subnet with an address of the API server take that to be on their own switch. */
+function holdsApiServer(world: World, { name, inDefaultVpc, isOvn }: SubnetBasics): Finding | undefined {
+  const addresses = inDefaultVpc && isOvn ? (world.apiServer.get(API_SERVER) ?? []) : [];
+  if (addresses.length === 0) return undefined;
+  const spec = world.ask(subnetSpec, name) ?? {};
+  const held = heldAddress(subnetCidrs(spec), addresses);
+  return held === undefined ? undefined : subnetHoldsApiServer({ name, spec }, held);
+}
 
 function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
   const vpc = world.ask(vpcIntent, name);
@@ -54,12 +71,16 @@ function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
 function isInvalidAnyway(world: World, view: SubnetBasics): boolean {
   return (
     isNamedAsVpc(world, view) ||
+    holdsApiServer(world, view) !== undefined ||
     world.ask(immutableFieldChanged, view.name) !== undefined ||
     world.ask(subnetFindings, view.name).some((finding) => !isLeftOut(finding))
   );
 }
 
-/** A change of the spec that a running Subnet cannot make: to another Vpc, or to a provider outside of OVN. */
+/**
+ * A change of the spec that a running Subnet cannot make: to another Vpc, to a provider outside of OVN, or to an underlay without a router port
+ * while routes of running pods lead to that port.
+ */
 export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('subnet-immutable-field-changed', (world, name) => {
   const view = world.ask(subnetBasics, name);
   const subnet = world.ask(subnetIntent, name);
@@ -67,8 +88,19 @@ export const immutableFieldChanged: Query<Finding | undefined> = defineQuery('su
   const { vpc, provider, isOvn } = view;
   const requestedVpc = world.subnetVpcs.requested(subnet);
   if (requestedVpc !== vpc) return subnetVpcChanged(name, vpc, requestedVpc);
-  return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
+  if (isOvn && !isOvnProvider(provider)) return subnetProviderChanged(name, provider);
+  return routerPortDropped(world, subnet);
 });
+
+/** The gateway that pods have leaves OVN. Undefined if an administrator allows it. */
+export function routerPortDropped(world: World, subnet: SubnetIntent): Finding | undefined {
+  const { vlan = '', logicalGateway = false } = subnet.spec;
+  if (vlan === '' || logicalGateway || mayChangeUnderPods(subnet)) return undefined;
+  const users = routerPortUsers(world, subnet);
+  return users.count === 0
+    ? undefined
+    : subnetRouterPortDropped(subnet.metadata.name, vlan, usersText(users), changeUnderPods(subnet.metadata.name));
+}
 
 /** The overlaps of all Subnets of a Vpc, by Subnet. One pass for all, so that the cost does not grow with the square. */
 const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {

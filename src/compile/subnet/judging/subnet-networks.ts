@@ -3,8 +3,8 @@
  *
  * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped. Then the network of the router port stays in
  * effect for all rows, new addresses come from the part of it that the spec still has, and the Subnet reports the addresses. Once they are
- * released, the rows follow the spec. The same holds while the address of a new gateway is in use. They also differ while the spec cannot be
- * parsed: a mistyped CIDR does not take a network down.
+ * released, the rows follow the spec. The same holds while the address of a new gateway is in use, and while routes of running pods lead to the
+ * present one. They also differ while the spec cannot be parsed: a mistyped CIDR does not take a network down.
  */
 import { nodePortName, routerToSwitchPort } from '../../../api/names.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
@@ -15,6 +15,7 @@ import type { Cidr, CidrText } from '../../../net/cidr.ts';
 import { cidrContains, cidrCovers, firstUsable, formatCidr, parseInterfaceAddress, sameCidr } from '../../../net/cidr.ts';
 import type { Dual } from '../../../net/dual.ts';
 import { joinDual, mapDual, ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../../net/dual.ts';
+import { LEFTOVER_RULE } from '../../../nb/ownership.ts';
 import { rowId } from '../../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../../world/address-objects.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
@@ -24,6 +25,9 @@ import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { namesText } from '../../left-out.ts';
 import { commandText } from '../../../text/command-text.ts';
+import { changeUnderPods, mayChangeUnderPods } from './change-under-pods.ts';
+import type { GatewayUsers } from './gateway-users.ts';
+import { gatewayUsers, usersText } from './gateway-users.ts';
 
 export interface Network {
   readonly cidr: CidrText;
@@ -37,9 +41,11 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly outside: readonly string[];
   /** Likewise, those with the address of the requested gateway. */
   readonly onGateway: readonly string[];
+  /** Running pods and nodes with routes through the present gateway, which stays because of them. */
+  readonly routedBy: GatewayUsers;
   /** Networks in effect that stay because of `outside`. */
   readonly cidrStays: Dual<Network>;
-  /** Requested gateways that wait for `onGateway`. */
+  /** Requested gateways that wait for `onGateway` or `routedBy`. */
   readonly gatewaysAwaited: Dual<AddressText>;
   /** Whether its router port has exactly these networks. */
   readonly inPlace: boolean;
@@ -51,6 +57,7 @@ const NO_NETWORKS: SubnetNetworks = {
   pool: {},
   outside: [],
   onGateway: [],
+  routedBy: { count: 0, names: [] },
   cidrStays: {},
   gatewaysAwaited: {},
   inPlace: false,
@@ -70,11 +77,10 @@ export const requestedNetworks: Query<SubnetNetworks> = defineQuery('subnet-requ
 
 /** The same for a Subnet that is not written yet. */
 export function networksRequestedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
-  const { name } = subnet.metadata;
   const requested = requestedOf(subnet);
   const carried = carriedOf(world, subnet);
   if (requested === undefined) return inEffect(carried);
-  const [waits4, waits6] = [waitingFor(world, name, requested.v4, carried.v4), waitingFor(world, name, requested.v6, carried.v6)];
+  const [waits4, waits6] = [waitingFor(world, subnet, requested.v4, carried.v4), waitingFor(world, subnet, requested.v6, carried.v6)];
   const v4 = isWaiting(waits4) ? carried.v4 : requested.v4;
   const v6 = isWaiting(waits6) ? carried.v6 : requested.v6;
   const pool4 = poolOf(v4, requested.v4);
@@ -85,37 +91,47 @@ export function networksRequestedBy(world: World, subnet: SubnetIntent): SubnetN
     pool: { ...(pool4 !== undefined && { v4: pool4 }), ...(pool6 !== undefined && { v6: pool6 }) },
     outside: namesIn([waits4.outside, waits6.outside]),
     onGateway: namesIn([waits4.onGateway, waits6.onGateway]),
+    routedBy: waits4.routedBy.count > 0 ? waits4.routedBy : waits6.routedBy,
     cidrStays: {
       ...(v4 !== undefined && waits4.outside.length > 0 && { v4: textOf(v4) }),
       ...(v6 !== undefined && waits6.outside.length > 0 && { v6: textOf(v6) }),
     },
     gatewaysAwaited: {
-      ...(requested.v4 !== undefined && waits4.onGateway.length > 0 && { v4: formatAddress(requested.v4.gateway) }),
-      ...(requested.v6 !== undefined && waits6.onGateway.length > 0 && { v6: formatAddress(requested.v6.gateway) }),
+      ...(requested.v4 !== undefined && isGatewayAwaited(waits4) && { v4: formatAddress(requested.v4.gateway) }),
+      ...(requested.v6 !== undefined && isGatewayAwaited(waits6) && { v6: formatAddress(requested.v6.gateway) }),
     },
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
     carries: carried.v4 !== undefined || carried.v6 !== undefined,
   };
 }
 
-/** The finding while addresses in use block the requested CIDR or gateway. */
+/** The finding while addresses in use, or routes of running pods, block the requested CIDR or gateway. */
 export function networkInUse(name: string, networks: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
-  const { outside, onGateway, cidrStays, gatewaysAwaited } = networks;
+  const { outside, onGateway, routedBy, cidrStays, gatewaysAwaited } = networks;
   if (outside.length > 0) {
     const message =
       `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${cidrsOf(cidrStays)} stays in effect until these are gone: ` +
       `${namesText(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
-  if (onGateway.length === 0) return undefined;
+  if (onGateway.length + routedBy.count === 0) return undefined;
   // Only for the families that wait: the other one has its new gateway.
   const stays = ([4, 6] as const).flatMap((family) =>
     ofFamily(gatewaysAwaited, family) === undefined ? [] : (ofFamily(networks, family)?.gateway ?? []),
   );
+  if (onGateway.length === 0) return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message: routedMessage(name, networks, stays) };
   const message =
     `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
     `it is released: ${namesText(onGateway)}; delete their pods or them, or ${commandText`kubectl edit subnet ${name} and name a free address`}`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
+}
+
+function routedMessage(name: string, { routedBy, gatewaysAwaited }: SubnetNetworks, stays: readonly string[]): string {
+  return (
+    `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" would cut off what has routes through ${stays.join(',')}, which stays the ` +
+    `gateway until that is gone: ${usersText(routedBy)}; put ${stays.join(',')} back, or delete all of these before new ones come, or ` +
+    `${changeUnderPods(name)} and make them again`
+  );
 }
 
 /** As one text, IPv4 first. */
@@ -138,6 +154,20 @@ export const routerPortNetworks: Query<SubnetNetworks> = defineQuery('subnet-rou
   const { v4, v6 } = requestedOf(subnet) ?? {};
   return { ...effect, pool: inEffect({ ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) }).pool };
 });
+
+/** What has routes through the gateways of its router port. Cost: one pass over the Subnet's pods and nodes for each family. */
+export function routerPortUsers(world: World, subnet: SubnetIntent): GatewayUsers {
+  const port = rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name));
+  const ownership = world.rows.state(port)?.ownership;
+  // A port that Kube-OVN left for an underlay Subnet stays as it is.
+  if (ownership?.kind === 'ours' && ownership.rule === LEFTOVER_RULE) return NO_NETWORKS.routedBy;
+  const { v4, v6 } = carriedOf(world, subnet);
+  for (const carried of [v4, v6]) {
+    const users = carried === undefined ? undefined : gatewayUsers(world, subnet.metadata.name, formatAddress(carried.gateway));
+    if (users !== undefined && users.count > 0) return users;
+  }
+  return NO_NETWORKS.routedBy;
+}
 
 /** The requested networks, with the default gateway if the spec names none; undefined if it cannot be parsed. */
 function requestedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
@@ -181,15 +211,24 @@ function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
 interface Waits {
   readonly outside: readonly string[];
   readonly onGateway: readonly string[];
+  readonly routedBy: GatewayUsers;
 }
 
-function isWaiting({ outside, onGateway }: Waits): boolean {
-  return outside.length + onGateway.length > 0;
+function isWaiting(waits: Waits): boolean {
+  return waits.outside.length > 0 || isGatewayAwaited(waits);
 }
 
-/** Objects with an address of the router port's network outside of the requested one, and objects with the address of the new gateway. */
-function waitingFor(world: World, subnet: string, requested: Interface | undefined, carried: Interface | undefined): Waits {
-  if (carried === undefined) return { outside: [], onGateway: [] };
+function isGatewayAwaited({ onGateway, routedBy }: Waits): boolean {
+  return onGateway.length + routedBy.count > 0;
+}
+
+/**
+ * Objects with an address of the router port's network outside of the requested one, objects with the address of the new gateway, and what has
+ * routes through the present one.
+ */
+function waitingFor(world: World, intent: SubnetIntent, requested: Interface | undefined, carried: Interface | undefined): Waits {
+  if (carried === undefined) return { outside: [], onGateway: [], routedBy: NO_NETWORKS.routedBy };
+  const subnet = intent.metadata.name;
   const { family } = carried.cidr;
   const covered = requested !== undefined && cidrCovers(requested.cidr, carried.cidr);
   const leftOut = (address: Address): boolean =>
@@ -199,7 +238,16 @@ function waitingFor(world: World, subnet: string, requested: Interface | undefin
   return {
     outside,
     onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved)),
+    routedBy:
+      moved === undefined || !hasRouterAsGateway(intent) || mayChangeUnderPods(intent)
+        ? NO_NETWORKS.routedBy
+        : gatewayUsers(world, subnet, formatAddress(carried.gateway)),
   };
+}
+
+/** The gateway of an underlay Subnet is a router outside of OVN: an edit of the spec does not move it. */
+function hasRouterAsGateway({ spec }: SubnetIntent): boolean {
+  return (spec.vlan ?? '') === '' || spec.logicalGateway === true;
 }
 
 /**
@@ -248,6 +296,7 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
     pool: { ...(v4 !== undefined && { v4: textOf(v4) }), ...(v6 !== undefined && { v6: textOf(v6) }) },
     outside: [],
     onGateway: [],
+    routedBy: NO_NETWORKS.routedBy,
     cidrStays: {},
     gatewaysAwaited: {},
     inPlace: true,

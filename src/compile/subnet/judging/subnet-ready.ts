@@ -42,7 +42,7 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   if (world.ask(isClosed, name)) return { ready: false, ...subnetTerminating(name) };
   if (world.ask(subnetBasics, name)?.isOvn === true && !runsOnceAdopted(world, name)) {
-    return { ready: false, reason: 'SubnetPending', message: `Subnet ${name} has no switch in OVN yet` };
+    return { ready: false, reason: 'SwitchPending', message: `Subnet ${name} has no switch in OVN yet` };
   }
   return READY;
 });

@@ -66,13 +66,15 @@ const tenancyFindings: Query<readonly Finding[]> = defineQuery('subnet-tenancy-f
   const annotations = world.ask(subnetIntent, name)?.metadata.annotations ?? {};
   const subject = { kind: 'Subnet', name };
   const names = splitList(annotations[kilnAnnotation.admitNamespaces] ?? '');
-  const unread = [kilnAnnotation.allowPortSecurityOff, kilnAnnotation.allowLayer2Forward].flatMap((key): Finding[] => {
-    const value = annotations[key]?.trim() ?? '';
-    if (['', 'true', 'false'].includes(value)) return [];
-    const field = `metadata.annotations[${key}]`;
-    const rule = 'write true or false; it allows nothing as it is';
-    return [findingOf(subject, { code: 'InvalidAnnotation', field, value, problem: 'is neither true nor false', rule })];
-  });
+  const unread = [kilnAnnotation.allowPortSecurityOff, kilnAnnotation.allowLayer2Forward, kilnAnnotation.allowChangeUnderPods].flatMap(
+    (key): Finding[] => {
+      const value = annotations[key]?.trim() ?? '';
+      if (['', 'true', 'false'].includes(value)) return [];
+      const field = `metadata.annotations[${key}]`;
+      const rule = 'write true or false; it allows nothing as it is';
+      return [findingOf(subject, { code: 'InvalidAnnotation', field, value, problem: 'is neither true nor false', rule })];
+    },
+  );
   return [...names.flatMap((value) => namespaceFindingsOf(world, subject, ADMITTED, value)), ...unread];
 });
 

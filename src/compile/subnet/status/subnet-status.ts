@@ -18,6 +18,7 @@ import { subnetAcceptance } from '../judging/subnet-acceptance.ts';
 import { subnetFindings } from '../judging/subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
 import { natRulesInEffect } from './nat-rule-status.ts';
+import { namespacesOutsideVpc } from '../judging/subnet-namespaces.ts';
 import { networkInUse } from '../judging/subnet-networks.ts';
 import { emittedSubnet } from '../judging/subnet-state.ts';
 import { localnetMissing } from '../judging/underlay.ts';
@@ -111,7 +112,7 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   const inUse = networkInUse(view.name, world.ask(subnetNetworks, view.name));
   if (inUse !== undefined) return { type: 'Accepted', status: 'False', reason: inUse.code, message: inUse.message, event: 'Warning' };
   return (
-    leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {
+    leftOut('subnet', view.name, [...world.ask(subnetFindings, view.name), ...world.ask(namespacesOutsideVpc, view.name)]) ?? {
       type: 'Accepted',
       status: 'True',
       reason: 'Accepted',

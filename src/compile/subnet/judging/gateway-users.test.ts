@@ -1,0 +1,205 @@
+/** A Subnet changes under running pods: what their interfaces keep (routes, MTU) stays while they have it, and all else takes effect. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodInput } from '../../../testing/pod-scene.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
+const SUBNET = { vpc: 'blue', cidrBlock: '10.0.0.0/24,fd00::/112', gateway: '10.0.0.1,fd00::1', namespaces: ['shop'] };
+const MOVED = { ...SUBNET, gateway: '10.0.0.254,fd00::1' };
+
+function shop(spec: object = SUBNET): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('net', spec);
+  scene.attachment('shop/second', 'kube-ovn');
+  scene.subnet('second', { cidrBlock: '10.1.0.0/24', gateway: '10.1.0.1', provider: 'second.shop.ovn' });
+  scene.statefulSet('db', 1);
+  scene.bench.converge();
+  return scene;
+}
+
+const networks = ({ bench }: PodScene, port = 'blue-net'): unknown => bench.row('Logical_Router_Port', port)?.['networks'];
+const accepted = ({ bench }: PodScene, subnet = 'net'): readonly [string, string] => {
+  const { reason = '', message = '' } = bench.condition('subnets', subnet, 'Accepted') ?? {};
+  return [reason, message];
+};
+const edit = (scene: PodScene, spec: object, subnet = 'net'): void => {
+  scene.bench.edit('subnets', subnet, spec);
+  scene.bench.converge();
+};
+
+const own = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
+const attached = (suffix: string): string => `second.shop.ovn.kubernetes.io/${suffix}`;
+const routes = (gw: string): string => JSON.stringify([{ dst: '172.16.0.0/16', gw }]);
+
+const BEHIND: Readonly<Record<string, PodInput>> = {
+  'a default route': {},
+  'a StatefulSet': { statefulSet: 'db' },
+  'a static route alone': { annotations: { [own('default_route')]: 'false', [own('routes')]: routes('10.0.0.1') } },
+};
+for (const [what, input] of Object.entries(BEHIND))
+  test(`a gateway stays while routes of running pods lead to it (${what}), and moves when they are gone`, () => {
+    const scene = shop();
+    scene.pod('db-0', input);
+    scene.bench.converge();
+    edit(scene, MOVED);
+    assert.deepEqual(networks(scene), ['10.0.0.1/24', 'fd00::1/112']);
+    const [reason, message] = accepted(scene);
+    assert.equal(reason, 'SubnetGatewayInUse');
+    assert.equal(
+      message,
+      'Subnet net: spec.gateway "10.0.0.254" would cut off what has routes through 10.0.0.1, which stays the gateway until that is gone: Pod shop/db-0; ' +
+        'put 10.0.0.1 back, or delete all of these before new ones come, or kubectl annotate subnet net kiln.io/allow-change-under-pods=true and make them again',
+    );
+    assert.equal(scene.annotations('shop/db-0')[own('gateway')], '10.0.0.1,fd00::1');
+    const fresh = scene.bench.restarted();
+    fresh.converge();
+    assert.equal(fresh.writes, 0);
+    scene.pod('late');
+    scene.bench.converge();
+    assert.equal(scene.annotations('shop/late')[own('gateway')], '10.0.0.1,fd00::1', 'a new pod has the gateway that works');
+    scene.bench.removeByForce('pods', 'shop/late');
+    scene.bench.removeByForce('pods', 'shop/db-0');
+    scene.bench.converge();
+    assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.254/24', 'fd00::1/112'], 'Accepted']);
+  });
+
+test('an attached network: its gateway stays for a pod with its default route there, or a route of its own through it', () => {
+  for (const annotations of [{ [attached('default_route')]: 'true' }, { [attached('routes')]: routes('10.1.0.1') }]) {
+    const scene = shop();
+    scene.pod('web', { annotations: { [NETWORKS]: 'shop/second', ...annotations } });
+    scene.bench.converge();
+    edit(scene, { cidrBlock: '10.1.0.0/24', gateway: '10.1.0.9', provider: 'second.shop.ovn' }, 'second');
+    assert.deepEqual([networks(scene, 'ovn-cluster-second'), accepted(scene, 'second')[0]], [['10.1.0.1/24'], 'SubnetGatewayInUse']);
+  }
+});
+
+test('the default Subnet and the join Subnet: pods and nodes keep their gateway', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.converge();
+  for (const [subnet, block, who] of [
+    ['ovn-default', '10.16.0.0/16', 'Pod shop/web'],
+    ['join', '100.64.0.0/16', 'Node n1'],
+  ] as const) {
+    const { spec } = scene.bench.object('subnets', subnet) ?? {};
+    edit(scene, { ...spec, gateway: block.replace('0.0/16', '9.9') }, subnet);
+    assert.deepEqual(networks(scene, `ovn-cluster-${subnet}`), [block.replace('0.0/16', '0.1/16')]);
+    const [reason, message] = accepted(scene, subnet);
+    assert.equal(reason, 'SubnetGatewayInUse');
+    assert.ok(message.includes(who), message);
+  }
+});
+
+const UNHARMED: Readonly<Record<string, (scene: PodScene) => void>> = {
+  'no pod': () => undefined,
+  'a pod whose default route is on another interface': (scene) => {
+    scene.pod('web', { annotations: { [own('default_route')]: 'false' } });
+  },
+  'a pod with a route through another hop': (scene) => {
+    scene.pod('web', { annotations: { [own('default_route')]: 'false', [own('routes')]: routes('10.0.0.77') } });
+  },
+  'a pod without an address of that family': (scene) => {
+    scene.pod('web', { annotations: { [own('ip_family')]: 'ipv6' } });
+  },
+  'a reserved address, and a Vip': ({ bench }) => {
+    bench.put('ips', {
+      metadata: { name: 'kept.shop' },
+      spec: { podName: 'kept', namespace: 'shop', subnet: 'net', ipAddress: '10.0.0.9' },
+    });
+    bench.put('vips', { metadata: { name: 'vip' }, spec: { subnet: 'net' } });
+  },
+  'a StatefulSet that has no pod': (scene) => {
+    scene.pod('db-0', { statefulSet: 'db' });
+    scene.bench.converge();
+    scene.bench.removeByForce('pods', 'shop/db-0');
+  },
+};
+for (const [what, prepare] of Object.entries(UNHARMED))
+  test(`a gateway moves at once where no route leads to it: ${what}`, () => {
+    const scene = shop();
+    prepare(scene);
+    scene.bench.converge();
+    edit(scene, MOVED);
+    assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.254/24', 'fd00::1/112'], 'Accepted']);
+  });
+
+test('with its annotation a gateway moves under running pods, and their annotations say the new one', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.converge();
+  edit(scene, MOVED);
+  const { metadata } = scene.bench.object('subnets', 'net') ?? {};
+  scene.bench.put('subnets', {
+    metadata: { ...metadata, name: 'net', annotations: { 'kiln.io/allow-change-under-pods': 'true' } },
+    spec: MOVED,
+  });
+  scene.bench.converge();
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.254/24', 'fd00::1/112'], 'Accepted']);
+  assert.equal(scene.annotations('shop/web')[own('gateway')], '10.0.0.254,fd00::1');
+});
+
+test('an annotation that is neither true nor false is reported, and allows nothing', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.put('subnets', { metadata: { name: 'net', annotations: { 'kiln.io/allow-change-under-pods': 'yes' } }, spec: SUBNET });
+  scene.bench.converge();
+  edit(scene, MOVED);
+  assert.equal(accepted(scene)[0], 'SubnetGatewayInUse');
+  assert.match(scene.bench.condition('subnets', 'net', 'WithoutEffect')?.message ?? '', /allow-change-under-pods\] "yes" is neither/);
+});
+
+test('a gateway that another program moved is put back under running pods', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.converge();
+  const { northbound, world } = scene.bench;
+  const [uuid] = [...northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-net') ?? assert.fail();
+  const drift = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { networks: ['10.0.0.77/24', 'fd00::1/112'] } } as const;
+  world.rows.apply(northbound, northbound.apply([drift]));
+  scene.bench.converge();
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/24', 'fd00::1/112'], 'Accepted']);
+});
+
+test('a wider network, and a further family, take effect under running pods', () => {
+  const scene = shop({ ...SUBNET, cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
+  scene.pod('web');
+  scene.bench.converge();
+  edit(scene, { ...SUBNET, cidrBlock: '10.0.0.0/23,fd00::/112' });
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/23', 'fd00::1/112'], 'Accepted']);
+});
+
+test('an overlay Subnet keeps its router port under running pods when its spec names a Vlan; with a logical gateway it has it anyway', () => {
+  const scene = shop();
+  scene.pod('web');
+  scene.bench.converge();
+  edit(scene, { ...SUBNET, vlan: 'v100' });
+  const [reason, message] = accepted(scene);
+  assert.deepEqual([networks(scene), reason], [['10.0.0.1/24', 'fd00::1/112'], 'SubnetGatewayInUse']);
+  assert.match(message, /spec\.vlan "v100" would take the gateway out of OVN.*Pod shop\/web.*spec\.logicalGateway/);
+  edit(scene, { ...SUBNET, vlan: 'v100', logicalGateway: true });
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [['10.0.0.1/24', 'fd00::1/112'], 'Accepted']);
+  edit(scene, { ...SUBNET, vlan: 'v100', logicalGateway: false });
+  assert.equal(accepted(scene)[0], 'SubnetGatewayInUse');
+  scene.bench.removeByForce('pods', 'shop/web');
+  scene.bench.converge();
+  assert.deepEqual([networks(scene), accepted(scene)[0]], [undefined, 'Accepted']);
+});
+
+test('the gateway of an underlay Subnet is a router outside of OVN, and may change under running pods', () => {
+  const scene = shop({ ...SUBNET, vlan: 'v100' });
+  scene.pod('web');
+  scene.bench.converge();
+  edit(scene, { ...MOVED, vlan: 'v100' });
+  assert.equal(accepted(scene)[0], 'Accepted');
+  assert.equal(scene.annotations('shop/web')[own('gateway')], '10.0.0.254,fd00::1');
+});
+
+test('of many pods the first five are named, and the number of the others', () => {
+  const scene = shop();
+  for (let i = 0; i < 12; i++) scene.pod(`web-${String(i).padStart(2, '0')}`);
+  scene.bench.converge();
+  edit(scene, MOVED);
+  assert.match(accepted(scene)[1], /: Pod shop\/web-00, (Pod shop\/web-0[1-4](, )?){4} and 7 more;/);
+});

@@ -31,9 +31,7 @@ import type { NatRule } from '../../world/nat-rules.ts';
 import { isNatRule } from '../../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
 import type { Table } from '../../world/table.ts';
-import { equal } from '../../world/equal.ts';
 import type { World } from '../../world/world.ts';
-import { API_SERVER } from '../../world/world.ts';
 import { AnswersAhead } from './answers-ahead.ts';
 import { ipParts } from './ip-parts.ts';
 import { LateChanges } from './late-changes.ts';
@@ -53,8 +51,9 @@ import {
   trimStatefulSet,
   trimReported,
 } from './trim.ts';
-import type { UnimplementedKind } from './unserved-kinds.ts';
-import { brokenRules, serviceAddresses, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
+import { fileApiServer, isApiServer, serviceAddresses } from './api-server-service.ts';
+import type { Noticed, UnimplementedKind } from './unserved-kinds.ts';
+import { brokenRules, UNIMPLEMENTED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -74,18 +73,6 @@ export interface CachesOptions {
   readonly definitions?: DefinitionWatch;
   /** Number of pods or IP objects above which the first list is read from the server's cache. */
   readonly cachedAbove?: number;
-}
-
-/** Of an object of a kind that is not implemented. */
-interface Noticed {
-  readonly said?: string;
-  readonly broken?: readonly string[];
-  /** Of the API server's Service. */
-  readonly addresses?: readonly string[];
-}
-
-function isApiServer(resource: ResourceName, key: string): boolean {
-  return resource === 'services' && key === API_SERVER;
 }
 
 /** The state of one cache, for metrics. */
@@ -347,18 +334,12 @@ export class Caches implements ObjectSource {
             ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
           });
         }
-        if (isApiServer(resource, key)) this.#fileApiServer(seen?.addresses);
+        if (isApiServer(resource, key)) fileApiServer(this.#options.world, seen?.addresses);
         if (seen === undefined) rules?.delete(key);
         else rules?.set(key, seen);
       },
       true,
     );
-  }
-
-  #fileApiServer(addresses: readonly string[] | undefined): void {
-    const { apiServer } = this.#options.world;
-    if (addresses === undefined) apiServer.delete(API_SERVER);
-    else if (!equal(apiServer.peek(API_SERVER), addresses)) apiServer.set(API_SERVER, addresses);
   }
 
   #add(

@@ -17,6 +17,14 @@ export interface UnimplementedKind {
   readonly kind?: Kind<unknown, unknown>;
 }
 
+/** What is kept of an object of such a kind, beside its identity. */
+export interface Noticed {
+  readonly said?: string;
+  readonly broken?: readonly string[];
+  /** Of the API server's Service. */
+  readonly addresses?: readonly string[];
+}
+
 function always(resource: ResourceName, feature: string): UnimplementedKind {
   return { resource, feature: () => feature };
 }
@@ -50,12 +58,6 @@ export const UNIMPLEMENTED_KINDS: readonly UnimplementedKind[] = [
   { ...always('dnsnameresolvers', 'rules by DNS name (DNSNameResolver)'), kind: dnsNameResolverKind },
   always('qos-policies', 'bandwidth limits (QoSPolicy)'),
 ];
-
-/** Addresses of a Service in the cluster; none for a headless one. */
-export function serviceAddresses(object: Untrimmed): readonly string[] {
-  const { clusterIP = '', clusterIPs = [clusterIP] } = ((object as Partial<Service>).spec ?? {}) as Partial<Service['spec']>;
-  return clusterIPs.filter((text) => typeof text === 'string' && text !== '' && text !== 'None');
-}
 
 /** Messages about rules of the definition that an object breaks. */
 export function brokenRules(kind: Kind<unknown, unknown>, { metadata: { name, namespace }, spec }: Untrimmed): readonly string[] {

@@ -1,0 +1,23 @@
+/** The Service of the API server: its addresses are the only part of a Service that rules read. */
+import type { Service } from '../../api/kubernetes/core.ts';
+import { equal } from '../../world/equal.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import { API_SERVER } from '../../world/world.ts';
+import type { Untrimmed } from './trim.ts';
+
+export function isApiServer(resource: ResourceName, key: string): boolean {
+  return resource === 'services' && key === API_SERVER;
+}
+
+/** Addresses of a Service in the cluster; none for a headless one. */
+export function serviceAddresses(object: Untrimmed): readonly string[] {
+  const { clusterIP = '', clusterIPs = [clusterIP] } = ((object as Partial<Service>).spec ?? {}) as Partial<Service['spec']>;
+  return clusterIPs.filter((text) => typeof text === 'string' && text !== '' && text !== 'None');
+}
+
+/** @param addresses undefined if the Service does not exist */
+export function fileApiServer({ apiServer }: World, addresses: readonly string[] | undefined): void {
+  if (addresses === undefined) apiServer.delete(API_SERVER);
+  else if (!equal(apiServer.peek(API_SERVER), addresses)) apiServer.set(API_SERVER, addresses);
+}

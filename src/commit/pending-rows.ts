@@ -32,8 +32,8 @@ export class PendingRows {
   }
 
   get size(): number {
-    const { dirtyRows, dirtyMembers } = this.#desired;
-    return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dirtyRows.size + dirtyMembers.size);
+    const { dirtyRows, dirtyMembers, dirtySelections } = this.#desired;
+    return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dirtyRows.size + dirtyMembers.size + dirtySelections.size);
   }
 
   /**
@@ -45,7 +45,7 @@ export class PendingRows {
     this.rows[rankOf(id)]?.add(id);
     if (how === 'row' || !hasMembers(id)) return;
     const slot = this.#desired.row(id);
-    if (!comes && slot !== undefined && slot.members.size === 0 && this.#world.rows.best(id) === undefined) return;
+    if (!comes && slot !== undefined && !this.#desired.hasMembers(id) && this.#world.rows.best(id) === undefined) return;
     this.members.set(id, 'all');
   }
 

@@ -41,8 +41,7 @@ export class RowDependents {
         keys.set(table, [...(keys.get(table) ?? []), memberKey(column, { ref })]);
     if (keys.size === 0) return;
     for (const id of this.#desired.rowIds) {
-      const members = this.#desired.row(id)?.members;
-      for (const key of keys.get(tableOf(id)) ?? []) if (members?.has(key) === true) yield [id, key];
+      for (const key of keys.get(tableOf(id)) ?? []) if (this.#desired.member(id, key) !== undefined) yield [id, key];
     }
   }
 

@@ -59,7 +59,7 @@ export class RowQueue {
 
   /** @returns false if the turn is over before the queue has taken all changes */
   takeOver(changed: EmittedChanges): boolean {
-    const { dirtyRows, dirtyMembers } = this.#desired;
+    const { dirtyRows, dirtyMembers, dirtySelections } = this.#desired;
     let taken = 0;
     for (const id of dirtyRows) {
       if (taken++ >= MOST_TAKEN) return false;
@@ -71,6 +71,11 @@ export class RowQueue {
       if (next.done === true) this.#all = undefined;
       else this.mark(next.value);
       if (taken++ >= MOST_TAKEN) return false;
+    }
+    for (const id of dirtySelections) {
+      dirtySelections.delete(id);
+      changed.row(id);
+      this.mark(id);
     }
     for (const [id, keys] of dirtyMembers) {
       dirtyMembers.delete(id);

@@ -37,7 +37,7 @@ export interface RuleFailure {
 const NOTHING: readonly Output[] = [];
 
 export class Compiler {
-  readonly desired = new Desired();
+  readonly desired: Desired;
   readonly world: World;
   readonly #failed: (failure: RuleFailure) => void;
   readonly #recovered: () => void;
@@ -52,6 +52,7 @@ export class Compiler {
    */
   constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void, recovered: () => void = () => undefined) {
     this.world = world;
+    this.desired = new Desired(world);
     this.#failed = failed;
     this.#recovered = recovered;
     for (const rule of rules) this.#start(rule);

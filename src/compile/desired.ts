@@ -15,9 +15,13 @@ import type {
   Output,
   PatchOutput,
   PoolOutput,
+  SelectionOutput,
   RowOutput,
 } from './output.ts';
 import { objectId } from './output.ts';
+import { older } from './row-order.ts';
+import { SelectedMembers } from './selected-members.ts';
+import type { World } from '../world/world.ts';
 import type { ResourceName } from '../world/resources.ts';
 
 export interface RowSlot {
@@ -31,6 +35,8 @@ export interface RowSlot {
 interface MutableSlot {
   rows: readonly RowOutput[];
   members: Map<MemberKey, { output: MemberOutput; emitters: number }>;
+  /** How many rules emit a selection for the row. */
+  selections: number;
 }
 
 /** Identity of a member within its row: the column, and the reference, the map key or the element. */
@@ -64,6 +70,9 @@ export class Desired {
   readonly dirtyRows = new Set<RowId>();
   /** Changed members of rows that have not changed otherwise. */
   readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
+  /** Rows with a selection that came or went: all of their members have to be compared. */
+  readonly dirtySelections = new Set<RowId>();
+  readonly #selected: SelectedMembers | undefined;
   readonly dirtyObjects = new Set<ObjectId>();
   /** Claimants whose request appeared, changed or went. */
   readonly dirtyRequests = new Set<string>();
@@ -76,6 +85,32 @@ export class Desired {
   #lastId = '' as ObjectId;
   #lastMember: MemberOutput | undefined;
   #lastKey = '' as MemberKey;
+
+  /** @param world for outputs that select pods; without one there are none */
+  constructor(world?: World) {
+    this.#selected =
+      world === undefined
+        ? undefined
+        : new SelectedMembers(world, (row, column, member) => this.markMember(row, memberKey(column, member)));
+  }
+
+  /** A member of a row that a rule emits, or that a selection gives. */
+  member(id: RowId, key: MemberKey): MemberOutput | undefined {
+    const emitted = this.#rows.get(id)?.members.get(key)?.output;
+    if (emitted !== undefined || this.#selected === undefined) return emitted;
+    const at = key.indexOf('\n');
+    return this.#selected.find(id, key.slice(0, at), key.slice(at + 1));
+  }
+
+  /** All members of a row. Cost: one pass. */
+  *members(id: RowId): Generator<MemberOutput> {
+    for (const { output } of this.#rows.get(id)?.members.values() ?? []) yield output;
+    if (this.#selected !== undefined) yield* this.#selected.of(id);
+  }
+
+  hasMembers(id: RowId): boolean {
+    return (this.#rows.get(id)?.members.size ?? 0) > 0 || this.#selected?.has(id) === true;
+  }
 
   row(id: RowId): RowSlot | undefined {
     return this.#rows.get(id);
@@ -155,6 +190,9 @@ export class Desired {
 
   #add(output: Output): void {
     switch (output.kind) {
+      case 'selection':
+        this.#selection(output, 1);
+        return;
       case 'row': {
         const slot = this.#slot(output.id);
         if (slot.rows.length === 0) this.#countRow(output.id, 1);
@@ -194,8 +232,20 @@ export class Desired {
     }
   }
 
+  #selection(output: SelectionOutput, by: 1 | -1): void {
+    if (this.#selected === undefined) throw new Error('a selection needs a World');
+    const slot = this.#slot(output.row);
+    slot.selections += by;
+    if (by === 1) this.#selected.add(output);
+    else this.#selected.remove(output);
+    this.#tidy(output.row, slot);
+  }
+
   #remove(output: Output): void {
     switch (output.kind) {
+      case 'selection':
+        this.#selection(output, -1);
+        return;
       case 'row': {
         const slot = this.#slot(output.id);
         slot.rows = without(slot.rows, output);
@@ -260,6 +310,9 @@ export class Desired {
       case 'member':
         this.markMember(output.row, this.#keyOf(output));
         return;
+      case 'selection':
+        this.dirtySelections.add(output.row);
+        return;
       case 'address-request':
         this.dirtyRequests.add(output.request.claimant);
         return;
@@ -306,7 +359,7 @@ export class Desired {
 
   #slot(id: RowId): MutableSlot {
     let slot = this.#rows.get(id);
-    if (slot === undefined) this.#rows.set(id, (slot = { rows: NO_ROWS, members: NO_MEMBERS }));
+    if (slot === undefined) this.#rows.set(id, (slot = { rows: NO_ROWS, members: NO_MEMBERS, selections: 0 }));
     return slot;
   }
 
@@ -318,7 +371,7 @@ export class Desired {
   }
 
   #tidy(id: RowId, slot: MutableSlot): void {
-    if (slot.rows.length === 0 && slot.members.size === 0) this.#rows.delete(id);
+    if (slot.rows.length === 0 && slot.members.size === 0 && slot.selections === 0) this.#rows.delete(id);
   }
 }
 
@@ -329,6 +382,8 @@ function nameOf(output: Output): string {
       return output.id;
     case 'member':
       return `${output.row}\n${memberKey(output.column, output.member)}`;
+    case 'selection':
+      return `${output.row}\n${output.column}\n${output.selector}`;
     case 'address-request':
       return output.request.claimant;
     case 'pool':
@@ -336,26 +391,6 @@ function nameOf(output: Output): string {
     default:
       return output.key;
   }
-}
-
-/** Owners of rows that the networks of all tenants depend on: they go before pods and others, whatever the age. */
-const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
-
-/** Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and contents. */
-export function older(a: RowOutput, b: RowOutput): number {
-  return (
-    Number(a.leftover === true) - Number(b.leftover === true) ||
-    Number(INFRASTRUCTURE.has(b.owner.kind)) - Number(INFRASTRUCTURE.has(a.owner.kind)) ||
-    byText(a.owner.created, b.owner.created) ||
-    byText(a.owner.uid, b.owner.uid) ||
-    byText(a.rule, b.rule) ||
-    byText(JSON.stringify(a.columns), JSON.stringify(b.columns)) ||
-    byText(JSON.stringify(a.externalIds ?? {}), JSON.stringify(b.externalIds ?? {}))
-  );
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function without<T>(list: readonly T[], member: T): readonly T[] {

@@ -8,6 +8,8 @@ import type { Mac } from '../net/mac.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { SelectorText } from '../world/selections/selector.ts';
+import type { View } from '../world/selections/view.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 
 export type Scalar = string | number | boolean;
@@ -52,6 +54,18 @@ export interface MemberOutput {
   readonly row: RowId;
   readonly column: string;
   readonly member: RowRef | Scalar | { readonly key: string; readonly value: string };
+}
+
+/**
+ * The pods that a selector selects, as a view shows them, in a shared column of a row: as a member for each would be, in memory for the selector
+ * alone. `selectorText` gives the selector.
+ */
+export interface SelectionOutput {
+  readonly kind: 'selection';
+  readonly row: RowId;
+  readonly column: string;
+  readonly selector: SelectorText;
+  readonly view: View;
 }
 
 export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -181,7 +195,7 @@ export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutp
  * Retries: an output stands until its rule withdraws it, so a failed write is planned and sent again, with growing delays for one that the
  * server rejects.
  */
-export type Output = RowOutput | MemberOutput | ObjectOutput | AddressRequestOutput | PoolOutput | ReportOutput;
+export type Output = RowOutput | MemberOutput | SelectionOutput | ObjectOutput | AddressRequestOutput | PoolOutput | ReportOutput;
 
 /** `<resource>/<namespace/name or name>`: identity of a Kubernetes object among outputs. */
 export type ObjectId = string & { readonly __brand: 'ObjectId' };

@@ -61,7 +61,7 @@ function isRecord(key: string): boolean {
 }
 
 function desiredKeys({ desired, canHold }: DiffContext): readonly (GlobalKey & { readonly value: string })[] {
-  return [...(desired.row(GLOBAL_ROW)?.members.values() ?? [])].flatMap(({ output }) => keyOf(output, canHold));
+  return [...desired.members(GLOBAL_ROW)].flatMap((output) => keyOf(output, canHold));
 }
 
 function keyOf({ column, member }: MemberOutput, canHold: DiffContext['canHold']): readonly (GlobalKey & { readonly value: string })[] {

@@ -37,7 +37,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   if (uuid === undefined) {
     // No rule emits the row, so its members have no effect (a pod on a node that does not exist, in the node's port group). They are compared again
     // as soon as a rule emits the row, or the row is observed.
-    return slot === undefined || slot.members.size === 0 || slot.rows.length === 0 ? CONVERGED : { kind: 'waiting', on: [id] };
+    return slot === undefined || !context.desired.hasMembers(id) || slot.rows.length === 0 ? CONVERGED : { kind: 'waiting', on: [id] };
   }
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
@@ -45,14 +45,14 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   // It is retained with what Kube-OVN put into it.
   const isLeftover = slot?.rows[0]?.leftover === true;
   const look = (key: MemberKey): void => {
-    const desired = slot?.members.get(key)?.output;
+    const desired = context.desired.member(id, key);
     if (desired !== undefined) contribute(id, uuid, desired, held, context, missing, edits);
     else if (!isLeftover) edits.push(...removalOf(id, uuid, key, slot, held, context));
   };
   if (keys !== 'all') for (const key of keys) look(key);
   else {
     const present = new Map<string, Set<Uuid>>();
-    for (const { output } of slot?.members.values() ?? []) {
+    for (const output of context.desired.members(id)) {
       const value = contribute(id, uuid, output, held, context, missing, edits);
       if (value === undefined) continue;
       const among = present.get(output.column);
@@ -158,7 +158,7 @@ function otherKeys(
   const keys = new Set<MemberKey>();
   if (held === undefined) return keys;
   const add = (key: MemberKey): void => {
-    if (slot?.members.has(key) !== true) keys.add(key);
+    if (context.desired.member(id, key) === undefined) keys.add(key);
   };
   const table = tableOf(id);
   const children = new Set(childColumns(table).map((one) => one.column));

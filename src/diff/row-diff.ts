@@ -188,7 +188,7 @@ function updateRow(
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
     if (mode === 'refs') continue;
     if (mode === 'map' || mode === 'entries' || Array.isArray(mode)) {
-      const isMember = (key: string): boolean => slot?.members.has(memberKey(column, key)) === true;
+      const isMember = (key: string): boolean => context.desired.member(id, memberKey(column, key)) !== undefined;
       const keys = diffKeys(mine.row[column], value as Readonly<Record<string, string>>, mode, isMember);
       if (keys === undefined) continue;
       edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column, ...keys });

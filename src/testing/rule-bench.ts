@@ -270,6 +270,7 @@ export class RuleBench {
     }
     desired.dirtyRows.clear();
     desired.dirtyMembers.clear();
+    desired.dirtySelections.clear();
     return changed;
   }
 

@@ -26,6 +26,7 @@ import { Deadlines } from './deadlines.ts';
 import type { TableDefinition } from './derived-table.ts';
 import { DerivedTable } from './derived-table.ts';
 import type { Domain } from './domain.ts';
+import { labelSetOf } from './label-set.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES, translationsOf } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -230,28 +231,36 @@ export class World {
     /** As for pods. */
     allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
   });
-  readonly pods = new Table<Pod>(this.reactor, 'pods', {
-    namespace: (pod) => [pod.metadata.namespace ?? ''],
-    node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
-    /** `namespace/name` of the virtual machine instance that it runs. */
-    instance: ({ metadata }) => {
-      const instance = launchedInstance(metadata);
-      return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
+  readonly pods = new Table<Pod>(
+    this.reactor,
+    'pods',
+    {
+      namespace: (pod) => [pod.metadata.namespace ?? ''],
+      node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
+      /** `namespace/name` of the virtual machine instance that it runs. */
+      instance: ({ metadata }) => {
+        const instance = launchedInstance(metadata);
+        return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
+      },
+      /** Vips that the pod requests the address of. */
+      vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
+      /** Vips of further addresses that its ports may use. */
+      allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
+      /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
+      furtherAt: (pod) => furtherAddressSubnets(pod),
+      /** Its addresses, where Kube-OVN translated them by annotation. */
+      translates: ({ metadata: { annotations = {} } }) =>
+        (annotations[annotationKey.podEip] ?? annotations[annotationKey.podSnat]) === undefined
+          ? []
+          : splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? ''),
+      /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
+      allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
     },
-    /** Vips that the pod requests the address of. */
-    vip: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.vip] ?? ''),
-    /** Vips of further addresses that its ports may use. */
-    allowedPair: ({ metadata }) => vipNames(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
-    /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
-    furtherAt: (pod) => furtherAddressSubnets(pod),
-    /** Its addresses, where Kube-OVN translated them by annotation. */
-    translates: ({ metadata: { annotations = {} } }) =>
-      (annotations[annotationKey.podEip] ?? annotations[annotationKey.podSnat]) === undefined
-        ? []
-        : splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? ''),
-    /** Subnets of its addresses, as its annotations claim; `provider/<provider>` for an interface without a Subnet in its annotations. */
-    allocated: ({ metadata }) => allocatedSubnets(metadata.annotations ?? {}),
-  });
+    {
+      /** Name of the label set. */
+      labelSet: ({ metadata }) => [labelSetOf(metadata.namespace ?? '', metadata.labels)],
+    },
+  );
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
   /** Empty in a cluster without this kind. */
   readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');

@@ -126,6 +126,14 @@ export const REASONS = {
     next: 'delete the pod, so that the next one gets the other address, or remove the annotation',
   },
 
+  // Events with Kube-OVN's reasons: the message begins with the reason of the condition.
+  AcquireAddressFailed: { means: 'the pod gets no address; the message begins with the cause', next: 'see the condition of the pod' },
+  ValidatePodNetworkFailed: { means: 'an annotation of the pod is invalid', next: 'correct the annotation; the message names the value' },
+  CreateOVNPortFailed: {
+    means: 'the pod has an address, and its port in OVN cannot be created or connected',
+    next: 'see the condition of the pod',
+  },
+
   // Failures: something is not available.
   NoSubnet: { means: 'the Subnet of the requested address does not exist, or its spec is invalid', next: 'kubectl get subnets' },
   NoAvailableAddress: { means: 'every address that may be allocated is in use', next: 'free some, or widen the Subnet' },

@@ -4,6 +4,7 @@
  * tenants: of annotations, conditions and Events, the parts with a format of the contract stay; of other texts, only the length. All of it
  * is redacted.
  */
+import { componentOf } from '../api/kube-ovn-events.ts';
 import { POD_ANNOTATIONS } from '../api/annotations.ts';
 import { CONDITION_TYPES } from '../api/condition-types.ts';
 import { allKinds } from '../api/kinds/crds.ts';
@@ -87,12 +88,18 @@ export function archivedLease({ metadata, spec }: Fields, names: KnownNames): Fi
 export function archivedEvent(event: Fields, names: KnownNames): Fields | undefined {
   const { component } = fieldsOf(event['source']);
   const { reportingComponent, reason, message } = event;
-  if (![component, reportingComponent].includes(CONTROLLER_LEASE) || !isOwnReason(reason)) return undefined;
-  const said = typeof message !== 'string' ? '' : beginsAsOurs(message) ? archivedMessage(message, names) : withheld(message);
+  if (!isOwnReason(reason)) return undefined;
+  const source = componentOf(String(reason)) ?? CONTROLLER_LEASE;
+  if (![component, reportingComponent].includes(source)) return undefined;
+  const text = typeof message === 'string' ? message : '';
+  const [, cause = ''] = /^([A-Za-z]+): /.exec(text) ?? [];
+  const head = isOwnReason(cause) ? `${cause}: ` : '';
+  const rest = text.slice(head.length);
+  const said = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedMessage(rest, names) : withheld(rest)}`;
   return redacted({
     metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
     involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
-    source: { component: CONTROLLER_LEASE },
+    source: { component: source },
     message: said,
     ...only(event, ['type', 'reason', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
   });

@@ -11,10 +11,11 @@
  *
  * Costs: one diff for each object that changed or whose outputs changed; at most 2,000 a turn, the rest in the next turns.
  */
+import type { PlannedEvent } from '../diff/condition-diff.ts';
 import { GROUP } from '../api/schema/kind.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
-import type { AnyObject, PlannedEvent, ObjectWrite } from '../diff/object-diff.ts';
+import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import { prunedPaths } from '../diff/pruned-paths.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';

@@ -78,6 +78,8 @@ export interface ConditionOutput {
   readonly message: string;
   /** Type of the Event that is emitted once the condition has been written. */
   readonly event?: 'Normal' | 'Warning';
+  /** Reason of the Event, where Kube-OVN has one for the situation. Its message begins with the reason of the condition. */
+  readonly eventReason?: Reason;
   /** One Event per transition: none if only the message changes, such as a list of names that gets shorter. */
   readonly eventOnce?: true;
   /** A deadline is computed from its transition time, which then comes from the monotonic clock. */

@@ -1,5 +1,6 @@
 /** Conditions: desired against observed. A condition gets a new time only if it changed. */
 import type { Condition } from '../api/kubernetes/meta.ts';
+import type { Reason } from '../api/reasons.ts';
 import type { ConditionOutput } from '../compile/output.ts';
 import { conditionMessage } from '../text/visible-text.ts';
 import { parsedTime } from '../world/conditions.ts';
@@ -13,6 +14,19 @@ export interface ConditionDiff {
   readonly withEvent: readonly ConditionOutput[];
   /** Types of removed conditions. */
   readonly removed: readonly string[];
+}
+
+/** An Event to emit once the write that it belongs to has succeeded. */
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** The Event of a condition; undefined if it has none. */
+export function eventOfCondition({ event: type, eventReason, reason, message }: ConditionOutput): PlannedEvent | undefined {
+  if (type === undefined) return undefined;
+  return eventReason === undefined ? { type, reason, message } : { type, reason: eventReason, message: `${reason}: ${message}` };
 }
 
 export interface ConditionStamp {

@@ -5,8 +5,8 @@ import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } f
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
-import type { ConditionDiff, ConditionStamp } from './condition-diff.ts';
-import { diffConditions } from './condition-diff.ts';
+import type { ConditionDiff, ConditionStamp, PlannedEvent } from './condition-diff.ts';
+import { diffConditions, eventOfCondition } from './condition-diff.ts';
 import { sameJson } from './json-equal.ts';
 import { withoutPruned } from './pruned-paths.ts';
 
@@ -25,13 +25,6 @@ export interface AnyObject {
   };
   readonly spec?: unknown;
   readonly status?: unknown;
-}
-
-/** An Event to emit once the write that it belongs to has succeeded. */
-export interface PlannedEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: Reason;
-  readonly message: string;
 }
 
 export type ObjectWrite = {
@@ -190,7 +183,7 @@ function conditionDiff(
 
 function conditionEvents({ withEvent, removed }: ConditionDiff, patches: readonly PatchOutput[]): PlannedEvent[] {
   return [
-    ...withEvent.flatMap((condition) => eventOf(condition)),
+    ...withEvent.flatMap((condition) => eventOfCondition(condition) ?? []),
     ...patches.flatMap(({ eventsWithout = {} }) => removed.flatMap((type) => eventsWithout[type] ?? [])),
   ];
 }
@@ -296,10 +289,6 @@ function mergeable(value: unknown, held: unknown): unknown {
   for (const [key, old] of Object.entries(held))
     merged[key] = Object.hasOwn(value, key) ? mergeable((value as Record<string, unknown>)[key], old) : null;
   return merged;
-}
-
-function eventOf(condition: ConditionOutput): PlannedEvent[] {
-  return condition.event === undefined ? [] : [{ type: condition.event, reason: condition.reason, message: condition.message }];
 }
 
 function sameMembers(a: readonly string[], b: readonly string[]): boolean {

@@ -43,6 +43,16 @@ describe('EventRecorder', () => {
     await api.close();
   });
 
+  it('writes another source where one is given', async () => {
+    recorder.record(about('a', 'm', { component: 'kube-ovn-controller' }));
+    const { body } = await api.next();
+    const { source, reportingComponent, reportingInstance } = body as Readonly<Record<string, unknown>>;
+    assert.deepEqual(
+      [source, reportingComponent, reportingInstance],
+      [{ component: 'kube-ovn-controller' }, 'kube-ovn-controller', 'kiln-0'],
+    );
+  });
+
   it('writes what kubectl shows', async () => {
     recorder.record(about('a', 'bound to 10.16.0.2', { action: 'Bind', related: { resource: VPCS, name: 'v', uid: 'uid-v' } }));
     const exchange = await api.next();

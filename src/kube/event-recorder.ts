@@ -30,6 +30,8 @@ export interface EventInput {
   /** Machine-readable; cut at 128 characters. */
   readonly action?: string | undefined;
   readonly related?: EventTarget | undefined;
+  /** Source of the Event, if it is not the recorder's component. */
+  readonly component?: string | undefined;
   /** The namespace that it counts for. Default: the target's; cluster-scoped objects are a share of their own. */
   readonly share?: string | undefined;
 }
@@ -283,8 +285,9 @@ export class EventRecorder {
   }
 
   #body(series: Series, count: number, namespace: string): KubeObject & Readonly<Record<string, unknown>> {
-    const { component, instance } = this.#options;
+    const { component: own, instance } = this.#options;
     const { input } = series;
+    const component = input.component ?? own;
     return {
       metadata: { name: series.name, namespace },
       involvedObject: reference(input.target),
@@ -293,7 +296,7 @@ export class EventRecorder {
       type: input.type,
       source: { component },
       reportingComponent: component,
-      reportingInstance: instance ?? component,
+      reportingInstance: instance ?? own,
       firstTimestamp: timestamp(series.firstAt),
       lastTimestamp: timestamp(this.#clock.wallTime()),
       count,
@@ -343,7 +346,7 @@ function isOfSameSubject(one: EventInput, other: EventInput): boolean {
 }
 
 function seriesKey(input: EventInput): string {
-  return JSON.stringify([targetKey(input.target), input.type, input.reason, input.message, input.action]);
+  return JSON.stringify([targetKey(input.target), input.type, input.reason, input.message, input.action, input.component]);
 }
 
 /** Unique by content and time; the object's name is cut so that the result is a valid name. */

@@ -5,7 +5,7 @@
 import type { Condition } from '../api/kubernetes/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
 import { RejectedWrites } from '../commit/rejected-writes.ts';
-import { diffConditions } from '../diff/condition-diff.ts';
+import { diffConditions, eventOfCondition } from '../diff/condition-diff.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
@@ -273,7 +273,10 @@ export class MemoryObjects {
     const now = this.#now();
     const stamp = { now, monotonic: now, observedGeneration: undefined, extended: false };
     const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
-    for (const condition of diff?.withEvent ?? []) this.events.push(eventOf(resource, object, condition.event ?? 'Normal', condition));
+    for (const condition of diff?.withEvent ?? []) {
+      const event = eventOfCondition(condition);
+      if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));
+    }
     for (const type of diff?.removed ?? []) {
       const event = patch.eventsWithout?.[type];
       if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));

@@ -3,6 +3,7 @@
  * on the whole object: without these policies a stolen token could, for example, change the image of every pod.
  */
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, READ_POD_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../api/annotations.ts';
+import { KUBE_OVN_COMPONENT, KUBE_OVN_EVENTS } from '../api/kube-ovn-events.ts';
 import {
   annotationKey,
   CONTROLLER_LEASE,
@@ -32,6 +33,11 @@ import {
   texts,
 } from './policy-expressions.ts';
 import { CONFIGURATION_NAME, CONTROLLER_NAMESPACE, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
+
+/** An Event with Kube-OVN's name as its source: only those with its reasons. */
+function asKubeOvn(event: 'object' | 'oldObject'): string {
+  return `${event}.reportingComponent == '${KUBE_OVN_COMPONENT}' && ${event}.reason in ${texts(KUBE_OVN_EVENTS)}`;
+}
 
 /** One policy: its resources, and what it allows the account. */
 export interface Fence {
@@ -329,14 +335,17 @@ const OTHER_KINDS: readonly Fence[] = [
     name: 'events',
     resources: { '': ['events'] },
     expression: byOperation({
-      CREATE: all(`object.reportingComponent == '${CONTROLLER_LEASE}'`, `object.source.?component.orValue('') == '${CONTROLLER_LEASE}'`),
+      CREATE: all(
+        `object.reportingComponent == object.source.?component.orValue('')`,
+        `object.reportingComponent == '${CONTROLLER_LEASE}' || (${asKubeOvn('object')})`,
+      ),
       UPDATE: all(
-        `oldObject.reportingComponent == '${CONTROLLER_LEASE}'`,
+        `oldObject.reportingComponent == '${CONTROLLER_LEASE}' || (${asKubeOvn('oldObject')})`,
         sameObject('metadata', 'count', 'lastTimestamp'),
         sameMetadata(),
       ),
     }),
-    message: 'make Events in its own name, and count them on',
+    message: "make Events in its own name, or with Kube-OVN's name and reasons, and count them on",
   },
 ];
 

@@ -209,6 +209,12 @@ const CLUSTER_THEFTS: readonly Theft[] = [
     reportingComponent: 'default-scheduler',
     source: { component: 'default-scheduler' },
   }),
+  create("write an Event in Kube-OVN's name with a reason of another program", `${VAULT}/events`, 'v1', 'Event', 'thief', {
+    involvedObject: { namespace: 'vault' },
+    reason: 'Scheduled',
+    reportingComponent: 'kube-ovn-controller',
+    source: { component: 'kube-ovn-controller' },
+  }),
   patch("change another program's Event", `${VAULT}/events/theirs`, { message: 'no' }),
   ...['kube-system', 'vault'].map((namespace) =>
     create(

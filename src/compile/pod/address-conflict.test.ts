@@ -56,7 +56,8 @@ test("an IP object created by hand with a bound pod's address: both report it, t
   assert.equal(reason(scene, 'first'), 'AddressConflict');
   for (const object of ['ips/first.shop', 'ips/second.shop', 'pods/shop/first'])
     assert.equal(
-      scene.bench.events.filter((event) => event.object === object && /HeldTwice|AddressConflict/.test(event.reason)).length,
+      scene.bench.events.filter((event) => event.object === object && /HeldTwice|AddressConflict|AcquireAddressFailed/.test(event.reason))
+        .length,
       1,
       object,
     );

@@ -3,6 +3,7 @@
  * port is also in its port groups. They follow from the observed row, so they are never written before the row. Also the condition of a pod
  * that waits.
  */
+import { POD_EVENTS } from '../../api/kube-ovn-events.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { podPortFindings } from '../../api/pod/pod-network-validation.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
@@ -88,8 +89,9 @@ export function conditionOutputs(
   const inUse = bindings.filter(({ nic }) => isAllocated(nic));
   const coming = bindings.filter(({ nic }) => !isAllocated(nic));
   // Interfaces in use come before new ones.
+  const ofUsed = inUse.flatMap((binding) => obstacleOf(world, binding) ?? []);
   const [obstacle] = [
-    ...inUse.flatMap((binding) => obstacleOf(world, binding) ?? []),
+    ...ofUsed,
     ...(problem === undefined || pod.terminating ? [] : [problem]),
     ...coming.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...rejectedWriteOf(world, pod, bindings),
@@ -98,7 +100,13 @@ export function conditionOutputs(
     return [
       {
         ...patchOf(pod),
-        conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, message: withNextCommand(pod, obstacle), event: 'Warning' }],
+        conditions: [
+          {
+            ...{ type: POD_CONDITION, status: 'False', ...obstacle, message: withNextCommand(pod, obstacle), event: 'Warning' },
+            // Kube-OVN's Events are about interfaces that come into use.
+            ...(ofUsed.length === 0 && POD_EVENTS[obstacle.reason] !== undefined && { eventReason: POD_EVENTS[obstacle.reason] }),
+          },
+        ],
       },
     ];
   if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isPortObserved(world, binding))) return [];

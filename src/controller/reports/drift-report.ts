@@ -1,7 +1,7 @@
 /** Reports drift: a log line with both states, an Event on the row owner, a metric. Limited in rate. */
 import type { Drift } from '../../diff/drift.ts';
 import { driftSentence, repairSentence } from '../../diff/drift.ts';
-import type { PlannedEvent } from '../../diff/object-diff.ts';
+import type { PlannedEvent } from '../../diff/condition-diff.ts';
 import type { Clock } from '../../timing/clock.ts';
 import { TokenBucket } from '../../kube/token-bucket.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';

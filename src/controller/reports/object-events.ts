@@ -1,8 +1,9 @@
 /**
  * The controller's Events: for written conditions, and for standing facts, which a restart does not repeat.
  */
+import { componentOf } from '../../api/kube-ovn-events.ts';
 import type { ReportOutput } from '../../compile/output.ts';
-import type { PlannedEvent } from '../../diff/object-diff.ts';
+import type { PlannedEvent } from '../../diff/condition-diff.ts';
 import { FairMemory } from '../../kube/fair-memory.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
@@ -60,6 +61,7 @@ export class ObjectEvents {
       target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid },
       share: this.#shareOf(resource, namespace, name),
       ...event,
+      component: componentOf(event.reason),
     });
   }
 

@@ -5,6 +5,7 @@
 import type { Desired } from '../../compile/desired.ts';
 import type { ConditionOutput, ReportOutput } from '../../compile/output.ts';
 import type { ObjectSource } from '../../commit/object-writer.ts';
+import { eventOfCondition } from '../../diff/condition-diff.ts';
 import { conditionOf } from '../../world/conditions.ts';
 
 /** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may have expired. */
@@ -31,9 +32,9 @@ export function* standingReports(desired: Desired, source: Pick<ObjectSource, 'g
       if (output.kind !== 'patch') continue;
       const { resource, key, uid, conditions = [] } = output;
       for (const condition of conditions) {
-        const { event: type, eventOnce, reason, message } = condition;
-        if (type === undefined || !isWrittenLately(condition, source.get(resource, key), resource, now)) continue;
-        yield { kind: 'report', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
+        const event = eventOfCondition(condition);
+        if (event === undefined || !isWrittenLately(condition, source.get(resource, key), resource, now)) continue;
+        yield { kind: 'report', resource, key, uid, ...event, ...(condition.eventOnce === true && { once: true }) };
       }
     }
   }

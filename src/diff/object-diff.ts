@@ -1,7 +1,6 @@
 /** One Kubernetes object: the outputs of the rules against the observed object. */
-import type { Reason } from '../api/reasons.ts';
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import type { DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';

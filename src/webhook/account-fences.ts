@@ -3,7 +3,6 @@
  * on the whole object: without these policies a stolen token could, for example, change the image of every pod.
  */
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, READ_POD_ANNOTATIONS, WRITTEN_POD_ANNOTATIONS } from '../api/annotations.ts';
-import { KUBE_OVN_COMPONENT, KUBE_OVN_EVENTS } from '../api/kube-ovn-events.ts';
 import {
   annotationKey,
   CONTROLLER_LEASE,
@@ -22,6 +21,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 import {
   all,
+  asKubeOvn,
   byOperation,
   onlyFinalizers,
   onlyKeys,
@@ -33,11 +33,6 @@ import {
   texts,
 } from './policy-expressions.ts';
 import { CONFIGURATION_NAME, CONTROLLER_NAMESPACE, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
-
-/** An Event with Kube-OVN's name as its source: only those with its reasons. */
-function asKubeOvn(event: 'object' | 'oldObject'): string {
-  return `${event}.reportingComponent == '${KUBE_OVN_COMPONENT}' && ${event}.reason in ${texts(KUBE_OVN_EVENTS)}`;
-}
 
 /** One policy: its resources, and what it allows the account. */
 export interface Fence {

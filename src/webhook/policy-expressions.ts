@@ -2,10 +2,16 @@
  * CEL of ValidatingAdmissionPolicies: what a request may change of an object. Each function returns an expression that is true if
  * everything else is unchanged. `dyn` prevents the API server's type check from requiring the fields of one kind.
  */
+import { KUBE_OVN_COMPONENT, KUBE_OVN_EVENTS } from '../api/kube-ovn-events.ts';
 
 /** A list of strings. */
 export function texts(items: readonly string[]): string {
   return `[${items.map((item) => `'${item}'`).join(', ')}]`;
+}
+
+/** An Event with Kube-OVN's name as its source: only those with its reasons. */
+export function asKubeOvn(event: 'object' | 'oldObject'): string {
+  return `${event}.reportingComponent == '${KUBE_OVN_COMPONENT}' && ${event}.reason in ${texts(KUBE_OVN_EVENTS)}`;
 }
 
 /** The conjunction of all expressions. */

@@ -21,8 +21,8 @@ import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 import {
   all,
-  asKubeOvn,
   byOperation,
+  isOwnEvent,
   onlyFinalizers,
   onlyKeys,
   sameFields,
@@ -330,15 +330,8 @@ const OTHER_KINDS: readonly Fence[] = [
     name: 'events',
     resources: { '': ['events'] },
     expression: byOperation({
-      CREATE: all(
-        `object.reportingComponent == object.source.?component.orValue('')`,
-        `object.reportingComponent == '${CONTROLLER_LEASE}' || (${asKubeOvn('object')})`,
-      ),
-      UPDATE: all(
-        `oldObject.reportingComponent == '${CONTROLLER_LEASE}' || (${asKubeOvn('oldObject')})`,
-        sameObject('metadata', 'count', 'lastTimestamp'),
-        sameMetadata(),
-      ),
+      CREATE: isOwnEvent('object'),
+      UPDATE: all(isOwnEvent('oldObject'), sameObject('metadata', 'count', 'lastTimestamp'), sameMetadata()),
     }),
     message: "make Events in its own name, or with Kube-OVN's name and reasons, and count them on",
   },

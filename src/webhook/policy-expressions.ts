@@ -3,20 +3,25 @@
  * everything else is unchanged. `dyn` prevents the API server's type check from requiring the fields of one kind.
  */
 import { KUBE_OVN_COMPONENT, KUBE_OVN_EVENTS } from '../api/kube-ovn-events.ts';
+import { CONTROLLER_LEASE } from '../api/well-known.ts';
 
 /** A list of strings. */
 export function texts(items: readonly string[]): string {
   return `[${items.map((item) => `'${item}'`).join(', ')}]`;
 }
 
-/** An Event with Kube-OVN's name as its source: only those with its reasons. */
-export function asKubeOvn(event: 'object' | 'oldObject'): string {
-  return `${event}.reportingComponent == '${KUBE_OVN_COMPONENT}' && ${event}.reason in ${texts(KUBE_OVN_EVENTS)}`;
-}
-
 /** The conjunction of all expressions. */
 export function all(...expressions: readonly string[]): string {
   return expressions.map((one) => (/ \|\| | \? /.test(one) ? `(${one})` : one)).join(' &&\n');
+}
+
+/** An Event with Kiln's name as its source, or with Kube-OVN's and one of its reasons. */
+export function isOwnEvent(event: 'object' | 'oldObject'): string {
+  const from = (component: string): string => `${event}.reportingComponent == '${component}'`;
+  return all(
+    `${event}.reportingComponent == ${event}.source.?component.orValue('')`,
+    `${from(CONTROLLER_LEASE)} || (${from(KUBE_OVN_COMPONENT)} && ${event}.reason in ${texts(KUBE_OVN_EVENTS)})`,
+  );
 }
 
 /** One expression for each operation; operations without an entry are denied. */

@@ -10,6 +10,7 @@ import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
 import { ovsdb } from './ovsdb.ts';
 import { restart } from './restart.ts';
+import { selections } from './selections.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
 import { FULL, QUICK } from './sizes.ts';
@@ -17,7 +18,8 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, idle, ipam, ovsdb, restart. What each measures: bench/README.md.
+Measures what is named, or everything: bind, change, churn, idle, ipam, ovsdb, restart, selections.
+What each measures: bench/README.md.
 
   -o, --output FORMAT  table (the default) or json
   --quick              the least sizes: that all of it works, and nothing worth knowing
@@ -55,6 +57,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   ipam: () => ipam(sizes.ipam.cases),
   ovsdb: () => ovsdb(sizes.ovsdb),
   restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),
+  selections: () => Promise.resolve(selections(sizes.selections)),
 };
 
 if (asked.length === 1 && asked[0] === 'crowd') await keepCrowd();

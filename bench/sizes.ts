@@ -1,5 +1,6 @@
 /** How large and how long each benchmark is: as its aims are stated, and just large enough to see that it works. */
 import type { BindOptions } from './bind.ts';
+import type { SelectionsOptions } from './selections.ts';
 
 export interface Sizes {
   readonly bind: readonly BindOptions[];
@@ -17,6 +18,7 @@ export interface Sizes {
     /** Left out: all. */
     readonly cases: readonly string[];
   };
+  readonly selections: SelectionsOptions;
 }
 
 export const FULL: Sizes = {
@@ -30,6 +32,7 @@ export const FULL: Sizes = {
   churn: { rates: [25, 50, 100], seconds: 15 },
   ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
   ipam: { cases: [] },
+  selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
 };
 
 export const QUICK: Sizes = {
@@ -43,4 +46,5 @@ export const QUICK: Sizes = {
   churn: { rates: [10], seconds: 3 },
   ovsdb: { rows: [1_000, 2_000], written: 300, latencyPorts: 600 },
   ipam: { cases: ['v4'] },
+  selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
 };

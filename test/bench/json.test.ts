@@ -46,6 +46,13 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/operations sent to the Northbound database/, '', (value) => value === 0],
     [/runs of rules and queries/, '', (value) => value === 0],
   ],
+  selections: [
+    [/^1000 pods, 20 policies: one pod comes: members to compare/, '', (value) => value === 20],
+    [/^1000 pods, 2 policies: one pod's label changes: members to compare/, '', (value) => value === 2],
+    [/^1000 pods, 20 policies: one policy is edited: runs/, '', (value) => value < 20],
+    [/^1000 pods, 20 policies: one policy that selects nothing comes: members to compare/, '', (value) => value === 0],
+    [/^1000 addresses of a Subnet that drains, one goes: runs/, '', (value) => value < 4],
+  ],
   churn: [
     [/10 pods\/s: from creation to annotation, p50/, 'ms', (value) => value > 0],
     [/10 pods\/s: from creation to annotation, p99/, 'ms', (value) => value > 0],
@@ -54,7 +61,7 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
 };
 
 /** Those that run each day: of the others each takes a cluster of its own. */
-const SHORT: ReadonlySet<string> = new Set(['ipam', 'ovsdb', 'bind']);
+const SHORT: ReadonlySet<string> = new Set(['ipam', 'ovsdb', 'bind', 'selections']);
 
 for (const [name, wanted] of Object.entries(WANTED)) {
   if (!LONG_RUN && !SHORT.has(name)) continue;

@@ -6,7 +6,7 @@ import type { World } from '../../../src/world/world.ts';
 import { isTrue } from './reading.ts';
 
 /**
- * Default Subnets of the Vpcs that name it, then Subnets that list it, then Subnets that choose it by label, each by name; else the cluster's
+ * Default Subnets of the Vpcs that name it, then Subnets that list it (but where their Vpc lists others alone), then Subnets that choose it by label, each by name; else the cluster's
  * own. Undefined where one of them may be in another Vpc than its spec says.
  */
 export function declaredSubnets(world: World, namespace: string): readonly string[] | undefined {
@@ -27,9 +27,18 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
     return isIn && spec.defaultSubnet ? [spec.defaultSubnet] : [];
   });
   const serving = [...world.subnets.entries()].filter(([, { spec }]) => ['', 'ovn'].includes(spec.provider ?? ''));
-  const listing = serving.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
+  const listed = serving.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
+  const hasMoved = ([, { status }]: (typeof listed)[number]): boolean =>
+    status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true;
+  if (listed.some(hasMoved)) return undefined;
+  const listing = listed.filter(([, { metadata, spec }]) => {
+    const of = spec.vpc || DEFAULT_VPC;
+    const allowed = of === DEFAULT_VPC ? [] : (world.vpcs.peek(of)?.spec.namespaces ?? []);
+    const admitted = splitList(metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? '');
+    return allowed.length === 0 || [...allowed, ...admitted].includes(namespace);
+  });
   const choosing = serving.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
   const names = [...new Set([...own, ...[listing, choosing].flatMap((some) => some.map(([name]) => name).toSorted())])];
   const awaited = splitList((annotations[kilnAnnotation.awaitSubnet] ?? '').trim());
-  return names.length > 0 || awaited.length > 0 || vpcs.length > 0 ? names : [DEFAULT_SUBNET];
+  return names.length > 0 || awaited.length > 0 || vpcs.length > 0 || listed.length > 0 ? names : [DEFAULT_SUBNET];
 }

@@ -5,6 +5,7 @@
 import type { RequestFailure } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
+import { eventOfCondition } from '../diff/condition-diff.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
 import { RejectedWrites } from '../commit/rejected-writes.ts';
 import { shareOf } from '../commit/write-share.ts';
@@ -422,8 +423,12 @@ export class Controller {
     for (const id of desired.objectIds)
       for (const output of desired.object(id))
         if (output.kind === 'patch')
-          for (const { event, eventOnce, reason, message } of output.conditions ?? [])
-            if (event !== undefined) yield { uid: output.uid, reason, message, of: eventOnce === true ? 'transition' : 'condition' };
+          for (const condition of output.conditions ?? []) {
+            const event = eventOfCondition(condition);
+            if (event === undefined) continue;
+            const { reason, message } = event;
+            yield { uid: output.uid, reason, message, of: condition.eventOnce === true ? 'transition' : 'condition' };
+          }
   }
 
   /** Schedules a turn. */

@@ -2,6 +2,7 @@
  * Events: what is so and is to be told was told. A report by the leader, however often that changed; the Event of a condition by the
  * process that wrote it, unless that ended before it could, or never heard that it was written. What a controller left out on purpose (too many of one object) is known.
  */
+import { POD_EVENTS } from '../../../src/api/kube-ovn-events.ts';
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
@@ -16,14 +17,33 @@ interface EventFields {
   readonly count?: number;
 }
 
+const KUBE_OVN_REASONS: ReadonlySet<string> = new Set(Object.values(POD_EVENTS));
+
+/**
+ * The reason and the message of the condition that an Event is about: with a reason of Kube-OVN, the message begins with that of the condition. A pod
+ * that comes into use has an Event of Kube-OVN's reason, one in use an Event of Kiln's: they report the same.
+ */
+function causeOf(reason: string, message: string): { readonly reason: string; readonly message: string } {
+  const at = KUBE_OVN_REASONS.has(reason) ? message.indexOf(': ') : -1;
+  return at === -1 ? { reason, message } : { reason: message.slice(0, at), message: message.slice(at + 2) };
+}
+
+/** A message is cut in an Event; what is left of it without Kube-OVN's head is at least so long. */
+const COMPARED = 900;
+
+function causeKey(uid: string, event: { readonly reason: string; readonly message: string }): string {
+  const { reason, message } = causeOf(event.reason, event.message);
+  return `${uid} ${reason} ${message.slice(0, COMPARED)}`;
+}
+
 export function unsaid({ cluster: { lab, dropped, killed, faults }, fresh }: Rest): readonly Finding[] {
   const said = new Set<string>();
   const reasons = new Set<string>();
   for (const object of lab.store.list('events')) {
     const { involvedObject, reason = '', message = '' } = object as unknown as EventFields;
     const uid = involvedObject?.uid ?? '';
-    said.add(factKey({ uid, reason, message }));
-    reasons.add(`${uid} ${reason}`);
+    said.add(causeKey(uid, { reason, message }));
+    reasons.add(`${uid} ${causeOf(reason, message).reason}`);
   }
   for (const key of dropped) reasons.add(key.split(' ', 2).join(' '));
   // Events of a Namespace that is being deleted go before pods whose node is lost.
@@ -38,8 +58,12 @@ export function unsaid({ cluster: { lab, dropped, killed, faults }, fresh }: Res
   for (const fact of fresh.facts()) {
     const { uid, reason, message, of } = fact;
     if (leaving.has(uid) || (of !== 'report' && (killed || faults.repliesLost))) continue;
-    const key = factKey(fact);
-    if (said.has(key) || dropped.has(key) || (of === 'transition' && reasons.has(`${uid} ${reason}`))) continue;
+    if (
+      said.has(causeKey(uid, fact)) ||
+      dropped.has(factKey(fact)) ||
+      (of === 'transition' && reasons.has(`${uid} ${causeOf(reason, message).reason}`))
+    )
+      continue;
     findings.push({ kind: `unsaid ${of}`, message: `no Event says what is so: ${reason} ${message} (a ${of} of uid ${uid})` });
   }
   return findings;
@@ -127,7 +151,7 @@ export class ConditionChanges implements Judge {
       const uid = involvedObject?.uid ?? '';
       // What was to be written on an object that goes with the same write is told, and nowhere to be read.
       if (!this.#now.has(uid)) continue;
-      const key = `${uid} ${reason}`;
+      const key = `${uid} ${causeOf(reason, message).reason}`;
       if (this.#changes.has(key)) said.set(key, { count: (said.get(key)?.count ?? 0) + count, message });
     }
     return [...said].flatMap(([key, { count, message }]) => {

@@ -1,4 +1,4 @@
-/** How one process reaches the API server of the simulation: the same requests as over HTTPS, with time between and faults. */
+/** How one process reaches the simulated API server: the same requests as over HTTPS, with delays and faults. */
 import { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../../src/kube/errors.ts';
 import { stringifyJson } from '../../../src/kube/json.ts';
@@ -9,31 +9,31 @@ import { ApiError } from '../../../lab/apiserver/status.ts';
 import type { WatchLine, WatchSink } from '../../../lab/apiserver/watch-stream.ts';
 import type { ProcessClock } from './virtual-time.ts';
 
-/** What becomes of a request. */
+/** What happens to a request. */
 export type RequestFate =
   | { readonly kind: 'carry-out' }
-  /** Refused by a server that is overloaded, or in trouble; nothing was done. */
+  /** Rejected by a server that is overloaded or in trouble; it did nothing. */
   | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** Carried out, and then the answer is an error, or none. */
+  /** The server performs the request, but the answer is an error, or there is none. */
   | { readonly kind: 'fail-after'; readonly status: 0 | 500 }
-  /** Somebody else's write comes in between: the object has changed. */
+  /** Another write comes in between: the object has changed. */
   | { readonly kind: 'conflict' };
 
 export interface ApiFaults {
   fate(request: KubeRequest): RequestFate;
-  /** Milliseconds that the next message of a watch of this kind is under way beyond the usual. */
+  /** Milliseconds of extra delay for the next message of a watch of this kind. */
   watchDelay(plural: string): number;
-  /** Whether the next line of a watch comes twice. */
+  /** Whether the next line of a watch is delivered twice. */
   repeats(plural: string): boolean;
 }
 
-/** Somebody is faster than a patch or a deletion that is under way. */
+/** Another writer changes the object while a patch or a deletion is under way. */
 export interface Overtakes {
-  /** Uid of the object that a request is about, as the server has it now. */
+  /** Uid of the object that a request is about, as it is on the server now. */
   uidOf(request: KubeRequest): string | undefined;
-  /** Right before the server carries it out. */
+  /** Called right before the server performs the request. */
   before(request: KubeRequest): void;
-  /** It took effect on another object than had the name when it was sent. */
+  /** The request took effect on another object than the one that had the name when it was sent. */
   missed(request: KubeRequest, meant: string, hit: string): void;
 }
 
@@ -45,7 +45,7 @@ export interface ApiTransportOptions {
   readonly onRequest?: (request: KubeRequest, status: number) => void;
   readonly onSend?: (request: KubeRequest) => void;
   readonly overtakes?: Overtakes;
-  /** False for who looks once and is gone before any event could come: its watches are never answered. Default true. */
+  /** False for a process that reads once and ends before any event could arrive: its watches are never answered. Default true. */
   readonly watches?: boolean;
 }
 
@@ -124,18 +124,18 @@ export class ApiTransport implements Transport {
     return new KubeError('KUBE_DISCONNECTED', subject, error instanceof Error ? error.message : String(error));
   }
 
-  /** Every watch is open, and nothing that the server said is still under way. */
+  /** Every watch is open, and no message of the server is still under way. */
   get caughtUp(): boolean {
     const open = new Set([...this.#streams].filter(({ idle }) => idle).map(({ path }) => path));
     return open.size === this.#watched.size && open.size === this.#streams.size;
   }
 
-  /** Every watch of a kind, or of all, breaks. */
+  /** Breaks every watch of a kind, or all watches. */
   breakWatches(plural?: string): void {
     for (const stream of [...this.#streams]) if (plural === undefined || stream.plural === plural) stream.break();
   }
 
-  /** The process is no more: the server notices, and there is nobody whom anything could be told. */
+  /** The process has ended: the server closes its watches, and delivers nothing more. */
   abandon(): void {
     for (const stream of [...this.#streams]) stream.abandon();
   }
@@ -147,7 +147,7 @@ export class ApiTransport implements Transport {
 
   #underWay(request: KubeRequest): Promise<void> {
     const { clock, latency } = this.#options;
-    // Whoever gives up hears of it when the message arrives: listening at the signal costs more than the message.
+    // An aborted request ends only when its message arrives: a listener on the signal costs more than the message.
     return new Promise((resolve, reject) => {
       clock.carry(latency(), () => {
         if (request.signal?.aborted === true) reject(new KubeError('KUBE_CLOSED', request.subject, 'aborted'));
@@ -156,7 +156,7 @@ export class ApiTransport implements Transport {
     });
   }
 
-  /** Of whom a list tells, the process hears by it: after a watch that broke there is no other event. */
+  /** A list counts as news of each object in it: after a broken watch no other event comes. */
   #heard(request: KubeRequest, answer: unknown): unknown {
     const { items } = (answer ?? {}) as { readonly items?: readonly Partial<KubeObject>[] };
     if (request.method === 'GET' && items !== undefined)
@@ -172,7 +172,7 @@ export class ApiTransport implements Transport {
   }
 }
 
-/** A watch as its client has it: lines come in order, late, and sometimes twice. */
+/** A watch as its client sees it: lines come in order, late, and sometimes twice. */
 class ClientStream implements WatchSink, OpenWatch {
   readonly plural: string;
   readonly #options: ApiTransportOptions;
@@ -240,7 +240,7 @@ class ClientStream implements WatchSink, OpenWatch {
     });
   }
 
-  /** The server ends it. */
+  /** The server ends the watch. */
   end(): void {
     const { clock } = this.#options;
     this.#ending = true;
@@ -253,7 +253,7 @@ class ClientStream implements WatchSink, OpenWatch {
     this.break();
   }
 
-  /** The connection breaks: what is under way is lost. */
+  /** The connection breaks: messages under way are lost. */
   break(): void {
     if (this.#over) return;
     this.#release();

@@ -1,20 +1,20 @@
-/** Faults that wait for their moment: each is used up by the next request, transaction or event that it fits. */
+/** Faults that wait for a match: each is used up by the next request, transaction or event that it fits. */
 import type { KubeRequest } from '../../../src/kube/transport.ts';
 import type { ApiFaults, RequestFate } from './api-transport.ts';
 
-/** Which requests a fault is for. */
+/** Which requests a fault applies to. */
 export type RequestSort = 'write' | 'read' | 'lease';
 
 export interface ApiFault {
   readonly sort: RequestSort;
   readonly fate: 'too-many' | 'unavailable' | 'error-after' | 'lost-after' | 'conflict' | 'gone';
-  /** Requests of that sort that pass before it strikes. */
+  /** Requests of that sort that pass before the fault applies. */
   readonly after: number;
-  /** How many it strikes. */
+  /** How many requests it applies to. */
   readonly times: number;
 }
 
-/** `refuse`: the server takes nothing of it, for a reason of its own. */
+/** `refuse`: the transaction fails as a whole, for a reason of the server's own. */
 export type TransactionFault = 'lose-request' | 'lose-reply' | 'refuse';
 
 interface Armed {
@@ -39,7 +39,7 @@ export class ArmedFaults implements ApiFaults {
   #transactions: TransactionFault[] = [];
   readonly #delays = new Map<string, number>();
   readonly #repeats = new Map<string, number>();
-  /** Some write took effect, and whoever sent it was told otherwise or nothing. */
+  /** A write took effect, and its sender got an error or no answer. */
   repliesLost = false;
 
   arm(fault: ApiFault): void {
@@ -50,7 +50,7 @@ export class ArmedFaults implements ApiFaults {
     this.#transactions.push(fault);
   }
 
-  /** Events of a kind are late from now on, so that they come after those of other kinds. */
+  /** Delays events of a kind from now on, so that they come after those of other kinds. */
   delay(plural: string, ms: number): void {
     if (ms === 0) this.#delays.delete(plural);
     else this.#delays.set(plural, ms);
@@ -60,7 +60,7 @@ export class ArmedFaults implements ApiFaults {
     this.#repeats.set(plural, times);
   }
 
-  /** All is well from now on. */
+  /** Ends all faults. */
   clear(): void {
     this.#armed = [];
     this.#transactions = [];

@@ -1,7 +1,7 @@
-/** By what an Event and the fact that it reports are compared. */
+/** The key by which an Event and the fact that it reports are compared. */
 import type { StandingFact } from '../../../src/controller/controller-options.ts';
 
-/** Characters of a message that an Event has room for; a longer one is cut. */
+/** The most characters of a message that an Event holds; a longer one is cut. */
 const MOST_CHARACTERS = 1_000;
 
 export function factKey({ uid, reason, message }: Pick<StandingFact, 'uid' | 'reason' | 'message'>): string {

@@ -1,4 +1,4 @@
-/** What others have in the Northbound database, as whoever owns it left it. */
+/** The foreign data in the Northbound database, as its owners last left it. */
 import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../../src/invariants/foreign-rows.ts';
 import { foreignSnapshot, SHARED, WEAK } from '../../../src/invariants/foreign-rows.ts';
@@ -8,7 +8,7 @@ import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/o
 const KILNS: readonly string[] = ['external_ids', ...SHARED];
 
 export class ForeignPicture {
-  /** Rows and cells, as `foreignSnapshot` names them, in words. */
+  /** Rows and cells, named as `foreignSnapshot` does, as text. */
   readonly before = new Map<string, string>();
   readonly #database: SimulatedDatabase;
 
@@ -16,7 +16,7 @@ export class ForeignPicture {
     this.#database = database;
   }
 
-  /** A person, or another program, left these rows so. */
+  /** A person, or another program, left these rows in this state. */
   leave(differences: readonly RowDifference[]): void {
     const parents = [...this.#parentsOf(new Set(differences.map(({ uuid }) => uuid)))];
     const now = this.now(withMembers([...differences, ...parents]));
@@ -30,14 +30,14 @@ export class ForeignPicture {
     }
   }
 
-  /** A row of Kiln's may go, and what others had in it does; made again, it has the same UUID. */
+  /** Kiln may delete a row of its own, and foreign members in it go with it; a row made again has the same UUID. */
   went({ table, uuid, after }: RowDifference): void {
     if (after === undefined) for (const column of SHARED) this.before.delete(`${table}/${uuid} ${column}`);
   }
 
   /**
-   * Rows that are neither Kiln's nor to be adopted by it.
-   * @param among only of these rows, with what they refer to
+   * Rows that are foreign, so that Kiln does not adopt them.
+   * @param among only these rows, with the rows that they refer to
    */
   now(among?: ReadonlySet<Uuid>): ForeignSnapshot {
     const tables = new Map<string, WholeRow[]>();
@@ -47,9 +47,9 @@ export class ForeignPicture {
         const ids = row['external_ids'];
         const isKilns = ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR;
         const cells: Record<string, ForeignCell> = { _uuid: uuid };
-        // Of a row of Kiln's, what shows whose it is and what others may have in it.
+        // Of one of our rows: its ownership keys, and the columns where other programs may have members.
         for (const column of isKilns ? KILNS : Object.keys(row)) if (row[column] !== undefined) cells[column] = cellOf(row[column]);
-        // One that lost its owner is nobody else's either: Kiln takes it over, and takes it away.
+        // A row of ours that lost its row owner is not foreign: Kiln adopts and collects it.
         if (isKilns) cells['external_ids'] = { [OWNER_KEY]: '', ...(cells['external_ids'] as Readonly<Record<string, ForeignCell>>) };
         rows.push(cells);
       }
@@ -58,7 +58,7 @@ export class ForeignPicture {
     return foreignSnapshot(tables);
   }
 
-  /** Rows that have one of these in a shared column, or refer to it weakly: whose it is counts in their picture. */
+  /** Rows that have one of these in a shared column, or refer to it weakly: the snapshot shows whether a member is ours. */
   *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
     for (const [table, { columns }] of this.#database.schema.tables) {
       const referring = [...SHARED, ...WEAK].filter((column) => columns.has(column));
@@ -77,7 +77,7 @@ export class ForeignPicture {
   }
 }
 
-/** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */
+/** Rows that changed, and the members of their columns: the snapshot shows which of these are ours. */
 function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>[]): ReadonlySet<Uuid> {
   const rows = new Set(differences.map(({ uuid }) => uuid));
   for (const { after = {} } of differences)
@@ -88,7 +88,7 @@ function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>
   return rows;
 }
 
-/** Those that changed are few, members of a column may be many. */
+/** Looks for the rows in the members when those are many: the rows that changed are few. */
 function isAnyIn(rows: ReadonlySet<Uuid>, members: Value | undefined): boolean {
   if (!(members instanceof Set)) return typeof members === 'string' && rows.has(members as Uuid);
   for (const uuid of rows) if ((members as ReadonlySet<unknown>).has(uuid)) return true;

@@ -1,6 +1,6 @@
 /**
- * What every cluster begins with: the namespaces that are always there, and all CRDs, established. It is made once in a process; lives
- * share it, since objects in the store are never changed in place.
+ * What every cluster begins with: the namespaces that always exist, and all CRDs, established. Made once in a process. Lives share it,
+ * since objects in the store are never changed in place.
  */
 import { allCrds } from '../../../src/api/kinds/crds.ts';
 import type { JsonObject } from '../../../lab/apiserver/json.ts';

@@ -1,11 +1,11 @@
-/** What watches a simulated cluster while it runs: the judges, which the cluster does not know. */
+/** What watches a simulated cluster while it runs: the judges. The cluster knows them only by this interface. */
 import type { KubeRequest } from '../../../src/kube/transport.ts';
 import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 
 export interface Finding {
-  /** The same between runs and while a history is shortened: it names the fault, not the object. */
+  /** The same in each run and while a history is shortened: it names the fault, not the object. */
   readonly kind: string;
   readonly message: string;
   /** Name of the judge. */
@@ -17,14 +17,14 @@ export interface Transacted {
   readonly process: string;
   readonly execution: Execution;
   readonly operations: readonly unknown[];
-  /** Changes by others that had not reached the sender. */
+  /** Changes by others that had not reached the sender yet. */
   readonly unheard: readonly RowDifference[];
 }
 
 export interface Observer {
-  /** A process sends a request, or a transaction where there is no request. @returns what is wrong with it, as the rest of a sentence */
+  /** A process sends a request, or a transaction if `request` is undefined. @returns what is wrong with it, as the rest of a sentence */
   sending?(sender: SimulatedController, request: KubeRequest | undefined): readonly string[];
-  /** Right before a transaction of a controller takes effect. @returns as above */
+  /** Called right before a transaction of a controller takes effect. @returns as above */
   transacting?(operations: readonly unknown[]): readonly string[];
   /** @returns as above */
   transacted?(transaction: Transacted): readonly string[];
@@ -32,8 +32,8 @@ export interface Observer {
   changed?(table: string, key?: string): void;
   /** A person, or another program, changed rows. */
   changedByHand?(differences: readonly RowDifference[]): void;
-  /** A process was started, leads, or received a transaction's error. */
+  /** A process was started, leads, or received an error for a transaction. */
   process?(name: string, what: 'started' | 'leads' | 'refused'): void;
-  /** Faults ended and messages take no time (true), or may again (false). */
+  /** Faults ended and messages take no time (true), or both are possible again (false). */
   quietly?(quietly: boolean): void;
 }

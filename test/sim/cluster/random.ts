@@ -28,7 +28,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** One of the keys, each as often as its weight says. */
+  /** Draws one of the keys, in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const keys = Object.keys(weights) as K[];
     let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * The whole world of one life: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet
- * controller, and the controllers under test. Judges watch it.
+ * One life's whole world: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet controller,
+ * and the controllers under test. Judges watch it.
  */
 import { readFileSync } from 'node:fs';
 import type { Rule } from '../../../src/compile/compiler.ts';
@@ -31,28 +31,28 @@ import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
 
-/** Methods of requests about one object that is there. */
+/** Methods of requests that change one existing object. */
 const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
-/** Kinds that nobody overtakes: what is in a Namespace would go with it, and who leads is drawn otherwise. */
+/** Kinds that are never overtaken: the content of a Namespace would go with it, and faults of leadership are drawn separately. */
 const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
 
 const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
 
 export interface ClusterOptions {
   readonly seed: number;
-  /** Asked for each process. */
+  /** Called once for each process. */
   readonly rules: () => readonly Rule[];
-  /** Whoever changes an object of the API server fails. */
+  /** Objects of the API server are frozen: code that changes one throws. */
   readonly frozen?: boolean;
-  /** Controllers read their first lists of more than a few from the API server's cache, and those of IP objects in parts. */
+  /** Controllers read first lists above a small size from the API server's cache, and lists of IP objects in pages. */
   readonly listsFromCache?: boolean;
-  /** Of its controllers; `open` unless it is said. */
+  /** The tenancy of its controllers; default `open`. */
   readonly tenancy?: Tenancy;
-  /** Told what happens, one line each; for a trace and for a person. */
+  /** Receives one line for each thing that happens; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
 
-/** Fewer than a cluster of a life has. */
+/** Fewer than the objects in the cluster of a life. */
 const FEW_LISTED = 1;
 
 export class SimulatedCluster {
@@ -62,36 +62,41 @@ export class SimulatedCluster {
   readonly ovn: SimulatedServer;
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
-  /** While a person, or another program, does something: what changes then is none of a controller's doing. */
+  /** True while a person, or another program, acts: no controller made the changes of that time. */
   personActs = false;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
-  /** What was wrong at the moment it happened, told at the next rest. */
+  /** What was wrong when it happened; reported at the next rest. */
   readonly alarms: Finding[] = [];
-  /** Names of switches that a person took away, while no controller made one of that name since: with the Subnet gone too, nothing is left to run. */
+  /**
+   * Names of switches that a person deleted and no controller made again since: once the Subnet is gone too, no network is left to run on.
+   */
   readonly switchesTaken = new Set<string>();
-  /** Names of router ports that somebody changed or took away: they say which network is in effect while another one is asked for. */
+  /** Names of router ports that a person changed or deleted: they show which network is in effect while the spec asks for another one. */
   readonly linksTouched = new Set<string>();
-  /** Events that a controller chose not to send, as `factKey` names them. */
+  /** Events that a controller dropped on purpose, named as by `factKey`. */
   readonly dropped = new Set<string>();
-  /** A process ended: what it was about to say, nobody says. */
+  /** A process was killed: Events that it had not sent yet are lost. */
   killed = false;
-  /** How often some process took a term. */
+  /** How often any process took a term. */
   terms = 0;
-  /** How often the date of some process jumped. */
+  /** How often the wall clock of any process jumped. */
   dateJumps = 0;
   readonly foreign: ForeignPicture;
   readonly controllers = new Map<string, SimulatedController>();
-  /** Another program's change right before a transaction takes effect. @returns whether the transaction has a row for it; then it is over */
+  /**
+   * Another program's change right before a transaction takes effect. @returns whether the transaction has a row for it; then the race is
+   * used up
+   */
   race: ((operations: readonly unknown[]) => boolean) | undefined;
-  /** Another program's change of the object of the next patch or deletion, right before that takes effect. @param path of the resource */
+  /** Another program's change to the object of the next patch or deletion, right before that takes effect. @param path of the resource */
   overtaking: ((path: string, namespace: string, name: string) => void) | undefined;
   readonly rules: () => readonly Rule[];
   readonly tenancy: Tenancy;
   readonly #listsFromCache: boolean;
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
-  /** Writes after which a process is killed. */
+  /** The number of writes after which a process is killed. */
   readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
   #observers: ReadonlyMap<string, Observer> = new Map();
   #quietly = false;
@@ -107,7 +112,7 @@ export class SimulatedCluster {
     const { revision, objects, namespaces, crds } = newborn();
     const store = new ObjectStore(2_000);
     store.restore(revision, objects);
-    // As many as making them takes: what a seed draws later does not hang on who made them.
+    // Draws as many as making them takes, so that later draws of a seed do not depend on whether they were made here.
     const draw = (count: number): void => {
       for (let left = count; left > 0; left--) uuids.uuid();
     };
@@ -152,7 +157,7 @@ export class SimulatedCluster {
     });
   }
 
-  /** @param observers by the name that their alarms get; from now on, instead of the former ones */
+  /** @param observers by the name that their alarms get; they replace the former ones */
   observe(observers: ReadonlyMap<string, Observer>): void {
     this.#observers = observers;
   }
@@ -161,12 +166,12 @@ export class SimulatedCluster {
     for (const observer of this.#observers.values()) observer.changed?.(table, key);
   }
 
-  /** The date of some process is not that of the API server. */
+  /** Whether the wall clock of some process differs from the API server's. */
   get dateJumped(): boolean {
     return this.dateJumps > 0;
   }
 
-  /** Faults end, and everything is as quick as it can be. */
+  /** Ends all faults, and makes everything as fast as possible. */
   set quietly(quietly: boolean) {
     this.#quietly = quietly;
     for (const observer of this.#observers.values()) observer.quietly?.(quietly);
@@ -230,22 +235,22 @@ export class SimulatedCluster {
     this.controllers.delete(name);
   }
 
-  /** The process dies right after so many further writes took effect, and another takes its place. */
+  /** Kills the process right after this many more writes took effect, and starts another one in its place. */
   killAfterWrites(name: string, writes: number, restartMs: number): void {
     this.#killAfter.set(name, { left: writes, restartMs });
   }
 
-  /** Whether a controller chose not to send an Event of this object and reason. */
+  /** Whether a controller dropped an Event of this object and reason on purpose. */
   isLeftOut(uid: string, reason: string): boolean {
     return [...this.dropped].some((key) => key.startsWith(`${uid} ${reason} `));
   }
 
-  /** Those that believe to lead. */
+  /** The controllers that believe they lead. */
   get leaders(): readonly SimulatedController[] {
     return [...this.controllers.values()].filter(({ controller }) => controller.status.phase === 'leading');
   }
 
-  /** Looks without touching: a process that has just started and may not write. By the date that the leader reckons with. */
+  /** A process that has just started and may not write, to read the cluster with. Its date is the leader's. */
   freshController(): SimulatedController {
     return new SimulatedController({
       dateOffMs: this.leaders[0]?.clock.dateOffMs ?? 0,
@@ -300,7 +305,7 @@ export class SimulatedCluster {
     return this.#try(path, (definition) => this.lab.operations.create(definition, namespace, object));
   }
 
-  /** The server forgets a kind's past: every watch of it ends, and cannot resume. */
+  /** The server compacts a kind's history: every watch of it ends, and cannot resume. */
   forgetPast(plural: string): void {
     for (const definition of this.lab.registry.all()) {
       if (definition.plural !== plural) continue;
@@ -344,7 +349,7 @@ export class SimulatedCluster {
     );
   }
 
-  /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
+  /** A person changes the Northbound database. The foreign rows are from now on to stay as this leaves them. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
     for (const { table, before, after } of execution.differences) {
@@ -356,7 +361,7 @@ export class SimulatedCluster {
     return execution;
   }
 
-  /** Somebody writes a term that nobody who leads has. */
+  /** Another program writes a term that no leader has. */
   outrun(by: number): void {
     const [global] = this.ovn.database.rows('NB_Global');
     const term = String(Number((global?.[1]['external_ids'] as ReadonlyMap<string, string> | undefined)?.get(TERM_KEY) ?? 0) + by);
@@ -420,7 +425,7 @@ export class SimulatedCluster {
         if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
       },
       info: (message, fields) => {
-        // Who leads may take another term: then it says once more what was written lately.
+        // A leader may take another term: then it sends Events of recent writes once more.
         if (message === 'writing') this.terms++;
         if (message === 'leading' || message === 'writing') this.#told(name, 'leads');
         say('info', message, fields);

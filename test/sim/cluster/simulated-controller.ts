@@ -1,4 +1,4 @@
-/** One process of the real controller on the simulation's outsides: it can be killed, stopped and continued. */
+/** One process of the real controller on simulated servers: it can be killed, stopped and continued. */
 import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
 import type { Rule } from '../../../src/compile/compiler.ts';
 import { Controller } from '../../../src/controller/controller.ts';
@@ -19,12 +19,12 @@ import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { ProcessClock } from './virtual-time.ts';
 
-/** Longer than in a cluster, so that renewals are a small part of what happens. */
+/** Longer than in a real cluster, so that renewals are a small part of what happens. */
 export const LEASE: LeaseTimes = { durationMs: 30_000, renewMs: 20_000, retryMs: 5_000 };
 
 export interface SimulatedControllerOptions {
   readonly name: string;
-  /** Of this process alone. */
+  /** Unique to this process. */
   readonly identity: string;
   readonly time: VirtualTime;
   readonly api: InProcessApi;
@@ -35,23 +35,23 @@ export interface SimulatedControllerOptions {
   readonly faults: ApiFaults;
   readonly log: Log;
   readonly readOnly?: boolean;
-  /** Milliseconds that its date is off. */
+  /** Milliseconds that its wall clock is off. */
   readonly dateOffMs?: number;
   readonly settings?: Partial<Settings>;
   /** A write of this process took effect on the API server. */
   readonly onWrite?: () => void;
-  /** It asks something of the API server: told when that is put on its way. */
+  /** The process sends a request to the API server. */
   readonly onSend?: (request: KubeRequest) => void;
-  /** It puts a transaction on its way. */
+  /** The process sends a transaction. */
   readonly onTransact?: () => void;
-  /** The database has told it that it refuses a transaction. */
+  /** The database answered a transaction with an error. */
   readonly onRefused?: () => void;
   readonly overtakes?: Overtakes;
   /** Objects above which a first list is read from the API server's cache. */
   readonly cachedAbove?: number;
 }
 
-/** Says when the simulation has lost or refused a transaction; what the database itself refuses is no fault that was inflicted. */
+/** Marks the timers set after a transaction that the simulation lost or failed. An error of the database itself is no injected fault. */
 class StruckSession extends OvsdbSession {
   readonly #clock: ProcessClock;
   readonly #refused: () => void;
@@ -78,7 +78,7 @@ export class SimulatedController {
   readonly identity: string;
   readonly #ovn: SimulatedServer;
   readonly #time: VirtualTime;
-  /** Milliseconds that it is stopped for when it has sent its next transaction. */
+  /** Milliseconds for which it is stopped after it has sent its next transaction. */
   #stopSending: number | undefined;
   #leaseCutUntil = -Infinity;
   readonly #session: OvsdbSession;
@@ -159,14 +159,14 @@ export class SimulatedController {
     this.controller.start();
   }
 
-  /** What is under way comes because of who sent it. */
+  /** The cause of a message under way is that of its sender. */
   #dial(dial: Dial): Dial {
     const { clock } = this;
     const line = { now: () => clock.now(), schedule: (ms: number, run: () => void) => clock.carry(ms, run) };
     return (endpoint, tls, timeoutMs, _clock, ...told) => dial(endpoint, tls, timeoutMs, line, ...told);
   }
 
-  /** It has seen all that the servers said. */
+  /** Whether it has received everything that the servers sent. */
   get caughtUp(): boolean {
     return this.transport.caughtUp && this.#session.state === 'synced';
   }
@@ -177,12 +177,12 @@ export class SimulatedController {
     this.#time.after(ms, this.clock.stop(asleep));
   }
 
-  /** The same right after it sent its next transaction: that arrives when the process goes on. */
+  /** Stops it right after it sent its next transaction, which arrives when the process continues. */
   stopSending(ms: number | undefined): void {
     this.#stopSending = ms;
   }
 
-  /** Its Lease cannot be asked for, for so long. */
+  /** For this time its requests for the Lease fail. */
   cutLease(ms: number): void {
     this.#leaseCutUntil = this.#time.now + ms;
   }
@@ -195,7 +195,7 @@ export class SimulatedController {
     this.#stopSending = undefined;
   }
 
-  /** SIGKILL: nothing more runs; its connections break. */
+  /** SIGKILL: nothing more runs, and its connections break. */
   kill(): void {
     this.clock.end();
     this.transport.abandon();

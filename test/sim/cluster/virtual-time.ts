@@ -1,6 +1,6 @@
 /**
- * Time that passes only when there is nothing left to do now. One queue holds everything that will happen; after each thing that
- * happened, all promises that can settle do, before the next.
+ * Time that passes only when there is nothing left to do now. One queue holds everything that will happen. After each entry, all promises
+ * that can settle do so before the next entry runs.
  */
 import type { Clock, Scheduler } from '../../../src/timing/clock.ts';
 import { gathers, siteHere } from './product-timers.ts';
@@ -17,22 +17,22 @@ export interface SetTimer {
   readonly process: string;
   readonly ms: number;
   readonly setAt: number;
-  /** What of the product set it. */
+  /** The function of the product that set it. */
   readonly site: () => string;
-  /** It was set as the process was told of something that the simulation had inflicted. */
+  /** Set while the process received the effect of an injected fault. */
   readonly struck: boolean;
 }
 
-/** Of a millisecond. */
+/** Steps in a millisecond. */
 const STEPS = 64;
 
-/** What may happen within one of them: ten thousand is much, and each may take milliseconds. */
+/** The most entries in one step: ten thousand is a lot, and each may take milliseconds. */
 const MOST_AT_ONCE = 50_000;
 
-/** Moments of one turn of the event loop: a turn itself costs as much as a moment. */
+/** Points of time handled in one turn of the event loop: a turn itself costs as much as one of them. */
 const AT_ONCE = 8;
 
-/** From a decision of a controller until the API server has what follows. */
+/** The most time from a decision of a controller until the API server has the write. */
 const DECIDED_MS = 1_000;
 
 export const EPOCH = Date.UTC(2026, 0, 1);
@@ -44,19 +44,22 @@ export class VirtualTime {
   #struck = false;
   /** A heap: the parent of i is at (i - 1) >> 1. */
   readonly #heap: Entry[] = [];
-  /** When each process last heard of an object by what goes back to no timer, or to what was inflicted: `<process> <plural> <namespace>/<name>`. */
+  /**
+   * When each process last received an object's change whose cause was no timer, or was an injected fault: `<process> <plural>
+   * <namespace>/<name>`.
+   */
   readonly heard = new Map<string, number>();
 
   get now(): number {
     return this.#now;
   }
 
-  /** The timer that what happens now goes back to, through all messages between; undefined for a step of somebody. */
+  /** The timer that caused what happens now, through all messages between; undefined for a step of the history. */
   get cause(): SetTimer | undefined {
     return this.#cause;
   }
 
-  /** A process is told just now of something that the simulation has inflicted: timers that it sets before anything else happens are for that. */
+  /** A process now receives the effect of an injected fault: timers that it sets before the next entry are due to that. */
   strike(): void {
     this.#struck = true;
   }
@@ -65,9 +68,10 @@ export class VirtualTime {
     return this.#struck;
   }
 
-  /** @param cause what is to happen goes back to what happens now, where nothing is said. @returns what cancels it */
+  /** @param cause default: the cause of what happens now. @returns the entry that cancels it */
   after(ms: number, run: () => void, cause = this.#cause): Entry {
-    // In steps that sums hold exactly: what is sent in order must come in order. Who waits for the rest of a step would wait for ever.
+    // In steps that floating-point sums hold exactly: what is sent in order must come in order. A wait for the rest of a step would never
+    // end.
     const at = Math.max(this.#now + (ms > 0 ? 1 / STEPS : 0), Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
     const entry: Entry = { at, order: this.#order++, cause, run };
     this.#push(entry);
@@ -78,13 +82,13 @@ export class VirtualTime {
     entry.run = undefined;
   }
 
-  /** Lets everything happen that is due by then. @throws what is thrown by it, and where that has no end */
+  /** Runs everything that is due by then. @throws what an entry throws, and when the entries of one step do not end */
   runUntil(moment: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let left = 0;
       let over = false;
       let atOnce = 0;
-      // Promises and next ticks settle before each immediate runs, also between those of one turn of the event loop.
+      // Promises and next ticks settle before each immediate, also between the immediates of one turn of the event loop.
       const step = (): void => {
         if (over) return;
         const next = this.#take(moment);
@@ -154,21 +158,21 @@ function before(a: Entry, b: Entry): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */
+/** The clock of one process: it ends with the process, stands still while that is stopped, and its date may be off. */
 export class ProcessClock implements Clock, Scheduler {
   readonly #time: VirtualTime;
   readonly #process: string;
   #alive = true;
-  /** While it is stopped: what fell due. */
+  /** Timers that became due while the process is stopped. */
   #held: (() => void)[] | undefined;
-  /** Since it went on: what fell due before and has not happened yet. */
+  /** Timers that became due before it continued and have not run yet. */
   #late: (() => void)[] = [];
   #stop: { readonly since: number; readonly asleep: boolean } | undefined;
   /** Milliseconds that the monotonic clock lost while the machine slept. */
   #lost = 0;
-  /** Milliseconds that the date is off. */
+  /** Milliseconds that the wall clock is off. */
   #wallOff = 0;
-  /** The most that the date was off: a process goes on from there when it is set back. */
+  /** The largest value that the wall clock was off by: the product's date is never set back, but continues from there. */
   #steadyOff = 0;
   #jumped: { readonly at: number; readonly off: number } = { at: -Infinity, off: 0 };
 
@@ -193,19 +197,19 @@ export class ProcessClock implements Clock, Scheduler {
     return this.#time.after(ms, () => this.#run(callback), cause);
   }
 
-  /** Something comes to the process because of what happens now: no timer of its own. @returns what keeps it from coming */
+  /** Delivers something to the process that is caused by what happens now, so not by a timer of its own. @returns cancels it */
   carry(ms: number, run: () => void): () => void {
     const entry = this.#time.after(ms, () => this.#run(run));
     return () => this.#time.cancel(entry);
   }
 
-  /** It hears just now of an object's change. */
+  /** The process receives an object's change now. */
   hears(plural: string, name: string, namespace = ''): void {
     const { cause } = this.#time;
     if (cause === undefined || cause.struck) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
   }
 
-  /** It is told just now of something that the simulation has inflicted. */
+  /** The process receives the effect of an injected fault now. */
   strike(): void {
     this.#time.strike();
   }
@@ -227,14 +231,14 @@ export class ProcessClock implements Clock, Scheduler {
     return this.#held !== undefined;
   }
 
-  /** Nothing of the process runs any more. */
+  /** No timer or message of the process runs any more. */
   end(): void {
     this.#alive = false;
     this.#held = undefined;
     this.#late = [];
   }
 
-  /** As SIGSTOP. @param asleep the machine sleeps: the monotonic clock does not count the time. @returns as SIGCONT, of this stop only */
+  /** SIGSTOP. @param asleep the machine sleeps: the monotonic clock does not count the time. @returns SIGCONT for this stop only */
   stop(asleep: boolean): () => void {
     this.#held = this.#late;
     this.#late = [];
@@ -245,7 +249,7 @@ export class ProcessClock implements Clock, Scheduler {
     };
   }
 
-  /** As SIGCONT: what fell due happens now, before all that falls due from now on. */
+  /** SIGCONT: what became due runs now, before everything that becomes due from now on. */
   continue(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -258,28 +262,28 @@ export class ProcessClock implements Clock, Scheduler {
     for (const run of held) this.#runLate(run);
   }
 
-  /** Its machine slept: it cannot know how long. */
+  /** Whether its machine slept: the process cannot know how long. */
   get overslept(): boolean {
     return this.#lost > 0;
   }
 
-  /** Milliseconds that the date which the process reckons with is off. */
+  /** Milliseconds that the date used by the process is off. */
   get dateOffMs(): number {
     return this.#steadyOff;
   }
 
-  /** That date: it is not set back. */
+  /** The date used by the process: it is never set back. */
   get steadyDate(): number {
     return EPOCH + this.#time.now + this.#steadyOff;
   }
 
-  /** That date, and the one before a jump just now: what was decided by that is still being written. */
+  /** That date, and the one before a recent jump: writes decided by the earlier one may still be under way. */
   get steadyDates(): readonly number[] {
     const { at, off } = this.#jumped;
     return this.#time.now - at < DECIDED_MS ? [this.steadyDate, EPOCH + this.#time.now + off] : [this.steadyDate];
   }
 
-  /** The date jumps. */
+  /** Sets the wall clock forward or back. */
   jump(ms: number): void {
     this.#jumped = { at: this.#time.now, off: this.#steadyOff };
     this.#wallOff += ms;

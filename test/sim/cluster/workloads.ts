@@ -1,4 +1,4 @@
-/** What a cluster's other programs do about pods: kubelets that confirm deletions, and the StatefulSet controller. */
+/** What a cluster's other programs do with pods: kubelets that confirm deletions, and the StatefulSet controller. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ResourceDefinition } from '../../../lab/apiserver/resource.ts';
@@ -37,7 +37,7 @@ export class Workloads {
     });
   }
 
-  /** Its kubelet is gone: no deletion is confirmed until it is back. */
+  /** The node's kubelet stops: no deletion is confirmed until it is back. */
   stopNode(name: string): void {
     this.#down.add(name);
   }
@@ -97,7 +97,7 @@ function ownerOf(object: KubeObject, kind: string): string | undefined {
   return object.metadata.ownerReferences?.find((one) => one.kind === kind)?.name;
 }
 
-/** Others may have been faster; then there is nothing to do. */
+/** Ignores an error: another program may have changed the object first, and then there is nothing to do. */
 function attempt(act: () => unknown): void {
   try {
     act();

@@ -1,6 +1,6 @@
 /**
- * What the cluster stands on serves, whoever deletes it: while there are nodes the default Vpc and its two Subnets are there, the Vpc takes
- * new Subnets, and each node has an address or is told why not. Read from objects alone, by no rule.
+ * The built-in objects work, whatever a user deletes: while there are nodes, the default Vpc and its two Subnets exist, the Vpc accepts new
+ * Subnets, and each node has an address or a condition that says why not. Read from objects alone, by no rule.
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, FINALIZER, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';
@@ -25,7 +25,7 @@ function missing(store: ObjectStore): readonly Finding[] {
 
 function turnedAway(store: ObjectStore): readonly Finding[] {
   const finalizers = store.get(VPCS, DEFAULT_VPC)?.metadata.finalizers ?? [];
-  // Somebody else keeps it: that is not ours to end.
+  // Another program's finalizer keeps it: Kiln cannot end that deletion.
   if (finalizers.some((one) => one !== FINALIZER)) return [];
   return store.list(SUBNETS).flatMap((subnet): readonly Finding[] => {
     const said = condition(subnet, 'Accepted');

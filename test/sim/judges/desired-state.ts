@@ -1,6 +1,6 @@
 /**
- * Whether rows and objects are as the rules want them, compared here and not by `src/diff`: what the diff overlooks, the plan of a fresh
- * controller overlooks too.
+ * Whether rows and objects are in desired state. The comparison is made here and not by `src/diff`: what the diff overlooks, the plan of a
+ * fresh controller overlooks too.
  */
 import { FINALIZER } from '../../../src/api/well-known.ts';
 import type { Desired } from '../../../src/compile/desired.ts';
@@ -39,7 +39,7 @@ function objectFinding(id: ObjectId, what: string): Finding {
 const isOurs = (row: Entry | undefined): row is Entry => row?.ownership.kind === 'ours';
 
 function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSchema): readonly string[] {
-  // Another program's row is in the way, and who wants this one is told.
+  // A conflict: another program has a row of this name, and the object concerned reports it.
   if (world.rowConflicts.peek(id) !== undefined) return [];
   const { rows, members } = desired.row(id) ?? { rows: [], members: new Map<never, never>() };
   const [wanted] = rows;
@@ -65,7 +65,9 @@ function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSc
     : [];
 }
 
-/** Columns that decide whether the row works, and that no rule states. What is kept as it is states none. */
+/**
+ * Columns that decide whether the row works, although no rule emits them. A row that is retained as it is has no emitted columns at all.
+ */
 function unstatedFaults({ columns }: RowOutput, { table, row }: Entry): readonly string[] {
   if (Object.keys(columns).length === 0) return [];
   return Object.keys(tableSpec(table).unlessEmitted).flatMap((column) => {
@@ -80,7 +82,7 @@ function unstatedFaults({ columns }: RowOutput, { table, row }: Entry): readonly
   });
 }
 
-/** @param allows whether the schema has this value: what this OVN cannot hold is left out */
+/** @param allows whether the schema allows this value: what this OVN cannot hold is skipped */
 function columnFaults(
   world: World,
   wanted: RowOutput,
@@ -137,9 +139,9 @@ function memberFault(world: World, { row, table }: Entry, { column, member }: Me
   return held instanceof Set && held.has(member) ? [] : [`${column} lacks ${String(member)}`];
 }
 
-/** A row, or a member of one, that nobody wants any more. */
+/** Rows, or members of one, that no rule emits any longer. */
 function leftOver(world: World, desired: Desired, id: RowId): readonly string[] {
-  // Another program's row is in the way, or inside: who is told of it mends that first.
+  // A conflict: a row of another program has this name, or is inside. The object concerned reports it, and it is resolved first.
   if (world.rowConflicts.peek(id) !== undefined) return [];
   const all = world.rows.rowsOf(id).filter(isOurs);
   const slot = desired.row(id);
@@ -163,7 +165,7 @@ function leftOver(world: World, desired: Desired, id: RowId): readonly string[] 
   ];
 }
 
-/** A row with another program's row in it waits for that program. */
+/** A row with another program's row inside is not collected until that program removes it. */
 function hasGuest(world: World, { table, row }: Entry): boolean {
   return childColumns(table).some(({ column }) => {
     const held = row[column];
@@ -201,7 +203,7 @@ function fieldFaults(where: string, wanted: Readonly<Record<string, unknown>> | 
     .map(([name, value]) => `${where} ${name} is ${plain(has[name])}, and ${plain(value)} is wanted`);
 }
 
-/** Numbers of all kinds alike, keys in order, without what is null. */
+/** One text for equal values: numbers of all types alike, keys sorted, without nulls. */
 function plain(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'bigint' || typeof value === 'number') return String(Number(value));

@@ -1,6 +1,7 @@
 /**
- * Events: what is so and is to be told was told. A report by the leader, however often that changed; the Event of a condition by the
- * process that wrote it, unless that ended before it could, or never heard that it was written. What a controller left out on purpose (too many of one object) is known.
+ * Every fact that is to be reported has an Event. A report needs one from the leader, however often it changed. A condition needs one from
+ * the process that wrote it, unless that ended before it could send the Event, or never received the answer to its write. Events that a
+ * controller dropped on purpose (too many about one object) are known.
  */
 import { POD_EVENTS } from '../../../src/api/kube-ovn-events.ts';
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
@@ -20,15 +21,15 @@ interface EventFields {
 const KUBE_OVN_REASONS: ReadonlySet<string> = new Set(Object.values(POD_EVENTS));
 
 /**
- * The reason and the message of the condition that an Event is about: with a reason of Kube-OVN, the message begins with that of the condition. A pod
- * that comes into use has an Event of Kube-OVN's reason, one in use an Event of Kiln's: they report the same.
+ * The reason and the message of the condition that an Event is about. With a reason of Kube-OVN, the Event's message is a prefix and the
+ * condition's message. A pod that comes into use gets an Event of Kube-OVN's reason, one in use an Event of Kiln's: both report the same.
  */
 function causeOf(reason: string, message: string): { readonly reason: string; readonly message: string } {
   const at = KUBE_OVN_REASONS.has(reason) ? message.indexOf(': ') : -1;
   return at === -1 ? { reason, message } : { reason: message.slice(0, at), message: message.slice(at + 2) };
 }
 
-/** A message is cut in an Event; what is left of it without Kube-OVN's head is at least so long. */
+/** An Event's message is cut; without Kube-OVN's prefix at least this much of it is left. */
 const COMPARED = 900;
 
 function causeKey(uid: string, event: { readonly reason: string; readonly message: string }): string {
@@ -46,7 +47,7 @@ export function unsaid({ cluster: { lab, dropped, killed, faults }, fresh }: Res
     reasons.add(`${uid} ${causeOf(reason, message).reason}`);
   }
   for (const key of dropped) reasons.add(key.split(' ', 2).join(' '));
-  // Events of a Namespace that is being deleted go before pods whose node is lost.
+  // Events of a Namespace that is being deleted are deleted before pods on a lost node.
   const leaving = new Set(
     lab.store
       .list('namespaces')
@@ -73,19 +74,19 @@ interface Told {
   readonly status: string;
   readonly reason: string;
   readonly text: string;
-  /** When it became so, as it says. */
+  /** The transition time in the condition. */
   readonly since: string;
 }
 
 const BLOCKED = 'DeletionBlocked';
 
-/** How often each condition of each object changed: an Event says so once per change, and not again. */
+/** Counts how often each condition of each object changed: there is one Event for each change, and no more. */
 export class ConditionChanges implements Judge {
   readonly #now = new Map<string, Map<string, Told>>();
   /** By `<uid> <reason>`. */
   readonly #changes = new Map<string, number>();
   readonly #findings: Finding[] = [];
-  /** What was being deleted and kept by something, and is kept by nothing any more: by uid, as people know it. */
+  /** Objects being deleted that had a blocker and have none any longer: name by uid. */
   readonly #unblocked = new Map<string, string>();
 
   /** @param byHand whether a person acts now */
@@ -104,13 +105,13 @@ export class ConditionChanges implements Judge {
       const told = { status, reason, text: `${status} ${reason} ${message} ${lastTransitionTime}`, since: lastTransitionTime };
       const was = before?.get(name);
       now.set(name, told);
-      // A pod's are written over what was not seen: its kubelet changes it all the time.
+      // Not for a pod, whose condition may be written over an unseen one: its kubelet changes the status all the time.
       if (object.kind !== 'Pod' && was?.status === status && was.since !== lastTransitionTime)
         this.#findings.push({
           kind: 'condition since',
           message: `condition ${name} of ${object.kind} ${object.metadata.name} is ${status} as before, and says since ${lastTransitionTime} instead of ${was.since}`,
         });
-      // Who holds what is to go is a list that gets shorter: only that it is held is told, and by what kind of thing.
+      // The list of blockers gets shorter. The Event reports only that there is one, and of what kind.
       if (name === BLOCKED ? was?.status !== status || was.reason !== reason : was?.text !== told.text) this.#count(`${uid} ${reason}`);
     }
     const wasBlocked = before?.get(BLOCKED)?.status === 'True' && object.metadata.deletionTimestamp !== undefined;
@@ -120,11 +121,11 @@ export class ConditionChanges implements Judge {
   }
 
   atRest({ cluster }: Rest): readonly Finding[] {
-    // A process that begins to lead says once more what was written lately, whether or not that was said.
+    // A process that begins to lead sends Events of recent writes once more, whether or not they were sent before.
     return [...this.#findings.splice(0), ...this.#goneInSilence(cluster), ...this.#repeated(cluster, cluster.terms - 1)];
   }
 
-  /** Who saw that an object is kept waits to hear that it goes. */
+  /** An object that was reported as blocked needs an Event once its deletion continues. */
   #goneInSilence({ lab, dropped, killed, faults }: SimulatedCluster): readonly Finding[] {
     const waiting = [...this.#unblocked];
     this.#unblocked.clear();
@@ -143,13 +144,13 @@ export class ConditionChanges implements Judge {
     this.#changes.set(key, (this.#changes.get(key) ?? 0) + 1);
   }
 
-  /** @param slack how often each may be said once more */
+  /** @param slack how many more Events than changes are allowed for each condition */
   #repeated({ lab }: SimulatedCluster, slack: number): readonly Finding[] {
     const said = new Map<string, { count: number; message: string }>();
     for (const object of lab.store.list('events')) {
       const { involvedObject, reason = '', message = '', count = 1 } = object as unknown as EventFields;
       const uid = involvedObject?.uid ?? '';
-      // What was to be written on an object that goes with the same write is told, and nowhere to be read.
+      // A condition may come in the same write that lets the object go: it has an Event, and was never visible on the object.
       if (!this.#now.has(uid)) continue;
       const key = `${uid} ${causeOf(reason, message).reason}`;
       if (this.#changes.has(key)) said.set(key, { count: (said.get(key)?.count ?? 0) + count, message });
@@ -171,7 +172,7 @@ interface ToldCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** Surely: most writes leave what conditions are in as it was. */
+/** A cheap check that is only true when certain: most writes leave the parts with conditions as they were. */
 function saysTheSame(object: KubeObject, previous: KubeObject): boolean {
   const written = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[kilnAnnotation.conditions];
   return object['status'] === previous['status'] && written(object) === written(previous) && object.metadata.uid === previous.metadata.uid;

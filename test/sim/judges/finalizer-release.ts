@@ -1,6 +1,6 @@
 /**
- * What a controller lets go of has no rows any more: when the last of its finalizers is taken off an object, the database has nothing that says to be of that. Rows that are left
- * then, or come after, are collected later, if at all, and meanwhile the next object of the name meets them. Read from the database at that moment, by no rule.
+ * When a controller removes its finalizer from an object, the database has no row of that row owner any longer. A row that is left, or made
+ * later, is collected late, if at all, and conflicts with the next object of the name. Read from the database at that point, by no rule.
  */
 import { FINALIZER } from '../../../src/api/well-known.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
@@ -12,8 +12,8 @@ export class FinalizerRelease implements Judge {
 
   /**
    * @param byHand whether a person acts now
-   * @param rowOf a row that says to be of this uid
-   * @param wrong told what is wrong, as a sentence
+   * @param rowOf finds a row whose row owner has this uid
+   * @param wrong receives what is wrong, as a sentence
    */
   constructor(store: ObjectStore, byHand: () => boolean, rowOf: (uid: string) => string | undefined, wrong: (what: string) => void) {
     store.watchAll(({ type, object, previous }) => {
@@ -27,7 +27,7 @@ export class FinalizerRelease implements Judge {
     });
   }
 
-  /** A row that is made for an object which was let go before: nothing will take it away. */
+  /** A row that is made for an object after its finalizer was removed: nothing will collect it. */
   transacted({ execution }: Transacted): readonly string[] {
     return execution.differences.flatMap(({ before, after }) => {
       const ids = after?.['external_ids'];

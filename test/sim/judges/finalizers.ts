@@ -1,5 +1,5 @@
 /**
- * What can be in use has Kiln's finalizer as long as nobody asks it to go: without it, it would be gone at once when somebody does. Read from
+ * Each object that can be in use has Kiln's finalizer before it is deleted: without it, a deletion would remove it at once. Read from
  * objects alone, by no rule.
  */
 import type { ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
@@ -10,7 +10,7 @@ import type { Finding } from './judge.ts';
 type Holdable = Iterable<readonly [name: string, object: { readonly metadata: ObjectMeta }]>;
 
 export function withoutFinalizer(world: World): readonly Finding[] {
-  // Vips and EIPs that are refused have none: those that hold something say what they were given.
+  // Invalid Vips and EIPs have no finalizer; one that holds an address has the annotation of what it was given.
   const given = (objects: Holdable): Holdable =>
     [...objects].filter(([, { metadata }]) => metadata.annotations?.[kilnAnnotation.given]?.includes(metadata.uid) === true);
   const kinds: readonly (readonly [kind: string, objects: Holdable])[] = [

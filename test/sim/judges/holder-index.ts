@@ -1,6 +1,6 @@
 /**
- * The table of what holds what, read both ways: who is held by an object is among those whom that holds. Each way asks an index of its own; what one
- * of them leaves out goes too early, is not told, or is not in what `kiln explain` says.
+ * The table of dependencies, read both ways: each dependent of an object names it as a dependency, and the reverse. Each way has an index
+ * of its own. An entry that is missing in one lets an object be deleted too early, or is missing in reports or in `kiln explain`.
  */
 import { DEPENDENCIES } from '../../../src/blockers/dependencies.ts';
 import type { World } from '../../../src/world/world.ts';
@@ -14,7 +14,7 @@ export function holdsBothWays(world: World): readonly Finding[] {
       kind: `hold ${held} ${holder}`,
       message: `${held} ${of} is held by ${holder} ${by} ${way}`,
     });
-    // Each is asked once, however many it holds.
+    // Each index is asked once for each object.
     const heldBy = new Map([...below.keys()].map((key) => [key, new Set(world.set(holders, key).all())]));
     const holding = new Map([...above.keys()].map((key) => [key, new Set(holds(world, key))]));
     return [

@@ -1,4 +1,4 @@
-/** The invariants of docs/architecture.md, on a world that a fresh process has derived: it would write nothing, and what it sees fits together. */
+/** The invariants of docs/architecture.md, on the World of a fresh process: it would write nothing, and what it observes is consistent. */
 import { POD_CONDITION, podAnnotation } from '../../../src/api/well-known.ts';
 import { checkInvariants } from '../../../src/invariants/check-invariants.ts';
 import type { Violation } from '../../../src/invariants/violation.ts';
@@ -22,8 +22,8 @@ export function invariants({ cluster, fresh, world }: Rest, hasEnded: (uid: stri
 }
 
 /**
- * Pods whose annotations come from a backup or are forged, and pods that had ended and were set to run by hand: what they say is not what they have. That
- * the reason why they do not run is reported is enough.
+ * Pods whose annotations come from a backup or are forged, and pods that had ended and were set to run by hand: their annotations are no
+ * proof. For these it is enough that a condition reports why they do not run.
  */
 function unprovenPods(
   cluster: SimulatedCluster,
@@ -33,12 +33,12 @@ function unprovenPods(
   return new Map(
     [...world.pods.entries()].flatMap(([key, { metadata, status }]) => {
       const { uid, annotations = {} } = metadata;
-      // The World keeps no labels of pods.
+      // The World has no labels of pods.
       const labels = cluster.lab.store.get('pods', key)?.metadata.labels ?? {};
       const reported = status?.conditions?.some(
         ({ type, status: is, message = '' }) => type === POD_CONDITION && is === 'False' && message !== '',
       );
-      // Open: one that has an IP object and waits keeps what was forged. One that was given a port, or has none of both, was believed.
+      // A known gap: a waiting pod with an IP object keeps forged annotations. One that got a port, or has neither, was believed.
       const hasIp = world.ips.peek(`${metadata.name}.${metadata.namespace ?? ''}`) !== undefined;
       const isForged = labels[LIES] !== undefined && hasIp && ownedRow(cluster.ovn.database, uid) === undefined;
       const isUnproven = labels[RESTORED] !== undefined || isForged || hasEnded(uid);
@@ -48,7 +48,7 @@ function unprovenPods(
   );
 }
 
-/** Of such a pod, or of the counts of a Subnet that it names. */
+/** Whether the violation is about such a pod, or about the counts of a Subnet that it names. */
 function isOf(pods: ReadonlyMap<string, readonly string[]>, { invariant, subject, message }: Violation): boolean {
   return [...pods].some(([key, subnets]) => {
     const isPod = subject === `Pod ${key}` || new RegExp(`\\bPod ${key}\\b`).test(message);
@@ -59,12 +59,12 @@ function isOf(pods: ReadonlyMap<string, readonly string[]>, { invariant, subject
 }
 
 /**
- * Somebody took away the Subnet of a pod, or edited it so that it is refused, and took the switch away as well: there is nothing left that
- * could run on, and the pod is told.
+ * A person deleted the Subnet of a pod, or made its spec invalid, and deleted the switch too: no network is left that the pod could run on,
+ * and a condition reports it.
  */
 function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {
   const { metadata, status } = world.pods.peek(subject.replace(/^Pod /, '')) ?? {};
-  // With the IP object taken away too, nothing but the pod's own annotation says where it was.
+  // With the IP object deleted too, only the pod's own annotation names its Subnet.
   const own = / there is no IP [^.]+\.[^.]+ /.test(message) ? metadata?.annotations?.[podAnnotation('ovn', 'logical_switch')] : undefined;
   const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? own ?? '';
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
@@ -72,7 +72,7 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && TOLD_OF_NO_SUBNET.has(reason ?? ''));
 }
 
-/** Of no Subnet at all, or of that one. */
+/** Reasons about no Subnet at all, or about that one. */
 const TOLD_OF_NO_SUBNET: ReadonlySet<string> = new Set(['NoSubnet', 'WaitingForSubnet', 'SubnetTerminating']);
 
 function found({ invariant, subject, message }: Violation): Finding {

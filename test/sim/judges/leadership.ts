@@ -1,6 +1,6 @@
 /**
- * Only the process that leads writes: it holds the Lease when it sends a request or a transaction, a transaction of an older term fails at its
- * fence, and a process that was told of a newer term takes another or stops. Read from the Lease in the store and from transactions.
+ * Only the leader writes: it holds the Lease when it sends a request or a transaction, a transaction of an older term fails at its fence,
+ * and a process that received a newer term takes another one or stops. Read from the Lease in the store and from transactions.
  */
 import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
 import type { KubeRequest } from '../../../src/kube/transport.ts';
@@ -11,16 +11,16 @@ import type { SimulatedController } from '../cluster/simulated-controller.ts';
 import type { Judge, Transacted } from './judge.ts';
 import { mapOf } from './reading.ts';
 
-/** As long as it may take a process to act upon what it has been told. */
+/** The longest time in which a process reacts to what it has received. */
 const AT_ONCE_MS = 20;
-/** As long as what it had sent may be under way. */
+/** The longest time for which its earlier messages may be under way. */
 const UNDER_WAY_MS = 500;
 
 export class Leadership implements Judge {
   readonly #store: ObjectStore;
   readonly #database: SimulatedDatabase;
   readonly #now: () => number;
-  /** Processes whose last transaction was of an older term than the one in force, and since when they have been told. */
+  /** Processes whose last transaction had an older term than the current one, and since when they know it. */
   readonly #deposed = new Map<string, number | undefined>();
 
   /** @param now virtual time, milliseconds */
@@ -37,7 +37,8 @@ export class Leadership implements Judge {
 
   sending({ name, identity, clock }: SimulatedController, request: KubeRequest | undefined): readonly string[] {
     if (request !== undefined && (request.method === 'GET' || request.path.includes('/leases'))) return [];
-    // A process that slept cannot know that another leads since, before the fence has held one of its transactions: nothing holds its other writes.
+    // After sleep a process cannot know of the new leader before the fence has failed one of its transactions: until then nothing can keep
+    // it from other writes.
     if (clock.overslept && this.#now() - (this.#deposed.get(name) ?? Infinity) < AT_ONCE_MS) return [];
     const leader = leaderOf(this.#store);
     return leader === identity ? [] : [`was sent while ${leader === '' ? 'no process' : leader} leads`];
@@ -56,7 +57,7 @@ export class Leadership implements Judge {
     ];
   }
 
-  /** The term that a transaction is of, as its comment says, and the one in force. */
+  /** The term of a transaction, from its comment, and the current one. */
   #termsOf(operations: readonly unknown[]): { readonly own: number; readonly said: string; readonly term: number } {
     const [global] = this.#database.rows('NB_Global');
     const term = Number(mapOf(global?.[1]['external_ids']).get(TERM_KEY));
@@ -65,7 +66,7 @@ export class Leadership implements Judge {
   }
 }
 
-/** Identity of the process that leads, as the Lease says; empty for none. */
+/** The identity of the leader in the Lease; empty for none. */
 function leaderOf(store: ObjectStore): string {
   const lease = store.get('leases', `kube-system/${CONTROLLER_LEASE}`);
   return ((lease?.['spec'] ?? {}) as { readonly holderIdentity?: string }).holderIdentity ?? '';

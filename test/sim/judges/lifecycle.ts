@@ -1,6 +1,6 @@
 /**
- * What was so at the last rest, and what may not follow from it. Rules that are wrong in the same way for everybody leave nothing that
- * a fresh controller would change: this looks at what happened, without asking any rule.
+ * Compares with the last rest: what may not follow from the state then. A rule that is wrong in the same way in each process leaves nothing
+ * for a fresh controller to change. So this judge reads what happened, and asks no rule.
  */
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
@@ -17,22 +17,22 @@ function asksForEvictions({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[kilnAnnotation.misbound]?.trim() === 'evict';
 }
 
-/** `<Subnet> <address>` of each that it says. */
+/** `<Subnet> <address>` for each address in its spec. */
 function addressesOf(ip: KubeObject): readonly string[] {
   const { subnet, v4IpAddress, v6IpAddress } = specOf(ip);
   return [v4IpAddress, v6IpAddress].flatMap((one) => (text(one) === '' ? [] : [`${text(subnet)} ${text(one)}`]));
 }
 
-/** The pod that an IP object says it is for; with an empty namespace the node. */
+/** The pod that an IP object names in its spec; for a node the namespace is empty. */
 function userOf(ip: KubeObject): string {
   const { podName, namespace } = specOf(ip);
   return `${text(namespace)}/${text(podName)}`;
 }
 
-/** A controller looks at its clock, and not all the time. */
+/** How late a controller may notice that a deadline has passed: it checks its clock only now and then. */
 const LATE_MS = 3_000;
 
-/** Its containers have ended for good, or the time that it was given to end is over. @param now as for `judge` */
+/** Whether the pod's containers have ended for good, or its grace period is over. @param now as for `judge` */
 export function isOver(pod: KubeObject, now: number | undefined): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   const { restartPolicy, terminationGracePeriodSeconds } = specOf(pod);
@@ -54,10 +54,10 @@ interface Said {
   readonly status: string;
 }
 
-/** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
+/** Finds a row whose row owner has this uid: in all tables, or with this name; then among ports if no table is named. */
 type RowOf = (uid: string, name?: string, table?: string) => string | undefined;
 
-/** A port of this name and pod without a mark of who owns it, as Kube-OVN leaves them. */
+/** Finds a port of this name and pod without a row owner, as Kube-OVN leaves it. */
 type UnownedPort = (name: string, pod: string) => string | undefined;
 
 export class Lifecycle implements Judge {
@@ -65,30 +65,30 @@ export class Lifecycle implements Judge {
   readonly #rowOf: RowOf;
   readonly #unownedPort: UnownedPort;
   readonly findings: Finding[] = [];
-  /** By what was held at the last rest (`<table> <name>`): uids of who held it. */
+  /** Uids of the dependents at the last rest, by dependency (`<table> <name>`). */
   #holders = new Map<string, string[]>();
-  /** Where these are. */
+  /** Table and key of each of these dependents. */
   #places = new Map<string, readonly [table: string, key: string]>();
-  /** Uids of what is being deleted. */
+  /** Uids of objects that are being deleted. */
   readonly #deleting = new Set<string>();
-  /** Namespaces that a Subnet claimed at the last rest, with uid and generation of that Subnet and version of the Namespace. */
+  /** Namespaces that a Subnet listed at the last rest, with uid and generation of the Subnet and uid of the Namespace. */
   #claimed = new Map<string, string>();
   #pods = new Set<string>();
-  /** Uids of IP objects by `<Subnet> <address>`, where one alone had it at the last rest. */
+  /** Uids of IP objects by `<Subnet> <address>`, for addresses that only one IP object had at the last rest. */
   #had = new Map<string, string>();
-  /** Uids of IP objects that somebody edited since. */
+  /** Uids of IP objects that a person edited since. */
   readonly #handled = new Set<string>();
-  /** Namespaces that ask for evictions, or did since the last rest: a controller may not have seen yet that one takes its word back. */
+  /** Namespaces that ask for evictions, or did since the last rest: a controller may not have observed yet that one stopped asking. */
   #evicting = new Set<string>();
-  /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
+  /** Uids of pods created with network annotations, as from a backup: they keep these, and a condition reports it. */
   readonly #restored = new Set<string>();
-  /** Uids of pods whose containers have ended for good, though somebody may say since that they run. */
+  /** Uids of pods whose containers have ended for good, even if a person set them to running since. */
   readonly #ended = new Set<string>();
-  /** Uids of pods that themselves named the default Subnet, or a Vip, when they came. */
+  /** Uids of pods that named the default Subnet, or a Vip, when they were created. */
   readonly #askedForIt = new Set<string>();
-  /** Uids of what a person took the finalizers from: its rows go after it. */
+  /** Uids of objects whose finalizers a person removed: their rows are collected after them. */
   readonly #stripped = new Set<string>();
-  /** Whether a person acts now: what goes then is their doing. */
+  /** Whether a person acts now: deletions are then that person's. */
   readonly #byHand: () => boolean;
 
   constructor(store: ObjectStore, byHand: () => boolean, rowOf: RowOf, unownedPort: UnownedPort) {
@@ -99,7 +99,7 @@ export class Lifecycle implements Judge {
     store.watchAll((event) => this.#look(event));
   }
 
-  /** All is quiet and judged. */
+  /** Called once everything has converged and been judged. */
   remember(): void {
     this.#holders = new Map();
     this.#places = new Map();
@@ -127,9 +127,9 @@ export class Lifecycle implements Judge {
     return this.#evicting.has(namespace);
   }
 
-  /** @returns what must not have come about since the last rest */
+  /** @returns changes since the last rest that must not happen */
   atRest({ cluster }: Rest): readonly Finding[] {
-    // Not known where some process has another date.
+    // Undefined if the wall clock of some process differs.
     const now = cluster.dateJumped ? undefined : EPOCH + cluster.time.now;
     const over = (pod: KubeObject): boolean => isOver(pod, now);
     return [
@@ -146,7 +146,7 @@ export class Lifecycle implements Judge {
     return uid !== undefined && this.#ended.has(uid);
   }
 
-  /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
+  /** A dependency is deleted only after its last dependent, and Kiln deletes no object that is in use. */
   #look({ type, table, object }: StoreEvent): void {
     if (table === 'pods' && isOver(object, undefined)) this.#ended.add(object.metadata.uid);
     if (table === 'namespaces' && asksForEvictions(object)) this.#evicting.add(object.metadata.name);
@@ -175,7 +175,7 @@ export class Lifecycle implements Judge {
         message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
       });
     const holder = this.#holderOf(`${table} ${name}`);
-    // Somebody edited it: it is another's now, and its pod has one of its own.
+    // A person edited the IP object: it belongs to another pod now, and its former pod has one of its own.
     if (holder === undefined || (table === IPS && userOf(object) !== `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`)) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
     this.findings.push(
@@ -185,11 +185,11 @@ export class Lifecycle implements Judge {
     );
   }
 
-  /** What is let go leaves no row behind, not for a moment: nobody would know whose it was. */
+  /** An object whose finalizer is removed leaves no row behind, not even for a moment: its row owner would no longer exist. */
   #rowLeftOf(table: string, object: KubeObject): string | undefined {
     const { name, uid, annotations = {} } = object.metadata;
     if (this.#stripped.has(uid)) return undefined;
-    // A pod that is there knows its row, whatever somebody made of the object.
+    // A running pod keeps its row, whatever a person did to the IP object.
     const pod = annotations[kilnAnnotation.podUid];
     const isGone = pod !== undefined && !this.#store.list('pods').some(({ metadata }) => metadata.uid === pod);
     const own = this.#rowOf(uid) ?? (table === IPS && isGone ? this.#rowOf(pod, name) : undefined);
@@ -197,7 +197,7 @@ export class Lifecycle implements Judge {
     return own ?? (table === IPS && this.#store.get('pods', key) === undefined ? this.#unownedPort(name, key) : undefined);
   }
 
-  /** Who held it at the last rest and still does. */
+  /** An object that depended on it at the last rest and still does. */
   #holderOf(held: string): KubeObject | undefined {
     for (const uid of this.#holders.get(held) ?? []) {
       const [table, key] = this.#places.get(uid) ?? ['', ''];
@@ -214,7 +214,7 @@ export class Lifecycle implements Judge {
 
   #addresses(): Map<string, string> {
     const had = new Map<string, string>();
-    // One that is refused for its name says its address too.
+    // An IP object that is invalid because of its name has an address in its spec too.
     const [said, twice] = [new Set<string>(), new Set<string>()];
     for (const ip of this.#store.list(IPS)) {
       const { uid, finalizers = [], annotations = {}, deletionTimestamp } = ip.metadata;
@@ -249,7 +249,7 @@ export class Lifecycle implements Judge {
     return claims;
   }
 
-  /** The default Subnet claims it as others do, and is the first of them by name: nobody falls back who is on it. */
+  /** The default Subnet names the Namespace as well: then a pod on it did not fall back. */
   #isOfDefault({ metadata }: KubeObject): boolean {
     const subnet = this.#store.get(SUBNETS, DEFAULT_SUBNET);
     if (subnet === undefined) return false;
@@ -257,14 +257,14 @@ export class Lifecycle implements Judge {
     return namespaces.includes(metadata.name) || namespaceSelectors.some((selector) => selectorMatches(selector, metadata.labels ?? {}));
   }
 
-  /** A new pod of a Namespace that has a Subnet is on the default one. */
+  /** New pods that are on the default Subnet although their Namespace has one of its own. */
   #fellBack(): readonly Finding[] {
     const now = this.#claims();
     return this.#store.list('pods').flatMap(({ metadata }) => {
       const { uid, namespace = '', name, annotations = {}, ownerReferences = [] } = metadata;
       const on = annotations[podAnnotation('ovn', 'logical_switch')];
       const claim = this.#claimed.get(namespace);
-      // Who keeps an address keeps its Subnet.
+      // A pod that keeps an address keeps its Subnet.
       const keeps =
         ownerReferences.length > 0 ||
         this.#store.get(IPS, `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true';
@@ -284,7 +284,7 @@ export class Lifecycle implements Judge {
     });
   }
 
-  /** An IP object of a pod that is gone, kept by nobody. */
+  /** IP objects of deleted pods that nothing retains. */
   #leaked(over: (pod: KubeObject) => boolean): readonly Finding[] {
     const pods = new Set(
       this.#store
@@ -296,7 +296,7 @@ export class Lifecycle implements Judge {
       const { name, annotations = {}, labels = {}, deletionTimestamp } = ip.metadata;
       const pod = annotations[kilnAnnotation.podUid];
       if (pod === undefined || pods.has(pod) || deletionTimestamp !== undefined) return [];
-      // Whoever comes next is not the one that it was for.
+      // The next pod of the name is not the one of that uid.
       if (labels['ovn.kubernetes.io/ip_reserved'] === 'true')
         return [{ kind: 'I1 reserved', message: `I1: IP ${name}, which a person keeps, says the uid of a pod that is gone (${pod})` }];
       if (this.#isKept(ip)) return [];
@@ -304,7 +304,7 @@ export class Lifecycle implements Judge {
     });
   }
 
-  /** A pod that is over has no row: its address is another's to have. */
+  /** A pod that is over has no row: its address is free for others. */
   #lingering(over: (pod: KubeObject) => boolean): readonly Finding[] {
     return this.#store.list('pods').flatMap((pod) => {
       const row = over(pod) ? this.#rowOf(pod.metadata.uid) : undefined;
@@ -312,7 +312,7 @@ export class Lifecycle implements Judge {
     });
   }
 
-  /** Containers that have ended and are started again, and pods that are given time to end: whose they are keeps its address meanwhile. */
+  /** Pods whose containers are restarted after they ended, and pods within their grace period keep their address. */
   #dropped(now: number | undefined): readonly Finding[] {
     return this.#store.list('pods').flatMap((pod) => {
       const { name, namespace = '', uid, annotations = {}, deletionTimestamp } = pod.metadata;
@@ -328,7 +328,7 @@ export class Lifecycle implements Judge {
     });
   }
 
-  /** An address that an IP object has had for long is not given to a pod that came since. */
+  /** An address that an IP object had at the last rest is not given to a pod that was created since. */
   #usurped(over: (pod: KubeObject) => boolean): readonly Finding[] {
     return this.#store.list('pods').flatMap((pod) => {
       const { uid, name, namespace = '', annotations = {} } = pod.metadata;
@@ -349,7 +349,7 @@ export class Lifecycle implements Judge {
     });
   }
 
-  /** By a machine, by the next pod of its name, or by a StatefulSet that has the ordinal. */
+  /** Whether a virtual machine retains it, the next pod of its name, or a StatefulSet that has the ordinal. */
   #isKept(ip: KubeObject): boolean {
     const { podType } = specOf(ip);
     const key = userOf(ip);
@@ -365,7 +365,7 @@ export class Lifecycle implements Judge {
     const isWanted = Number(ordinal) >= first && Number(ordinal) < first + Number(spec['replicas'] ?? 1);
     return metadata !== undefined && metadata.deletionTimestamp === undefined && isWanted;
   }
-  /** It can be started, or runs, or a pod of it is there. */
+  /** Whether the machine, its instance or a pod of it exists. */
   #isMachineThere(key: string): boolean {
     const [namespace = '', name = ''] = key.split('/');
     const stays = ['virtualmachines.kubevirt.io', 'virtualmachineinstances.kubevirt.io'].some((table) => {
@@ -381,7 +381,7 @@ export class Lifecycle implements Judge {
       .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.kind === 'VirtualMachineInstance' && owner.name === machine));
   }
 
-  /** Of its name there is another one, and no pod that runs either. */
+  /** Whether another machine has the name now, and no pod of either runs. */
   #isOfOlderMachine(key: string, uid: string | undefined): boolean {
     const machine = this.#store.get('virtualmachines.kubevirt.io', key)?.metadata;
     if (uid === undefined || machine === undefined || machine.uid === uid || machine.deletionTimestamp !== undefined) return false;

@@ -6,8 +6,9 @@ import type { World } from '../../../src/world/world.ts';
 import { isTrue } from './reading.ts';
 
 /**
- * Default Subnets of the Vpcs that name it, then Subnets that list it (but where their Vpc lists others alone), then Subnets that choose it by label, each by name; else the cluster's
- * own. Undefined where one of them may be in another Vpc than its spec says.
+ * First the default Subnets of the Vpcs that name it, then Subnets that list it (unless their Vpc lists other Namespaces only), then
+ * Subnets that select it by label, each sorted by name; else the cluster's default Subnet. Undefined if one of them may be in another Vpc
+ * than its spec says.
  */
 export function declaredSubnets(world: World, namespace: string): readonly string[] | undefined {
   const { labels = {}, annotations = {} } = world.namespaces.peek(namespace)?.metadata ?? {};

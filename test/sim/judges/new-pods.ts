@@ -1,6 +1,6 @@
 /**
- * Pods that come right after all was quiet, while nobody changes what their network follows from: each is given what it asks for, in a
- * Subnet that its Namespace or itself names. Read from specs alone, by no rule.
+ * Pods that are created right after everything converged, while nothing changes what their network depends on: each gets what it asks for,
+ * in a Subnet that its Namespace or the pod itself names. Read from specs alone, by no rule.
  */
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
@@ -17,7 +17,7 @@ import type { Finding, Judge } from './judge.ts';
 const SUBNETS = 'subnets.kubeovn.io';
 const VPCS = 'vpcs.kubeovn.io';
 const POOLS = 'ippools.kubeovn.io';
-/** What a pod's network follows from. */
+/** Tables of the objects that a pod's network depends on. */
 const DECIDING: ReadonlySet<string> = new Set([
   SUBNETS,
   VPCS,
@@ -29,7 +29,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 
 type Suffix = 'allocated' | 'logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'gateway' | 'cidr';
 
-/** By which a pod asks for what it is to have. */
+/** Annotations by which a pod asks for its network. */
 const WORDS: readonly Suffix[] = ['logical_switch', 'ip_address', 'ip_pool', 'ip_family'];
 
 interface Asked {
@@ -44,11 +44,11 @@ export class NewPods implements Judge {
   readonly #store: ObjectStore;
   readonly #byHand: () => boolean;
   readonly #findings: Finding[] = [];
-  /** Nothing that decides has changed since the last rest. */
+  /** Nothing that a pod's network depends on has changed since the last rest. */
   #settled = false;
-  /** Whether a Subnet is refused has not changed since. */
+  /** No Subnet has become valid or invalid since. */
   #decided = false;
-  /** By uid: pods that came since, with what they asked for. */
+  /** Pods created since, by uid, with the annotations they came with. */
   readonly #waiting = new Map<string, Asked>();
 
   /** @param byHand whether a person acts now */
@@ -58,14 +58,14 @@ export class NewPods implements Judge {
     store.watchAll((event) => this.#look(event));
   }
 
-  /** All is quiet. */
+  /** Called once everything has converged. */
   remember(): void {
     this.#settled = true;
     this.#decided = true;
     this.#waiting.clear();
   }
 
-  /** False where each Subnet of the Namespace is surely refused. */
+  /** False if each Subnet of the Namespace is certainly invalid. */
   takesPods(namespace: string): boolean {
     const claims = this.#decided ? this.#claims(namespace) : [];
     return claims.length === 0 || claims.some((one) => !isRefused(this.#store.get(SUBNETS, one)?.['status']));
@@ -75,7 +75,7 @@ export class NewPods implements Judge {
     return [...this.#findings.splice(0), ...this.#leftWaiting()];
   }
 
-  /** Who asks for nothing of its own has an address by now, where its Namespace plainly has a Subnet with room. */
+  /** A pod without annotations of its own has an address by now, if its Namespace plainly has a Subnet with room. */
   #leftWaiting(): readonly Finding[] {
     return this.#store.list('pods').flatMap(({ metadata, spec, status }): Finding[] => {
       const { uid, name, namespace = '', deletionTimestamp, annotations = {} } = metadata;
@@ -85,9 +85,9 @@ export class NewPods implements Judge {
       const own = Object.keys(annotations).some((key) => key.includes('kubernetes.io/') || key.includes('networks'));
       if (asked === undefined || own || deletionTimestamp !== undefined || nodeName === undefined || hostNetwork === true) return [];
       if (phase === 'Succeeded' || phase === 'Failed' || this.#store.get('ips.kubeovn.io', `${name}.${namespace}`) !== undefined) return [];
-      // A Subnet that is being deleted takes nobody new, and is passed over.
+      // A Subnet that is being deleted accepts no new pods, and is skipped.
       const open = this.#claims(namespace).filter((one) => this.#store.get(SUBNETS, one)?.metadata.deletionTimestamp === undefined);
-      // Nor does the one that joins nodes, whatever it lists: the pod is told so.
+      // Nor does the join Subnet, whatever Namespaces it lists: a condition of the pod reports it.
       const isPlain = open.every(
         (one) => one !== JOIN_SUBNET && this.#isAccepted(one) && isReady(this.#store.get(SUBNETS, one)?.['status']),
       );
@@ -113,7 +113,8 @@ export class NewPods implements Judge {
     if (type === 'ADDED') {
       const ip = this.#store.get('ips.kubeovn.io', `${name}.${namespace}`);
       const { subnet = '' } = (ip?.['spec'] ?? {}) as { readonly subnet?: string };
-      // Where pods are moved, the next one of a StatefulSet keeps nothing that is not reserved for it, unless its Namespace has that Subnet still.
+      // If the Namespace has pods moved, the next pod of a StatefulSet keeps only a reserved address, unless the Namespace still has that
+      // Subnet.
       const claims = this.#claims(namespace);
       const moves =
         (!claims.includes(subnet) || this.#poolsOf(namespace).some((one) => claims.includes(one))) &&
@@ -129,16 +130,16 @@ export class NewPods implements Judge {
     const asked = this.#waiting.get(uid);
     const given: Asked = { annotations };
     if (asked === undefined) return;
-    // A person writes what a controller would report.
+    // A person wrote the annotations that a controller would write.
     if (this.#byHand() && say(given, 'allocated') !== '') this.#waiting.delete(uid);
     if (!this.#waiting.has(uid)) return;
     if (say(given, 'allocated') !== 'true') {
-      // Somebody asks for something else before it has any.
+      // A person asks for something else before the pod has an address.
       if (WORDS.some((word) => say(given, word) !== say(asked, word))) this.#waiting.delete(uid);
       return;
     }
     this.#waiting.delete(uid);
-    // Somebody has kept an address for it meanwhile.
+    // A person has reserved an address for the pod meanwhile.
     if (this.#store.get('ips.kubeovn.io', `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true') return;
     for (const what of this.#faults(namespace, asked, given))
       this.#findings.push({
@@ -157,7 +158,7 @@ export class NewPods implements Judge {
       ...lacks.map((one) => `address ${one} was asked for, and it has ${addresses.join(',')}`),
       ...this.#wrongSubnet(namespace, asked, on),
       ...(pool === '' || /[,;]/.test(pool) ? [] : this.#wrongPool(pool, addresses)),
-      // The pools of a Namespace bind its pods in a Subnet that they name as well.
+      // The pools of a Namespace bind its pods also in a Subnet that they name.
       ...(pool === '' && named.length === 0 ? this.#besidePools(namespace, on, addresses) : []),
       ...this.#wrongAddress(
         on,
@@ -169,13 +170,13 @@ export class NewPods implements Judge {
   }
 
   #wrongSubnet(namespace: string, asked: Asked, on: string): readonly string[] {
-    // Whoever names it, or lists its Namespace there, waits and is told so.
+    // A pod that names it, or whose Namespace it lists, waits, and a condition reports it.
     if (on === JOIN_SUBNET) return [`Subnet is ${JOIN_SUBNET}, which joins nodes to the network and has no pods`];
     const named = say(asked, 'logical_switch');
     if (named !== '') return named === on ? [] : [`Subnet ${named} was asked for, and it is on ${on}`];
     if (say(asked, 'ip_pool') !== '') return [];
     const claims = this.#claims(namespace);
-    // One whose spec.vpc was edited stays where it was, and says so.
+    // A Subnet whose `spec.vpc` was edited stays where it was, and its condition reports it.
     if (claims.some((one) => this.#store.get(SUBNETS, one) !== undefined && !this.#isAccepted(one))) return [];
     const pools = this.#poolsOf(namespace).filter((subnet) => claims.includes(subnet));
     const among = pools.length > 0 ? pools : claims;
@@ -195,7 +196,7 @@ export class NewPods implements Judge {
       .map(({ spec }) => (spec as { readonly subnet: string }).subnet);
   }
 
-  /** Carried out as its spec says, all of it. */
+  /** Whether its whole spec is in effect. */
   #isAccepted(name: string): boolean {
     const { conditions = [] } = (this.#store.get(SUBNETS, name)?.['status'] ?? {}) as {
       readonly conditions?: readonly Partial<Condition>[];
@@ -208,7 +209,7 @@ export class NewPods implements Judge {
     const { labels = {}, annotations = {} } = this.#store.get('namespaces', namespace)?.metadata ?? {};
     const vpcs = this.#store.list(VPCS).filter(({ metadata, spec }) => {
       const { namespaces = [] } = spec as { readonly namespaces?: readonly string[] };
-      // As Kube-OVN has it, no Vpc takes that one.
+      // As in Kube-OVN, no Vpc takes `kube-system`.
       return metadata.name !== DEFAULT_VPC && namespace !== 'kube-system' && namespaces.includes(namespace);
     });
     const ofVpcs = vpcs.flatMap(({ metadata, spec }) => {
@@ -221,7 +222,7 @@ export class NewPods implements Judge {
     const listing = subnets.filter((subnet) => (specOf(subnet).namespaces ?? []).includes(namespace));
     const selecting = subnets.filter((subnet) => (specOf(subnet).namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
     const names = [...ofVpcs, ...[listing, selecting].flatMap((some) => some.map(({ metadata }) => metadata.name).toSorted())];
-    // What it waits for is none of those that it has: its pods wait.
+    // The Namespace waits for a Subnet that does not name it yet: its pods wait.
     const awaited = (annotations[kilnAnnotation.awaitSubnet] ?? '').trim();
     if (awaited !== '' && (awaited === 'true' ? names.length === 0 : !splitList(awaited).every((one) => names.includes(one)))) return [];
     const pools = this.#store.list(POOLS).filter(({ spec }) => {
@@ -238,11 +239,11 @@ export class NewPods implements Judge {
     const subnet = this.#store.get(SUBNETS, name);
     const status = (subnet?.['status'] ?? {}) as Readonly<Record<string, unknown>>;
     const families = splitList(subnet === undefined ? '' : (specOf(subnet).cidrBlock ?? '')).map((cidr) => parseCidr(cidr)?.family);
-    // A few more may have come with it.
+    // Leaves room for pods that were created at the same time.
     return families.length > 0 && families.every((family) => Number(status[family === 4 ? 'v4availableIPs' : 'v6availableIPs'] ?? 0) > 8);
   }
 
-  /** IPPools of the Subnet are bound to the Namespace: its pods have their addresses from these. */
+  /** With IPPools of the Subnet bound to the Namespace, its pods have addresses of these. */
   #besidePools(namespace: string, on: string, addresses: readonly string[]): readonly string[] {
     if (!this.#isAccepted(on)) return [];
     const bound = this.#store.list(POOLS).filter(({ spec, status, metadata }) => {
@@ -295,13 +296,13 @@ export class NewPods implements Judge {
   }
 }
 
-/** What pods' networks follow from has changed. */
+/** Whether something that the network of pods depends on has changed. */
 export function isDecisive({ type, table, object, previous }: StoreEvent): boolean {
   if (!DECIDING.has(table)) return false;
   return type !== 'MODIFIED' || !(isShared(object, previous) || decides(object) === decides(previous));
 }
 
-/** What an update leaves as it is it shares with the object before: most are of a status. */
+/** A cheap check first: an update shares the parts that it leaves as they are with the former object. Most updates are of a status. */
 function isShared({ spec, metadata }: KubeObject, previous: KubeObject | undefined): boolean {
   const { labels, annotations, deletionTimestamp } = previous?.metadata ?? {};
   return (
@@ -322,7 +323,7 @@ function isRefused(status: unknown): boolean {
   return conditions.some((one) => one.type === 'Error' && one.status === 'True');
 }
 
-/** What of an object decides, as text. */
+/** The parts of an object that a pod's network depends on, as text. */
 function decides(object: KubeObject | undefined): string {
   const { metadata } = object ?? {};
   const annotations = Object.entries(metadata?.annotations ?? {}).filter(

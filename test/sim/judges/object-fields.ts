@@ -1,6 +1,6 @@
 /**
- * What Kiln writes on objects about themselves: IP objects and the pods that they are for, what nodes and Namespaces are told, counts of IPPools,
- * what Vips, EIPs and Vpcs have. Each is held against specs and against each other; as `spec-fields.ts` this asks no rule.
+ * What Kiln writes into objects: IP objects and their pods, annotations of nodes and Namespaces, counts of IPPools, status of Vips, EIPs
+ * and Vpcs. Each is compared with specs and with the others. Like `specs-in-effect.ts`, this asks no rule.
  */
 import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import type { IP } from '../../../src/api/kinds/ip.ts';
@@ -54,7 +54,7 @@ export function objectsSaid(world: World): readonly Finding[] {
   return found;
 }
 
-/** Objects that have a finalizer. */
+/** Objects that have a finalizer of Kiln's. */
 function held(world: World): readonly (readonly [kind: string, name: string, object: { readonly metadata: ObjectMeta }])[] {
   return [
     ...Array.from(world.vpcs.entries(), ([name, vpc]) => ['Vpc', name, vpc] as const),
@@ -64,7 +64,7 @@ function held(world: World): readonly (readonly [kind: string, name: string, obj
   ];
 }
 
-/** Nobody asks it to go, and it has what it asks for. */
+/** Whether it is not being deleted, and has what it asks for. */
 function stands({ deletionTimestamp, finalizers = [] }: ObjectMeta, conditions: readonly Partial<Condition>[] = []): boolean {
   const isRefused = conditions.some(({ type, status }) => type === 'Accepted' && status === 'False');
   return deletionTimestamp === undefined && finalizers.includes(FINALIZER) && !isRefused;
@@ -76,7 +76,7 @@ function labelFaults({ labels = {} }: ObjectMeta, wanted: Readonly<Record<string
   );
 }
 
-/** Of the pod that it names, which runs in a Subnet that is in place and is not told otherwise. */
+/** The IP object of a pod that runs in a Subnet in effect and has no condition against it. */
 function ipFaults(world: World, { metadata, spec }: IP): readonly string[] {
   const { annotations = {}, deletionTimestamp, finalizers = [] } = metadata;
   const {
@@ -121,7 +121,7 @@ function ipFaults(world: World, { metadata, spec }: IP): readonly string[] {
   ];
 }
 
-/** What its agent sets up its interface by. */
+/** The annotations by which the node's agent sets up its interface. */
 function nodeFaults(world: World, { metadata }: Node): readonly string[] {
   const join = world.subnets.peek(JOIN_SUBNET);
   const { name, deletionTimestamp, annotations = {} } = metadata;
@@ -137,7 +137,7 @@ function nodeFaults(world: World, { metadata }: Node): readonly string[] {
         ? []
         : [`${suffix} that it is told is ${said({ metadata }, suffix)}, and not ${wanted}`],
     ),
-    // The garbage collector takes away what is of a node that is gone.
+    // The garbage collector deletes an IP object whose owner reference names a deleted node.
     ...(owner === undefined || owner.uid === metadata.uid ? [] : ['IP object is of an older node of its name']),
     ...(annotations[annotationKey.portName] === nodePortName(name)
       ? []
@@ -163,7 +163,7 @@ function vpcFaults(name: string, { metadata, spec, status }: Vpc): readonly stri
   ];
 }
 
-/** A link works when both sides name each other: who names one that does not is told. */
+/** A link works when both Vpcs name each other; a condition reports one that only one of them names. */
 function peeredFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
   const peers = (spec.vpcPeerings ?? []).map(({ remoteVpc = '' }) => remoteVpc);
   if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || peers.includes('') || peers.includes(name))
@@ -174,7 +174,7 @@ function peeredFaults(world: World, name: string, { metadata, spec, status }: Vp
     : [];
 }
 
-/** The Subnets and IPPools that name it, in declared order. */
+/** The annotations name the Subnets and IPPools that name the Namespace, in declared order. */
 function namespaceFaults(world: World, name: string): readonly string[] {
   const metadata = world.namespaces.peek(name)?.metadata;
   if (metadata === undefined || metadata.deletionTimestamp !== undefined) return [];
@@ -197,7 +197,7 @@ interface Texts {
   readonly v6: string;
 }
 
-/** Of a Vip or an EIP: spec, status and labels say the same. */
+/** Spec, status and labels of a Vip or an EIP are the same. */
 function addressFaults(metadata: ObjectMeta, { subnet, v4, v6 }: Texts & { readonly subnet: string }, has: Texts): readonly string[] {
   return [
     ...(v4 === has.v4 && v6 === has.v6 ? [] : [`status says ${has.v4} ${has.v6}, and its spec ${v4} ${v6}`]),

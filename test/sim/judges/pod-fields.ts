@@ -1,6 +1,6 @@
 /**
- * The port of each pod that has its network is as its annotations and its Subnet ask, and who is told that it cannot have something cannot.
- * As `spec-fields.ts` this asks no rule.
+ * The port of each pod in use is as its annotations and its Subnet ask; and a pod with a condition that reports what it cannot have does
+ * not have it. Like `specs-in-effect.ts`, this asks no rule.
  */
 import { portName } from '../../../src/api/names.ts';
 import type { Pod } from '../../../src/api/kubernetes/core.ts';
@@ -15,7 +15,7 @@ import type { World } from '../../../src/world/world.ts';
 import { askedFaults, portFaults } from './port-fields.ts';
 import { best, mapOf, said, sorted, textOf } from './reading.ts';
 
-/** The port of a pod that has its network and is not told otherwise. */
+/** The port of a pod that has its network and no condition against it. */
 export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod): readonly string[] {
   const { spec } = object;
   const { name, namespace = '', annotations = {} } = pod.metadata;
@@ -69,7 +69,7 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
   ];
 }
 
-/** Its address is in the network that it is told, also where its Subnet has another one since. */
+/** Its address is in the network of its annotations, even if its Subnet has another network since. */
 export function networkFaults(pod: Pod): readonly string[] {
   if (said(pod, 'allocated') !== 'true' || !runs(pod)) return [];
   const cidrs = splitList(said(pod, 'cidr')).flatMap((text) => parseCidr(text) ?? []);
@@ -81,7 +81,7 @@ export function networkFaults(pod: Pod): readonly string[] {
   });
 }
 
-/** Two pods that run have one MAC in one network, and neither is told. */
+/** Two running pods have one MAC in one network, and neither has a condition that reports it. */
 export function sharedMacs(pods: readonly (readonly [string, Pod])[]): readonly string[] {
   const byMac = new Map<string, string>();
   return pods.flatMap(([key, pod]) => {
@@ -101,7 +101,7 @@ function isTold({ status }: Pod): boolean {
   return status?.conditions?.some((one) => one.type === POD_CONDITION && one.status !== 'True') === true;
 }
 
-/** Vips that a pod declares: it may use the address of one that admits it, and is among its ports, and of no other. */
+/** Vips that a pod declares: it may use the address of each one that admits it, is among that Vip's ports, and may use no other. */
 function vipFaults(world: World, subnet: string, pod: Pod, row: Row, secure: boolean): readonly string[] {
   const { name, namespace = '', annotations = {}, labels = {} } = pod.metadata;
   return splitList(annotations[annotationKey.allowedAddressPairs] ?? '').flatMap((vipName) => {

@@ -1,6 +1,6 @@
 /**
- * What annotations ask of one port, and what its Subnet and its node make of it, read in the row; and of each network that a pod is attached
- * to, that it has it. As `spec-fields.ts` this asks no rule.
+ * What annotations, Subnet and node ask of one port, read in its row; and that a pod has each network that it is attached to. Like
+ * `specs-in-effect.ts`, this asks no rule.
  */
 import { nodePortGroup, subnetNodePortGroup } from '../../../src/api/names.ts';
 import type { Pod } from '../../../src/api/kubernetes/core.ts';
@@ -11,7 +11,7 @@ import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
 import type { World } from '../../../src/world/world.ts';
 import { best, mapOf, said, sorted, textOf } from './reading.ts';
 
-/** @param row the port of a pod that runs in a Subnet that is in place, and is not told otherwise */
+/** @param row the port of a pod that runs in a Subnet in effect and has no condition against it */
 export function portFaults(world: World, name: string, { spec }: Subnet, pod: Pod, row: Row): readonly string[] {
   const { annotations = {} } = pod.metadata;
   const node = pod.spec.nodeName ?? '';
@@ -21,7 +21,7 @@ export function portFaults(world: World, name: string, { spec }: Subnet, pod: Po
   const groups = splitList(asked('security_groups'));
   const inDefault = spec.vpc === DEFAULT_VPC;
   const isIn = (group: string): boolean | undefined => {
-    // A group whose node is gone may stay for what another program put in.
+    // The group of a deleted node may stay because of another program's members.
     const ports = world.nodes.peek(node) === undefined ? undefined : best(world, 'Port_Group', group)?.['ports'];
     return ports instanceof Set ? ports.has(row._uuid) : undefined;
   };
@@ -46,7 +46,9 @@ export function portFaults(world: World, name: string, { spec }: Subnet, pod: Po
   ];
 }
 
-/** Where OVN looks for it: anywhere, but where it is silent at first, or belongs to a machine that moves, or has. */
+/**
+ * Where OVN expects the port: on any chassis, except for a port that is silent at first, or one of a machine that migrates or has migrated.
+ */
 function placeFaults(pod: Pod, row: Row, silent: boolean): readonly string[] {
   const options = mapOf(row['options']);
   const chassis = options.get('requested-chassis') ?? '';
@@ -56,7 +58,7 @@ function placeFaults(pod: Pod, row: Row, silent: boolean): readonly string[] {
   return chassis === wanted ? [] : [`chassis of its port is ${chassis || 'any'}, and not ${wanted || 'any'}`];
 }
 
-/** DHCP options of its own, in a row of its own. */
+/** A port with DHCP options of its own has a row of its own for them. */
 function optionFaults(world: World, pod: Pod, row: Row, asked: (suffix: string) => string): readonly string[] {
   const addresses = splitList(said(pod, 'ip_address'));
   return ([4, 6] as const).flatMap((family) => {
@@ -70,7 +72,7 @@ function optionFaults(world: World, pod: Pod, row: Row, asked: (suffix: string) 
   });
 }
 
-/** What it asked for before it had anything: families and a MAC. @param pod one that has its network */
+/** What a pod asked for before it had an address: families and a MAC. @param pod one that has its network */
 export function askedFaults(pod: Pod): readonly string[] {
   const { annotations = {} } = pod.metadata;
   const families = splitList(said(pod, 'ip_address')).map((text) => (text.includes(':') ? 'ipv6' : 'ipv4'));
@@ -82,7 +84,7 @@ export function askedFaults(pod: Pod): readonly string[] {
   return families.length === 1 && families[0] === family ? [] : [`address ${said(pod, 'ip_address')} is not ${family} alone`];
 }
 
-/** Of a list of addresses or pairs: the one of its ordinal for a pod of a StatefulSet, any of them for one that nobody made. */
+/** From a list of addresses or pairs, a StatefulSet's pod gets the one of its ordinal, and a pod without an owner any of them. */
 function listFaults({ metadata }: Pod): readonly string[] {
   const { name, annotations = {}, ownerReferences = [] } = metadata;
   const text = annotations['ovn.kubernetes.io/ip_pool'] ?? '';

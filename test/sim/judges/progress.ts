@@ -1,10 +1,10 @@
-/** What can finish has finished, and whoever waits is told why. */
+/** What can finish has finished, and each object that waits reports why. */
 import { FINALIZER, kilnAnnotation } from '../../../src/api/well-known.ts';
 import { isRequest } from '../../../src/world/claimants.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { Finding, Rest } from './judge.ts';
 
-/** Progress: what can finish has finished. @param lost pods of lost nodes stay, and so do their namespaces */
+/** Deletions and bindings that can finish have finished. @param lost pods of lost nodes stay, and so do their namespaces */
 export function unfinished({ cluster, world, lost }: Rest): readonly Finding[] {
   const findings: Finding[] = [];
   for (const table of ['ippools.kubeovn.io', 'pods', 'namespaces', 'nodes']) {
@@ -31,7 +31,7 @@ export function unfinished({ cluster, world, lost }: Rest): readonly Finding[] {
   return findings;
 }
 
-/** A pod waits for a Subnet that is there and has addresses. */
+/** A pod waits for addresses of a Subnet that exists and has some. */
 function baseless(world: World, key: string, reason: string, message: string): readonly Finding[] {
   if (reason !== 'AddressUnavailable' && reason !== 'SubnetExhausted') return [];
   const name = /Subnet ([\w.-]+)/.exec(message)?.[1];
@@ -42,7 +42,7 @@ function baseless(world: World, key: string, reason: string, message: string): r
     : [];
 }
 
-/** Who asks for an address to be kept gets it, or is told why not. */
+/** An IP object that asks for an address to be reserved gets it, or reports why not. */
 export function silentRequests({ world }: Rest): readonly Finding[] {
   return [...world.ips.entries()].flatMap(([name, ip]) => {
     const { v4IpAddress = '', v6IpAddress = '' } = ip.spec;

@@ -1,15 +1,15 @@
 /**
- * Promptness: what becomes possible is done because of the event that makes it possible, not when a timer that retries, or any other turn of
- * the process, happens to come by. What happens in a life goes back, message by message, to a step of somebody or to a timer of a process
- * (`VirtualTime.cause`); a change that goes back to a timer which nothing explains was late, however soon it came. A retry is explained by
- * a failure that was inflicted; a turn that the Lease brings about is, where the process has begun to lead with it.
+ * Promptness: what becomes possible is done because of the event that makes it possible, not at the next retry or any other turn that
+ * happens to come. Each thing that happens in a life has a cause, traced from message to message: a step of the history or a timer of a
+ * process (`VirtualTime.cause`). A change caused by a timer without an explanation was late, however soon it came. A retry is explained by
+ * an injected fault; a turn that renewing the Lease causes is explained if the process began to lead with it.
  */
 import type { Controller } from '../../../src/controller/controller.ts';
 import type { Finding, Judge } from './judge.ts';
 import { isTimely } from '../cluster/product-timers.ts';
 import type { VirtualTime } from '../cluster/virtual-time.ts';
 
-/** Kinds that change by the clock: who leads, and what is told of all this. */
+/** Kinds that change by the clock: the Lease, and Events. */
 const BY_THE_CLOCK: ReadonlySet<string> = new Set(['leases', 'events']);
 
 export class Promptness implements Judge {
@@ -17,7 +17,7 @@ export class Promptness implements Judge {
   readonly #late = new Map<string, string>();
   /** When each process last began to lead, or to write. */
   readonly #led = new Map<string, number>();
-  /** Not while a message takes so long that a retry may be faster. */
+  /** False while messages take so long that a retry may be faster. */
   #judging = false;
 
   constructor(time: VirtualTime) {
@@ -36,7 +36,7 @@ export class Promptness implements Judge {
     const { now, cause } = this.#time;
     if (!this.#judging || cause === undefined || cause.struck || BY_THE_CLOCK.has(table)) return;
     const { process, ms, setAt } = cause;
-    // Its own event came since, and waited for the answer to what the timer had sent.
+    // The event of this object came since, and had to wait for the answer to what the timer sent.
     const [plural = ''] = table.split('.');
     if ((this.#time.heard.get(`${process} ${plural} ${key.includes('/') ? key : `/${key}`}`) ?? -Infinity) >= setAt + ms) return;
     const site = cause.site();
@@ -47,7 +47,7 @@ export class Promptness implements Judge {
     );
   }
 
-  /** Between two moments: what a process has taken in, it is at work on. */
+  /** Called between two points of virtual time: a process must already be working on what it has received. */
   look(process: string, controller: Pick<Controller, 'overlooked'>): void {
     if (!controller.overlooked) return;
     const message = `${process} has taken something in before ${Math.round(this.#time.now)}, and has not asked for a turn: it waits for the next event`;

@@ -1,4 +1,4 @@
-/** Rows and objects as a judge reads them: what is Kiln's, what is said to be in place. No rule is asked. */
+/** Rows and objects as a judge reads them: which are ours, which are reported to be in effect. No rule is asked. */
 import { isOvnProvider } from '../../../src/api/names.ts';
 import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import type { Subnet } from '../../../src/api/kinds/subnet.ts';
@@ -10,23 +10,23 @@ import type { Row, Uuid } from '../../../src/ovsdb/index.ts';
 import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { World } from '../../../src/world/world.ts';
 
-/** Its deletion is done, as far as it is Kiln's. One that is being deleted and held serves who holds it as it did before. */
+/** Kiln's part of its deletion is done. An object being deleted that has dependents still serves them as before. */
 export function isLetGo({ deletionTimestamp, finalizers = [] }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && !finalizers.includes(FINALIZER);
 }
 
-/** All of it: its network is that of its spec, and nothing is left out. */
+/** All of its spec is in effect: its network is the one of the spec, and nothing is left out. */
 export function isInPlace(subnet: Subnet): boolean {
   return subnet.metadata.deletionTimestamp === undefined && isServing(subnet);
 }
 
-/** The same, or it was so and is being deleted: rows are as its spec has them while somebody is in it. */
+/** The same, or it was so and is being deleted: while it has dependents, its rows are as its spec says. */
 export function isServing({ metadata, spec, status }: Subnet): boolean {
   if (isLetGo(metadata) || !isOvnProvider(spec.provider ?? '') || (spec.vlan ?? '') !== '') return false;
   return isTrue(status?.conditions, 'Ready') && isTrue(status?.conditions, 'Accepted', '');
 }
 
-/** @param message of the condition, where only that one will do */
+/** @param message of the condition, if it must be this one */
 export function isTrue(conditions: readonly Partial<Condition>[] | undefined, type: string, message?: string): boolean {
   const one = conditions?.find((condition) => condition.type === type);
   return one?.status === 'True' && (message === undefined || (one.message ?? '') === message);
@@ -42,7 +42,7 @@ export function rowsIn(world: World, row: Row | undefined, column: string): read
   return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
 }
 
-/** Of a set or an optional column. */
+/** The text of a set or an optional column. */
 export function textOf(value: unknown): string {
   return [...(value instanceof Set ? value : value === null || value === undefined ? [] : [value])].map(String).toSorted().join(',');
 }
@@ -59,7 +59,7 @@ export function sorted(list: string): string {
   return splitList(list).toSorted().join(',');
 }
 
-/** Addresses of the ports in a switch that bear no mark of Kiln's, as texts. */
+/** Addresses of the ports in a switch that are not ours, as texts. */
 export function foreignAddresses(world: World, logicalSwitch: Row): readonly string[] {
   return rowsIn(world, logicalSwitch, 'ports')
     .filter((port) => mapOf(port['external_ids']).get(VENDOR_KEY) !== VENDOR)
@@ -81,7 +81,7 @@ export function networksOf({ spec }: Subnet): readonly Network[] {
 }
 
 /**
- * A row that says its owner has this uid, as `<table>/<uuid>`.
+ * A row whose row owner has this uid, as `<table>/<uuid>`.
  * @param name only a row of this name, in one table
  */
 export function ownedRow(database: SimulatedDatabase, uid: string, name?: string, tableOfName = 'Logical_Switch_Port'): string | undefined {
@@ -94,7 +94,7 @@ export function ownedRow(database: SimulatedDatabase, uid: string, name?: string
   return undefined;
 }
 
-/** A port of this name that is of this pod, with the vendor's mark and nobody's: nothing collects such a row. */
+/** A port of this name and this pod with the vendor but no row owner: nothing collects such a row. */
 export function unownedPort(database: SimulatedDatabase, name: string, pod: string): string | undefined {
   for (const [uuid, row] of database.rows('Logical_Switch_Port')) {
     const ids = mapOf(row['external_ids']);
@@ -104,7 +104,7 @@ export function unownedPort(database: SimulatedDatabase, name: string, pod: stri
   return undefined;
 }
 
-/** MACs of the router ports that are of a Subnet. */
+/** MACs of the router ports of a Subnet. */
 export function linkMacs(database: SimulatedDatabase, subnet: string): readonly string[] {
   return [...database.rows('Logical_Router_Port').values()]
     .filter((port) => mapOf(port['external_ids']).get(OWNER_KEY) === `subnet//${subnet}`)

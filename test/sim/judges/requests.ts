@@ -1,19 +1,19 @@
 /**
- * Requests as they are sent. A patch, a deletion and an eviction name the uid of the object that was seen; what is written as a whole (spec,
- * finalizers, conditions, status of a custom resource) names the version that it was read from. Kiln deletes addresses that nothing uses, and evicts
- * pods whose Namespace asks for that, and takes away nothing else.
+ * Requests as they are sent. A patch, a deletion and an eviction name the uid of the object that was observed. What is written as a whole
+ * (spec, finalizers, conditions, status of a custom resource) names the resourceVersion that it was read at. Kiln deletes addresses that
+ * nothing uses, evicts pods whose Namespace asks for that, and deletes nothing else.
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeRequest } from '../../../src/kube/transport.ts';
 import { parseTarget } from '../../../lab/apiserver/request.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 
-/** Kinds of which Kiln deletes objects. */
+/** Kinds whose objects Kiln deletes. */
 const DELETED_BY_KILN: ReadonlySet<string> = new Set(['ips', 'vips', 'ovn-eips', 'iptables-eips']);
 
 /**
  * @param evicts whether a Namespace asks for evictions, or did since the last rest
- * @param takesPods whether a Subnet of a Namespace may take the pod that comes instead
+ * @param takesPods whether a Subnet of a Namespace may accept the pod that replaces an evicted one
  * @returns what is wrong with it, as the rest of a sentence
  */
 export function notAllowed(

@@ -1,17 +1,20 @@
-/** Ends faults, lets everything come to rest, and asks every judge. */
+/** Ends faults, waits until everything has converged, and asks every judge. */
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { SimulatedController } from '../cluster/simulated-controller.ts';
 import type { Finding, Judges } from './judge.ts';
 
-/** Virtual time in which everything must come to rest: longer than any pause in the product. */
+/** Virtual time in which everything must converge: longer than any pause in the product. */
 const PATIENCE_MS = 400_000;
-/** Who writes so often after the last change goes round in circles. */
+/** More writes than this after the last change mean an endless loop. */
 const MOST_WRITES = 4_000;
 const LOOK_MS = 50;
 const CALM_MS = 300;
-/** A row that was refused, or fought over, is tried again within half a minute; one that is refused each time is waited for so long. */
+/**
+ * A row that failed, or that another program keeps changing, is retried within half a minute. One that fails each time is waited for this
+ * long.
+ */
 const RESTING_MS = 65_000;
-/** Longer than judging takes: a lease that ends so soon is waited for. */
+/** Longer than judging takes: a lease that ends within this time is waited for. */
 const SOON_MS = 2_000;
 
 /** @param lost lost nodes stay lost. @returns what is wrong */
@@ -35,7 +38,7 @@ export async function judgeAtRest(cluster: SimulatedCluster, judges: Judges, los
   }
 }
 
-/** Lets everything come to rest. @param lost lost nodes stay lost. @returns what did not come to rest, or nothing */
+/** Waits until everything has converged. @param lost lost nodes stay lost. @returns what has not converged, or nothing */
 async function comeToRest(cluster: SimulatedCluster, judges: Judges, lost: boolean): Promise<readonly Finding[]> {
   const { time } = cluster;
   cluster.quietly = true;
@@ -69,14 +72,14 @@ async function comeToRest(cluster: SimulatedCluster, judges: Judges, lost: boole
   ];
 }
 
-/** @param restless whether what rests, to be tried again, is waited for */
+/** @param restless whether rows that are to be retried are waited for */
 function isCalm(cluster: SimulatedCluster, restless: boolean): boolean {
   for (const { caughtUp } of cluster.controllers.values()) if (!caughtUp) return false;
   const { leaders } = cluster;
   return leaders.length > 0 && leaders.every((leader) => leader.controller.quiet && !isDueSoon(leader, restless));
 }
 
-/** Something happens by itself in a moment: a lease ends, a row is tried again, an Event is sent. */
+/** Something is due soon without a further event: a lease ends, a row is retried, an Event is sent. */
 function isDueSoon({ controller, clock }: SimulatedController, restless: boolean): boolean {
   const { next } = controller.world.deadlines;
   const { resting, eventsWaiting } = controller.status;

@@ -1,7 +1,7 @@
 /**
- * An IP object is its pod's: when that is gone it goes, with its address, and the next pod of the name has one of its own. Only those that a
- * StatefulSet, a virtual machine or a person keeps are handed on. That of a node is its node's in the way that the garbage collector knows. Read from writes
- * of the API server, by no rule.
+ * An IP object belongs to its pod: it is deleted with its address once the pod is gone, and the next pod of the name gets one of its own.
+ * Only one that a StatefulSet, a virtual machine or a person retains passes to another pod. A node's IP object has the owner reference that
+ * the garbage collector acts on. Read from writes to the API server, by no rule.
  */
 import { nodePortName } from '../../../src/api/names.ts';
 import { kilnAnnotation, labelKey } from '../../../src/api/well-known.ts';

@@ -1,6 +1,6 @@
 /**
- * The rows of routers and switches, column by column, as Kube-OVN's contract has them (architecture.md, reference): priorities, directions,
- * both sides of a link, load balancers. As `spec-fields.ts` this reads specs and rows, and asks no rule.
+ * Rows of routers and switches, column by column, as Kube-OVN's contract has them (architecture.md, reference): priorities, directions,
+ * both sides of a link, load balancers. Like `specs-in-effect.ts`, this reads specs and rows, and asks no rule.
  */
 import { portGroupAddressSet, routerToSwitchPort, subnetNodePortGroup, switchToRouterPort } from '../../../src/api/names.ts';
 import type { Node } from '../../../src/api/kubernetes/core.ts';
@@ -17,7 +17,7 @@ import { best, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, textOf } from
 const [WAY, NODE, OUT] = [31_000, 30_000, 29_000];
 const [NODE_ALLOW, EAST_WEST, ALLOW, DROP] = [3_000, 1_900, 1_001, 1_000];
 
-/** Of a Subnet that is in place. */
+/** The rows of a Subnet in effect. */
 export function subnetRowFaults(world: World, name: string, subnet: Subnet, ls: Row, router: Row): readonly string[] {
   const { spec } = subnet;
   const policies = rowsIn(world, router, 'policies');
@@ -51,7 +51,7 @@ export function subnetRowFaults(world: World, name: string, subnet: Subnet, ls: 
   ];
 }
 
-/** Traffic of pods that goes out of the default Vpc: which of it, and before which other policies. */
+/** Traffic of pods that leaves the default Vpc: which traffic, and before which other policies. */
 function outFaults(world: World, name: string, subnet: Subnet, policies: readonly Row[]): readonly string[] {
   if (subnet.spec.vpc !== DEFAULT_VPC || name === JOIN_SUBNET) return [];
   const groups = new Set(
@@ -86,7 +86,7 @@ function hasFamily(world: World, node: string, family: 4 | 6): boolean {
   return object !== undefined && splitList(said(object, 'ip_address')).some((text) => text.includes(':') === (family === 6));
 }
 
-/** Where a Vpc of its own has one Subnet alone and says nothing of routes: what comes from it goes to its gateway, in its table. */
+/** In a custom Vpc with one Subnet and no routes in its spec, traffic of the Subnet goes to its gateway, in its route table. */
 function wayOutFaults(world: World, name: string, subnet: Subnet, router: Row): readonly string[] {
   const { vpc = '', routeTable = '' } = subnet.spec;
   const object = world.vpcs.peek(vpc);
@@ -96,7 +96,7 @@ function wayOutFaults(world: World, name: string, subnet: Subnet, router: Row): 
     return routes
       .filter((row) => own.some(({ cidr, gateway }) => row['ip_prefix'] === cidr && row['nexthop'] === gateway))
       .map((row) => `route from ${String(row['ip_prefix'])} is there, and goes before all policies`);
-  // One that names another Vpc now may still run in this one.
+  // A Subnet that names another Vpc now may still run in this one.
   const isIn = (other: string, { spec }: Subnet): boolean =>
     (spec.vpc ?? '') === vpc || best(world, 'Logical_Router_Port', routerToSwitchPort(vpc, other)) !== undefined;
   const others = [...world.subnets.entries()].filter(([other, object]) => other !== name && isIn(other, object));
@@ -109,7 +109,7 @@ function wayOutFaults(world: World, name: string, subnet: Subnet, router: Row): 
     .map(({ cidr, gateway }) => `way out from ${cidr} by ${gateway} is not in table "${routeTable}"`);
 }
 
-/** Its own ACLs by direction, those of a private Subnet by priority, and traffic within that is let through. */
+/** Its own ACLs by direction, those of a private Subnet by priority, and the one that allows traffic within it. */
 function aclFaults(world: World, name: string, subnet: Subnet, acls: readonly Row[]): readonly string[] {
   const { spec } = subnet;
   const has = (direction: string, priority: number, match: string, action: string): boolean =>
@@ -155,7 +155,7 @@ function aclFaults(world: World, name: string, subnet: Subnet, acls: readonly Ro
   ];
 }
 
-/** All six of its Vpc, or none; never on the join Subnet's. */
+/** Either all six load balancers of its Vpc, or none; never on the join Subnet. */
 function balancerFaults(world: World, name: string, { spec }: Subnet, ls: Row): readonly string[] {
   const held = ls['load_balancer'];
   const own = [...(held instanceof Set ? held : [])].filter((uuid) => world.rows.entry(uuid as Uuid)?.ownership.kind === 'ours').length;
@@ -179,7 +179,7 @@ function balancersOf({ status }: Vpc): readonly (readonly [name: string, protoco
   });
 }
 
-/** Of a Vpc that is in place: routes by source, what its router learns, its load balancers. */
+/** The rows of a Vpc in effect: routes by source, what its router learns, its load balancers. */
 export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly string[] {
   const routes = rowsIn(world, router, 'static_routes');
   const options = mapOf(router['options']);
@@ -209,7 +209,7 @@ export function vpcRowFaults(world: World, vpc: Vpc, router: Row): readonly stri
   ];
 }
 
-/** Addresses of a node that has joined: by its own port, in each family, before what leaves by gateways. @param policies of the default Vpc's router */
+/** Addresses of a joined node are routed to its own port, in each family, before gateways. @param policies of the default Vpc's router */
 export function nodeRowFaults({ metadata, status }: Node, policies: readonly Row[]): readonly string[] {
   if (metadata.deletionTimestamp !== undefined || said({ metadata }, 'allocated') !== 'true') return [];
   const hops = splitList(said({ metadata }, 'ip_address'));
@@ -217,7 +217,7 @@ export function nodeRowFaults({ metadata, status }: Node, policies: readonly Row
     const address = parseAddress(text);
     if (type !== 'InternalIP' || address === undefined) return [];
     const match = `ip${address.family}.dst == ${formatAddress(address)}`;
-    // Another node that says the same may be the older one.
+    // A policy of another node with the same address may belong to the older node.
     const row = policies.find((one) => one['match'] === match && mapOf(one['external_ids']).get('node') === metadata.name);
     const hop = hops.find((one) => one.includes(':') === (address.family === 6));
     if (row === undefined) return [];

@@ -1,6 +1,6 @@
 /**
- * What Kube-OVN's own programs find rows by (external_ids), and what rows have that nobody asks for: tiers, logging, ages, defaults of DHCP. As the
- * contract has it; as `spec-fields.ts` this asks no rule.
+ * The external_ids by which Kube-OVN's own programs find rows, and columns that no spec asks for: tiers, logging, ages, defaults of DHCP.
+ * As Kube-OVN's contract has it. Like `specs-in-effect.ts`, this asks no rule.
  */
 import {
   ipPoolAddressSet,
@@ -44,7 +44,7 @@ export function rowMarks(world: World): readonly Finding[] {
   return found;
 }
 
-/** @param row none is no fault of its marks */
+/** @param row if undefined, there is nothing to check */
 function marked(what: string, row: Row | undefined, marks: Marks, column = 'external_ids'): readonly string[] {
   if (row === undefined) return [];
   const held = mapOf(row[column]);
@@ -64,7 +64,7 @@ function routerFaults(world: World, { metadata, status }: Vpc): readonly string[
       if (row === undefined) return [];
       const fields = textOf(row['selection_fields']);
       return [
-        // Older schemas know no `ipv6_src`.
+        // Older schemas have no `ipv6_src`.
         ...((session ? fields.startsWith('ip_src') : fields === '')
           ? []
           : [`load balancer ${String(name)} chooses by ${fields || 'nothing'}`]),
@@ -139,7 +139,7 @@ function subnetFaults(world: World, name: string, subnet: Subnet): readonly stri
   ];
 }
 
-/** A copy whose owner somebody took away is beside that one, and nobody's. */
+/** Not a copy whose row owner a person removed: it stands beside the row and belongs to no object. */
 function isOf(row: Row, rule: string): boolean {
   const marks = mapOf(row['external_ids']);
   return marks.get(RULE_KEY) === rule && marks.has(OWNER_KEY);
@@ -150,7 +150,7 @@ function logged(name: string, row: Row): readonly string[] {
   return is === `${name} true warning` ? [] : [`wall is logged as "${is}"`];
 }
 
-/** Of a centralized gateway: each hop is under the name of its node. */
+/** Next hops of a centralized gateway are each under the name of their node. */
 function hopsFaults(world: World, row: Row | undefined): readonly string[] {
   if (row === undefined || !isOf(row, 'subnet-centralized-gateway')) return [];
   const marks = mapOf(row['external_ids']);
@@ -160,7 +160,7 @@ function hopsFaults(world: World, row: Row | undefined): readonly string[] {
     : [`way out goes to ${textOf(row['nexthops'])}, and names ${named.join() || 'none'}`];
 }
 
-/** Of one that runs and is not told otherwise. */
+/** The rows of a pod that runs and has no condition against it. */
 function podFaults(world: World, pod: Pod): readonly string[] {
   const { name, namespace = '', deletionTimestamp } = pod.metadata;
   const { phase, conditions = [] } = pod.status ?? {};

@@ -1,6 +1,6 @@
 /**
- * What people asked for and were told is in place is in the database. Rules that say too little say it to everybody: a fresh controller
- * plans nothing. This reads specs and rows, and asks no rule.
+ * What specs ask for and conditions report to be in effect is in the database. A rule that emits too little does so in each process, so a
+ * fresh controller plans nothing. This reads specs and rows, and asks no rule.
  */
 import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } from '../../../src/api/names.ts';
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
@@ -38,15 +38,15 @@ function says(conditions: readonly Condition[] | undefined, ...types: readonly s
   return types.every((type) => conditions?.some((one) => one.type === type && one.status === 'True') === true);
 }
 
-/** Rows that a column of references holds. */
+/** Rows that a reference column refers to. */
 function rowsIn(world: World, row: Row | undefined, column: string): readonly Row[] {
   const held = row?.[column];
   return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
 }
 
 /**
- * Of an object that is said to be in place: what its condition says is left out of its spec, all else being in effect; empty for nothing.
- * Undefined where it is not in place, or more is left out than can be named.
+ * For an object reported to be in effect: the parts of its spec that its condition reports as left out while all else is in effect; empty
+ * for none. Undefined if it is not in effect, or more is left out than the condition can name.
  */
 function leftOut(conditions: readonly Condition[] | undefined): string | undefined {
   if (!says(conditions, 'Ready')) return undefined;
@@ -97,13 +97,13 @@ function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): 
   ];
 }
 
-/** By the mark of its rule; one that lost its owner is kept as Kube-OVN's. */
+/** Whether the row is of this rule, by its keys; a row that lost its row owner is retained like one of Kube-OVN. */
 function madeBy(row: Row, rule: string): boolean {
   const ids = row['external_ids'];
   return ids instanceof Map && ids.has(UID_KEY) && ids.get(RULE_KEY) === rule;
 }
 
-/** A network or a host, as a row has it; empty for neither. */
+/** A network or a host, as a row has it; empty if the text is neither. */
 function prefixOf(cidr: string): string {
   const [prefix, host] = [parseCidr(cidr), parseAddress(cidr)];
   return prefix !== undefined ? formatCidr(prefix) : host !== undefined ? formatAddress(host) : '';
@@ -160,7 +160,7 @@ function subnetLacks(world: World, name: string, { metadata, spec, status }: Sub
   ];
 }
 
-/** Other Subnets of its Vpc that are said to be in place, and have addresses of its network: told once of each two. */
+/** Other Subnets of its Vpc that are reported to be in effect and overlap its network; each pair once. */
 function overlapping(world: World, name: string, vpc: string, cidrBlock: string): readonly string[] {
   const own = splitList(cidrBlock).flatMap((cidr) => parseCidr(cidr) ?? []);
   return [...world.subnets.entries()].flatMap(([other, { metadata, spec, status }]) => {
@@ -174,17 +174,17 @@ function overlapping(world: World, name: string, vpc: string, cidrBlock: string)
   });
 }
 
-/** Its port in the join Subnet, and the way to it. */
+/** Its port in the join Subnet, and the policies that route to it. */
 function nodeLacks(world: World, name: string): readonly string[] {
   const node = world.nodes.peek(name);
   const annotations = node?.metadata.annotations ?? {};
   if (node?.metadata.deletionTimestamp !== undefined || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
   if (!says(world.subnets.peek('join')?.status?.conditions, 'Ready') || !says(world.vpcs.peek('ovn-cluster')?.status?.conditions, 'Ready'))
     return [];
-  // Another program has the row with the name of its port, and the node is told so.
+  // A conflict: another program has a row with the name of the node's port, and a condition of the node reports it.
   if (world.rowConflicts.peek(rowId('Logical_Switch_Port', `node-${name}`)) !== undefined) return [];
   const said = annotations[podAnnotation('ovn', 'ip_address')] ?? '';
-  // It joined when the Subnet, made again since, had another network: it keeps what there is of that, and is told.
+  // The node joined while the join Subnet, made again since, had another network: it keeps its address, and a condition reports it.
   const joins = splitList(world.subnets.peek('join')?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
   const isIn = (text: string): boolean => {
     const address = parseAddress(text);
@@ -206,13 +206,13 @@ function nodeLacks(world: World, name: string): readonly string[] {
   ];
 }
 
-/** The networks that it is told are those of the Subnets it is told. */
+/** The networks in its annotations are those of the Subnets in its annotations. */
 function namespaceLacks(world: World, name: string): readonly string[] {
   const namespace = world.namespaces.peek(name);
   const annotations = namespace?.metadata.annotations ?? {};
   if (namespace?.metadata.deletionTimestamp !== undefined) return [];
   const subnets = splitList(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
-  // Empty for one that is not in effect.
+  // Empty for a Subnet that is not in effect.
   const cidrs = (annotations[podAnnotation('ovn', 'cidr')] ?? '').split(';');
   return subnets.flatMap((subnet, i) => {
     const { spec, status } = world.subnets.peek(subnet) ?? {};
@@ -223,14 +223,14 @@ function namespaceLacks(world: World, name: string): readonly string[] {
   });
 }
 
-/** What is left of the network of a Subnet that was torn out is linked to the router of the default Vpc, as its pods are told. */
+/** Whether the orphaned network of a Subnet is linked to the router of the default Vpc, as the annotations of its pods say. */
 function isLeft(world: World, annotations: Readonly<Record<string, string>>): boolean {
   const link = switchToRouterPort(annotations[podAnnotation('ovn', 'logical_switch')] ?? '', DEFAULT_VPC);
   const isToldSo = annotations[podAnnotation('ovn', 'logical_router')] === DEFAULT_VPC;
   return isToldSo && world.rows.best(rowId('Logical_Switch_Port', link))?.ownership.kind === 'ours';
 }
 
-/** Options for the whole database, as the contract has them. */
+/** Options of the whole database, as Kube-OVN's contract has them. */
 const GLOBAL = { ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false', ls_ct_skip_dst_lport_ips: 'true' } as const;
 
 function globalLacks(world: World): readonly Finding[] {
@@ -245,14 +245,14 @@ function globalLacks(world: World): readonly Finding[] {
     .map(([key, value]) => lacking('NB_Global', `option ${key} is not ${value}`));
 }
 
-/** Whether a switch or router of another program is there. One of Kiln's that lost its keys shows by its UUID. */
+/** Whether there is a switch or router of another program. One of ours that lost its ownership keys is known by its UUID. */
 function isShared({ rows }: World): boolean {
   return ['Logical_Switch', 'Logical_Router'].some((table) =>
     rows.inTable(table).some(({ row, uuid }) => mapOf(row['external_ids']).get(VENDOR_KEY) !== VENDOR && !isOwnUuid(uuid)),
   );
 }
 
-/** The port of a pod that has its network is in the group of its node. */
+/** The port of a pod that has its network is in the port group of its node. */
 function groupLacks(world: World): readonly Finding[] {
   const findings: Finding[] = [];
   for (const [key, pod] of world.pods.entries()) {
@@ -264,11 +264,12 @@ function groupLacks(world: World): readonly Finding[] {
     const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)));
     const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
-    // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
+    // Its Subnet was removed by force and made again with an invalid spec: the pod runs on the orphaned network, and a condition reports
+    // it.
     const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
     if (subnet !== undefined && told?.status === 'False' && told.reason === 'NoSubnet') continue;
     const isRouted = subnet === undefined ? isLeft(world, annotations) : subnet.spec.vpc === DEFAULT_VPC;
-    // Another program may have a row of that name: the node is told, and nothing is put in.
+    // A conflict: another program may have a row of that name. A condition of the node reports it, and no member is added.
     if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || !isRouted) continue;
     const { ports } = group.row;
     if (!(ports instanceof Set) || !ports.has(port.row._uuid))

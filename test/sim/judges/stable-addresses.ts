@@ -1,6 +1,6 @@
 /**
- * What a Vip or an EIP was given does not change, and what a person asks for instead stays asked, so that it can be told: no controller writes
- * over it. Read from writes of the API server, by no rule.
+ * The address of a Vip or an EIP does not change, and a different request in its spec stays there, so that it can be reported: no
+ * controller overwrites it. Read from writes to the API server, by no rule.
  */
 import { formatAddress, parseAddress } from '../../../src/net/address.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
@@ -13,7 +13,7 @@ const GIVEN = ['v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip', 'type'] as const;
 
 export class StableAddresses implements Judge {
   readonly #findings: Finding[] = [];
-  /** Uids of those whose status a person wrote: it may be put right. */
+  /** Uids of those whose status a person wrote: a controller may repair it. */
   readonly #handled = new Set<string>();
 
   /** @param byHand whether a person acts now */
@@ -42,7 +42,7 @@ export class StableAddresses implements Judge {
   }
 }
 
-/** As it is written, an address in one form. */
+/** The text of a field; an address in its canonical form. */
 function textOf(object: KubeObject, part: 'spec' | 'status', field: string): string {
   const text = ((object[part] ?? {}) as Readonly<Record<string, unknown>>)[field];
   const address = typeof text === 'string' ? parseAddress(text) : undefined;

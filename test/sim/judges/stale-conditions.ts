@@ -1,6 +1,6 @@
 /**
- * What an object says against itself is so: who says that it shares an address shares it, who was refused is refused still, who waits has
- * nothing yet. Read from objects and rows, by no rule.
+ * What a condition reports against an object is still true: a conflict of addresses exists, an invalid object is still invalid, a waiting
+ * object has nothing yet. Read from objects and rows, by no rule.
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
@@ -19,7 +19,7 @@ import type { World } from '../../../src/world/world.ts';
 import type { Finding } from './judge.ts';
 import { best, foreignAddresses, isInPlace, said } from './reading.ts';
 
-/** Of a pod that has nothing yet. */
+/** Reasons of a pod that has no address yet. */
 const WAITING: ReadonlySet<string> = new Set([
   'WaitingForSubnet',
   'SubnetTerminating',
@@ -28,7 +28,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'SubnetExhausted',
 ]);
 
-/** What is wrong with an address, and not with the object that asks for it. */
+/** Reasons about an address, and not about the object that asks for it. */
 const OF_ADDRESSES: ReadonlySet<string> = new Set([
   'AddressConflict',
   'AddressOutOfRange',
@@ -41,17 +41,18 @@ export function saidStill(world: World): readonly Finding[] {
   let known: HoldersBySubnet | undefined;
   const isShared = (subnet: string, addresses: readonly string[]): boolean => {
     known ??= addressHolders(world);
-    // The one that the spec asks for counts too: who has it is in its way.
+    // The gateway that the spec asks for counts too: an address equal to it conflicts.
     const gateways = splitList(world.subnets.peek(subnet)?.spec.gateway ?? '');
     if (addresses.some((address) => gateways.includes(address))) return true;
-    // One that somebody took from Kiln, and marked as no known program does, may be the Subnet's again: what its ports have stays kept back.
+    // A switch without our ownership keys, and with none of a known program, may be the Subnet's again: the addresses of its foreign ports
+    // stay excluded.
     const home = world.rows.best(rowId('Logical_Switch', subnet));
     const isTheirs = home?.ownership.kind === 'foreign' && home.ownership.family !== 'unknown';
     const others = home === undefined || isTheirs ? [] : foreignAddresses(world, home.row);
     if (addresses.some((address) => address !== '' && others.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
   };
-  // Of a MAC that two have, and of an address that is not its own, the sentence says so.
+  // Not a conflict of MACs, nor one about a pod that has another address: the message says so.
   const isAddress = (conflict: Partial<Condition> | undefined): conflict is Partial<Condition> =>
     conflict !== undefined && !/\(([0-9a-f]{2}:){5}|its pod has another address than/.test(conflict.message ?? '');
   const found: Finding[] = [];
@@ -85,7 +86,7 @@ export function saidStill(world: World): readonly Finding[] {
     const refused = has(conditions, 'Accepted', 'False');
     const pod = world.pods.peek(`${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);
     const isOfPod = pod !== undefined && ip.metadata.labels?.[labelKey.ipReserved] !== 'true' && said(pod, 'ip_address') === ipAddress;
-    // A request is refused; what is its pod's alone was made for that.
+    // Only a request can be invalid; an IP object that belongs to its pod alone was made for it.
     if (refused !== undefined && isOfPod && said(pod, 'allocated') === 'true')
       stale('IP', name, `"${refused.message ?? ''}", and is its pod's`);
     if (refused === undefined || !OF_ADDRESSES.has(refused.reason ?? '') || ip.metadata.labels?.[labelKey.ipReserved] !== 'true') continue;
@@ -137,7 +138,7 @@ export function saidStill(world: World): readonly Finding[] {
   return found;
 }
 
-/** Of those that its spec names, or chooses by label: ready, and joined by a family of its own. */
+/** Gateway nodes that its spec names or selects by label: ready, and joined in one of the Subnet's families. */
 function ableNodes(world: World, { spec }: Subnet): readonly string[] {
   const named = splitList(spec.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
   const families = splitList(spec.cidrBlock ?? '').map((cidr) => cidr.includes(':'));
@@ -159,7 +160,7 @@ function isInPlaceNamed(world: World, name: string): boolean {
   return subnet !== undefined && isInPlace(subnet);
 }
 
-/** Addresses of the networks of a Subnet that is in place. */
+/** Whether the addresses are in the networks of a Subnet in effect. */
 function isOf(world: World, name: string, addresses: readonly string[]): boolean {
   const subnet = world.subnets.peek(name);
   if (subnet === undefined || !isInPlace(subnet)) return false;

@@ -1,6 +1,6 @@
 /**
- * Field by field: what a spec asks is what the rows say, no less and no more, of objects that are said to be in place. As `carried-out.ts`
- * this reads specs, annotations and rows, and asks no rule.
+ * Field by field: the rows of an object reported to be in effect are what its spec asks for, no less and no more. Like
+ * `specs-in-effect.ts`, this reads specs, annotations and rows, and asks no rule.
  */
 import {
   ipPoolAddressSet,
@@ -61,7 +61,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
   return found;
 }
 
-/** Who waits for a condition goes by the generation that it speaks of. */
+/** Clients that wait for a condition rely on its observedGeneration. */
 function outdated({ metadata, status }: Subnet | Vpc): readonly string[] {
   const { generation } = metadata;
   return (status?.conditions ?? [])
@@ -72,14 +72,14 @@ function outdated({ metadata, status }: Subnet | Vpc): readonly string[] {
     );
 }
 
-/** What comes in passes other policies of its router. */
+/** Policies by which traffic to the Subnet skips the other policies of its router. */
 function waysIn(subnet: Subnet, policies: readonly Row[]): readonly string[] {
   return networksOf(subnet)
     .filter(({ family, cidr }) => !policies.some((row) => row['match'] === `ip${family}.dst == ${cidr}` && row['action'] === 'allow'))
     .map(({ cidr }) => `way to ${cidr} is not on its router`);
 }
 
-/** How traffic leaves a Subnet whose gateway is distributed: from each node's pods by that node, in each family that the node has. */
+/** How traffic leaves a Subnet with a distributed gateway: from the pods of each node by that node, in each family that the node has. */
 function gatewayFaults(world: World, name: string, subnet: Subnet, policies: readonly Row[]): readonly string[] {
   const { vpc, gatewayType } = subnet.spec;
   if (vpc !== DEFAULT_VPC || name === JOIN_SUBNET) return [];
@@ -88,7 +88,7 @@ function gatewayFaults(world: World, name: string, subnet: Subnet, policies: rea
   const joins = splitList(join.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
   return [...world.nodes.entries()].flatMap(([node, { metadata }]) => {
     if (metadata.deletionTimestamp !== undefined || said({ metadata }, 'allocated') !== 'true') return [];
-    // Another program has a port of that name: the node has none of Kiln's, and an Event says so.
+    // A conflict: another program has a port of that name. The node has none of ours, and an Event reports it.
     const ports = world.rows.rowsOf(rowId('Logical_Switch_Port', nodePortName(node)));
     if (ports.length > 0 && ports.every(({ ownership }) => ownership.kind !== 'ours')) return [];
     const group = subnetNodePortGroup(name, node);
@@ -106,7 +106,7 @@ function gatewayFaults(world: World, name: string, subnet: Subnet, policies: rea
 
 const OF_OPTION: Readonly<Record<number, string>> = { 4: 'dhcpV4Options', 6: 'dhcpV6Options' };
 
-/** Its own options, and what its network and its MTU say. */
+/** Its own DHCP options, and those that follow from its network and its MTU. */
 function dhcpFaults(world: World, name: string, subnet: Subnet): readonly string[] {
   const { spec, status } = subnet;
   return networksOf(subnet).flatMap(({ family, cidr, gateway }) => {
@@ -135,7 +135,7 @@ function dhcpFaults(world: World, name: string, subnet: Subnet): readonly string
   });
 }
 
-/** Of its switch and its router port. */
+/** Its switch and its router port. */
 function linkFaults(world: World, name: string, subnet: Subnet, ls: Row): readonly string[] {
   const { spec } = subnet;
   const port = best(world, 'Logical_Router_Port', routerToSwitchPort(spec.vpc ?? '', name));
@@ -152,7 +152,7 @@ function linkFaults(world: World, name: string, subnet: Subnet, ls: Row): readon
   ];
 }
 
-/** Next hops, links to other Vpcs, and which Subnets it says it has. */
+/** Next hops, links to other Vpcs, and the Subnets in its status. */
 function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
   if (isLetGo(metadata) || !isTrue(status?.conditions, 'Ready') || !isTrue(status?.conditions, 'Accepted', '')) return [];
   const router = best(world, 'Logical_Router', status?.router ?? '');
@@ -201,7 +201,7 @@ function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc):
   ];
 }
 
-/** A pool that is kept as an address set has all its addresses there, and no others; one of both families has a set of each. */
+/** A pool that has an address set has exactly its addresses there; a pool of both families has a set of each. */
 function poolFaults(world: World, name: string, { metadata, spec, status }: IPPool): readonly string[] {
   if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready')) return [];
   const sets = [ipPoolAddressSet(name), ipPoolAddressSetV6(name)].flatMap((set) => best(world, 'Address_Set', set) ?? []);
@@ -231,7 +231,7 @@ function poolFaults(world: World, name: string, { metadata, spec, status }: IPPo
   return sum(blocks) === sum(asked) && covers ? [] : [`address set has ${held.join(',')}, and its spec ${spec.ips.join(',')}`];
 }
 
-/** What is kept back in the Subnets that it is told. */
+/** The excluded addresses in its annotations are those of the Subnets in its annotations. */
 function namespaceFaults(world: World, { metadata }: Namespace): readonly string[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   const told = (metadata.annotations?.[annotationKey.excludeIps] ?? '').split(';');

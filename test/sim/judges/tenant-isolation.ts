@@ -1,6 +1,6 @@
 /**
  * With `tenancy: namespaced` no pod has a port in a Subnet that never admitted its namespace, and every port of a pod sends from its own
- * addresses. Read from objects and rows, by no rule: whom a Subnet admits is derived anew from specs with every change.
+ * addresses only. Read from objects and rows, by no rule: admitted namespaces are derived from specs after every change.
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { DEFAULT_VPC, kilnAnnotation, POD_CONDITION } from '../../../src/api/well-known.ts';
@@ -24,7 +24,7 @@ interface Selector {
 
 export class TenantIsolation implements Judge {
   readonly #store: ObjectStore;
-  /** `<Subnet> <namespace>`: it was so at some moment of the life. */
+  /** `<Subnet> <namespace>` for each Namespace that a Subnet admitted at any time of the life. */
   readonly #admitted = new Set<string>();
 
   constructor(store: ObjectStore) {
@@ -65,7 +65,7 @@ export class TenantIsolation implements Judge {
     return pod !== undefined && this.#told(pod) !== undefined;
   }
 
-  /** What the pod is told of it. */
+  /** The message of the pod's condition that reports this. */
   #told({ status }: KubeObject): string | undefined {
     const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
     return conditions.find(({ type, reason }) => type === POD_CONDITION && reason === 'NamespaceNotAdmitted')?.message;
@@ -87,7 +87,7 @@ export class TenantIsolation implements Judge {
     const vpc = spec['vpc'] === DEFAULT_VPC ? undefined : this.#store.get(VPCS, String(spec['vpc'] ?? ''));
     const ofVpc = vpc === undefined ? [] : ((specOf(vpc)['namespaces'] ?? []) as readonly string[]);
     if (listed.length + selectors.length + named.length === 0) return ofVpc.length === 0 || ofVpc.includes(name);
-    // What expressions say is not told apart here.
+    // Label expressions are not evaluated here: any may match.
     const isSelected = ({ matchLabels = {}, matchExpressions = [] }: Selector): boolean =>
       matchExpressions.length > 0 || Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
     return listed.includes(name) || ofVpc.includes(name) || selectors.some(isSelected);

@@ -1,7 +1,7 @@
 /**
- * How a controller's transactions are made, read as they are sent: the fence comes first, under the term that the transaction says; whoever writes into a row, or takes one
- * away, has asked in the same transaction whose it is; what a row keeps alive is asked for before that goes; and nothing is written that is there. Whether a
- * guard is left out shows otherwise only where somebody is faster within a millisecond.
+ * How a controller builds its transactions, checked as they are sent. The fence comes first, with the transaction's term. An update or a
+ * deletion of a row has a guard on its ownership keys, a deletion also one on its children. An operation that changes nothing is not sent.
+ * A missing guard would otherwise show only if another program writes within a millisecond.
  */
 import { childColumns } from '../../../src/nb/tables.ts';
 import { OWNER_KEY, TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
@@ -11,7 +11,7 @@ import type { Uuid } from '../../../src/ovsdb/index.ts';
 
 type Clause = readonly [column: string, test: string, value: unknown];
 
-/** An operation as it stands in the request. */
+/** An operation of a request. */
 interface Sent {
   readonly op: string;
   readonly table: string;
@@ -22,18 +22,18 @@ interface Sent {
   readonly comment?: string;
 }
 
-/** The fence is in it, and the switches of the whole database. */
+/** It has the fence, and options for the whole database. */
 const GLOBAL = 'NB_Global';
 
 /**
- * @param database before the transaction
+ * @param database the state before the transaction
  * @returns what is wrong, as the rest of a sentence
  */
 export function notAskedFirst(database: SimulatedDatabase, operations: readonly unknown[]): readonly string[] {
   const sent = operations as readonly Sent[];
   const said = sent.find(({ comment }) => comment !== undefined)?.comment ?? '';
   const term = /^kiln: term (\d+), /.exec(said)?.[1];
-  // Who takes a term asks for the one before, and writes nothing else.
+  // The transaction that takes a term has a guard on the one before, and writes nothing else.
   if (term === undefined) return [];
   const wrong: string[] = [];
   const [fence] = sent;
@@ -73,7 +73,7 @@ export function notAskedFirst(database: SimulatedDatabase, operations: readonly 
     const child = (column: string): string | undefined => childColumns(one.table).find((each) => each.column === column)?.child.table;
     for (const [column, mutator, value] of one.mutations ?? []) {
       const of = child(column);
-      // Rows that leave what keeps them alive: they are asked for, not what they are in.
+      // Rows removed from the column that keeps them alive: each needs the guard, not the row that they are removed from.
       if (of !== undefined && mutator === 'delete') {
         for (const left of uuidsIn(value)) {
           if (!isAsked(of, left)) wrong.push(`has not asked whose ${name(of, left)} is, and takes it out of ${name(one.table, uuid)}`);
@@ -85,7 +85,10 @@ export function notAskedFirst(database: SimulatedDatabase, operations: readonly 
   return wrong;
 }
 
-/** What it says of whose the row is, is so: Kiln's own mark, which somebody took away, and which came back since by a transaction without an answer. */
+/**
+ * The mutation writes the row owner that the row has: a person removed our ownership keys, and a transaction whose reply was lost restored
+ * them.
+ */
 function saysTheSame({ mutations = [] }: Sent, row: StoredRow | undefined): boolean {
   const owner = marksOf(row).filter(([key]) => key !== VENDOR_KEY);
   return mutations.some(([column, mutator, value]) => {
@@ -97,8 +100,8 @@ function saysTheSame({ mutations = [] }: Sent, row: StoredRow | undefined): bool
 }
 
 /**
- * Operations that changed nothing: what they say was there.
- * @param unheard what others changed of which the sender had not heard: somebody may have been faster by a moment
+ * Operations that changed nothing: the row already was as they say.
+ * @param unheard changes by others that had not reached the sender: another program may have been first
  * @returns the rest of a sentence
  */
 export function wroteInVain(
@@ -119,7 +122,7 @@ function rowOf({ where }: Sent): Uuid | undefined {
   return (clause?.[2] as readonly [string, Uuid] | undefined)?.[1];
 }
 
-/** The marks that a wait asks for. */
+/** The ownership keys that a `wait` compares. */
 function asked({ where = [] }: Sent): ReadonlyMap<string, string> {
   const pairs = where.flatMap(([column, test, value]) =>
     column === 'external_ids' && test === 'includes' ? ((value as readonly [string, readonly (readonly [string, string])[]])[1] ?? []) : [],
@@ -127,7 +130,7 @@ function asked({ where = [] }: Sent): ReadonlyMap<string, string> {
   return new Map(pairs);
 }
 
-/** Those by which a row is Kiln's, or Kube-OVN's. */
+/** The ownership keys of a row of ours or of Kube-OVN's. */
 function marksOf(row: StoredRow | undefined): readonly (readonly [string, string])[] {
   const ids = row?.['external_ids'];
   if (!(ids instanceof Map) || ids.get(VENDOR_KEY) !== VENDOR) return [];

@@ -1,7 +1,7 @@
 /**
- * Who is told of a network has it: no pod and no node is told its addresses before its port was in the database with them, nor that it is routed before the
- * port was in the group of its node, no port comes before the IP object that says whose its addresses are, and no Vpc and no Subnet is told to be ready before its router,
- * or its switch and its port on the router, is there. Read from what was written when, by no rule.
+ * What an annotation or a status reports is in the database first. A pod or a node gets its addresses as annotations after its port had
+ * them, and `routed` after the port was in the port group of its node. A port comes after the IP object that has its addresses. A Vpc or a
+ * Subnet is Ready after its router, or its switch and the port on the router, exists. Read from the order of writes, by no rule.
  */
 import { nodePortGroup } from '../../../src/api/names.ts';
 import type { SubnetSpec } from '../../../src/api/kinds/subnet.ts';
@@ -21,23 +21,23 @@ type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_ad
 
 const say = (object: KubeObject | undefined, suffix: Suffix): string => object?.metadata.annotations?.[podAnnotation('ovn', suffix)] ?? '';
 
-/** MAC and addresses, as a port has them. */
+/** MAC and addresses, as in a port's `addresses`. */
 const station = (object: KubeObject | undefined): string => [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
 
-/** Of a station, all but the MAC. */
+/** The addresses of such a text, without the MAC. */
 const addressesIn = (told: string): string => told.split(' ').slice(1).join(' ');
 
 export class WriteOrder implements Judge {
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
-  /** What a person last made of the addresses that a pod or a node is told, by uid. */
+  /** The addresses that a person last wrote into a pod's or a node's annotations, by uid. */
   readonly #edited = new Map<string, string>();
-  /** `<port> <MAC and addresses>` of all ports that there ever were. */
+  /** `<port> <MAC and addresses>` of all ports that ever existed. */
   readonly #stations = new Set<string>();
-  /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
+  /** UUIDs of all rows that a port ever had, and of all ports that a node's port group ever had, each by name. */
   readonly #ports = new Map<string, Set<unknown>>();
   readonly #groups = new Map<string, Set<unknown>>();
-  /** Names of all IP objects that there ever were. */
+  /** Names of all IP objects that ever existed. */
   readonly #ips = new Set<string>();
 
   /** @param byHand whether a person acts now */
@@ -56,7 +56,7 @@ export class WriteOrder implements Judge {
     return [];
   }
 
-  /** A row of the database as it is from now on. */
+  /** Notes the new state of a row. */
   #wrote(table: string, uuid: unknown, { name, addresses, ports, external_ids: ids }: StoredRow): void {
     if (typeof name !== 'string') return;
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
@@ -78,7 +78,7 @@ export class WriteOrder implements Judge {
     const isNew = (suffix: Suffix): boolean => say(object, suffix) === 'true' && say(previous, suffix) !== 'true';
     if (isNew('allocated')) {
       const told = station(object);
-      // Addresses, or the MAC, that a person took away while the rest was written are put back by the next write.
+      // If a person removed only some of these annotations while the others were being written, the next write restores them.
       const edited = this.#edited.get(object.metadata.uid);
       if (!this.#stations.has(`${port} ${told}`) && edited !== told && (edited === undefined || addressesIn(edited) !== addressesIn(told)))
         this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);

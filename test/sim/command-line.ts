@@ -1,4 +1,4 @@
-/** What `npm run sim` is asked for. */
+/** The options of `npm run sim`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
@@ -27,7 +27,7 @@ Exit codes: 0 all went well, 1 a life failed, 2 the command line is wrong.`;
 export interface Flags {
   readonly seed: number;
   readonly operations: number;
-  /** Undefined: until the operations are done. */
+  /** Undefined: until all operations are done. */
   readonly forMs: number | undefined;
   readonly life: number;
   readonly workers: number;
@@ -39,7 +39,7 @@ export interface Flags {
   readonly trace: boolean;
 }
 
-/** Options that take a number: what is the least of it, and one that is usual. */
+/** Options with a number: its smallest value and its default. */
 const NUMBERS = {
   seed: { rule: 'a whole number of at least 0', isRight: (value: number) => isWhole(value, 0), usual: 7 },
   operations: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 100_000 },
@@ -60,7 +60,7 @@ function numberIn(name: keyof typeof NUMBERS, text: string): number {
   throw new TypeError(`--${name} "${text}": it is ${rule}, such as --${name} ${usual}; npm run sim -- --help names all options`);
 }
 
-/** A negative number is taken for an option unless it is joined to the one that it is the value of. */
+/** A negative value must be joined to its option; separate, it would be taken for an option. */
 function withNegatives(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {

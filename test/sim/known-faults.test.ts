@@ -1,14 +1,14 @@
-/** The simulator finds each fault that is known, in lives of a row of seeds, and not in the same lives without the fault. */
+/** The simulator finds each known fault in lives of consecutive seeds, and finds nothing in the same lives without the fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KNOWN_FAULTS } from './known-faults/known-faults.ts';
 import type { LifeOrder } from './lives/lives.ts';
 import { drawLives } from './lives/lives.ts';
 
-/** Operations for each fault. */
+/** The most operations for each fault. */
 const MOST = 20_000;
 const LIFE = 300;
-/** Always the same, so that what is found here is found everywhere. */
+/** Always the same, so that each machine finds the same. */
 const FIRST = 1_000;
 
 test('each known fault is found', async (t) => {

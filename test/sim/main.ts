@@ -1,4 +1,4 @@
-/** `npm run sim`: runs the simulator; see docs/simulate.md. Exits 0 where all went well, 1 where a life failed, 2 for a wrong command line. */
+/** `npm run sim`: runs the simulator; see docs/simulate.md. Exit code 0: nothing was found, 1: a life failed, 2: a wrong command line. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Flags } from './command-line.ts';
@@ -7,11 +7,11 @@ import { readHistory, writeHistory } from './steps/history-file.ts';
 import type { LifeOrder, LifeReport } from './lives/lives.ts';
 import { drawLives } from './lives/lives.ts';
 
-/** Replays at most to make a failure short. */
+/** The most replays to shorten a failing history. */
 const SHRINK = 400;
-/** After the time that was given. */
+/** How long shortening may go on after the given time. */
 const SHRINK_BEYOND_MS = 30_000;
-/** Of drawing one life and making it short. */
+/** The time for drawing one life and shortening it. */
 const SHRINK_MS = 180_000;
 const SAID_EACH_MS = 60_000;
 

@@ -1,7 +1,7 @@
 /**
- * Lives of a row of seeds that is always the same, where what is red was made red by a change; and in a long run lives of fresh seeds, which count on
- * from a number that is made of the sources: other lives for each commit, and the same again for the same files. What fresh lives find is told with
- * its history, and fails the test where it is severe, or where more of them find something than did when that was measured.
+ * Lives of consecutive seeds, always the same: a change made it fail if one fails. Then lives of fresh seeds, counted from a number that is
+ * computed from the sources: different lives for each commit, the same for the same files. What fresh lives find is printed with its
+ * history. It fails the test if it is severe, or if more of them find something than when this was measured.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,14 +13,14 @@ import { historyText } from './steps/history-file.ts';
 
 const LIFE = 500;
 const FIRST = 1_000;
-/** Lives of the row. */
+/** Number of lives that are always the same. */
 const ROW = LONG_RUN ? 40 : 14;
 const FRESH = LONG_RUN ? 110 : 6;
-/** Replays to make a failure short: some seconds. */
+/** Replays to shorten a failing history: some seconds. */
 const SHRINK = 120;
-/** Of fresh lives, those that may find something. Of few lives that is a matter of luck. */
+/** The share of fresh lives that may find something. With few lives this depends on luck. */
 const MOST_FINDING = LONG_RUN ? 0.05 : 0.3;
-/** Rows of other programs harmed, two writers, a rule that throws, a controller that never comes to rest, work without an end: not one may do that. */
+/** Damaged foreign rows, two writers, a rule that throws, a controller that never converges, endless work: never acceptable. */
 const SEVERE = /^I4:|^I10:|rule failed|still not quiet|did not come to an end|no time passes any more/;
 
 function told({ order, messages, history, tried }: LifeReport): string {

@@ -1,4 +1,4 @@
-/** The simulator itself: the same seed is the same life, and a history is done again to the same end. */
+/** The simulator itself: the same seed draws the same life, and a replayed history ends the same way. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -96,7 +96,7 @@ test('when the time is over, a failing history is reported unshortened', async (
 test('a life that has ended can be collected as garbage', async () => {
   for (const seed of [6, 7, 8]) await draw(seed, 60);
   await new Promise(setImmediate);
-  // Each process of a life has a World; the last life may still be on the stack.
+  // Each process of a life has a World. The last life may still be on the stack.
   const kept = queryObjects(World, { format: 'count' });
   assert.ok(kept <= 4, `${kept} Worlds of lives that are over`);
 });

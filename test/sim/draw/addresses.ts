@@ -1,6 +1,6 @@
 /**
- * Draws other operations: on EIPs and the rules that name them, machines that move, Vips of every type, objects restored from a backup, kinds that are not
- * implemented, and rows of other programs beside and inside of Kiln's.
+ * Draws more operations: on EIPs and the rules that name them, virtual machines that migrate, Vips of every type, objects restored from a
+ * backup, kinds that are not implemented, and rows of other programs beside and inside ours.
  */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
@@ -29,7 +29,7 @@ import type { ApiPath, ForeignRows, Operation } from '../steps/step.ts';
 
 export const IPTABLES_EIPS = 'kubeovn.io/v1/iptables-eips';
 
-/** Kinds of rules, with the field that names the EIP. */
+/** Kinds of NAT rules, with the field that names the EIP. */
 const NAT_RULES = {
   'kubeovn.io/v1/ovn-fips': 'ovnEip',
   'kubeovn.io/v1/ovn-snat-rules': 'ovnEip',
@@ -41,7 +41,7 @@ const NAT_RULES = {
 const NAT_PATHS = Object.keys(NAT_RULES) as (keyof typeof NAT_RULES)[];
 const RULE_NAMES = ['rule0', 'rule1'];
 
-/** Not carried out: each is told so. */
+/** Kinds that are not implemented: each object has a condition that reports it. */
 const UNSERVED: readonly (readonly [path: ApiPath, spec: JsonObject])[] = [
   ['kubeovn.io/v1/security-groups', {}],
   ['kubeovn.io/v1/vlans', { id: 7, provider: 'pn0' }],
@@ -90,7 +90,7 @@ function drawNat(random: Random, cluster: SimulatedCluster): Operation {
   if (action === 'create') return create;
   const where = { path, namespace: '', name: random.pick(present).metadata.name };
   if (action !== 'edit') return drawChange(action, where);
-  // What marks a rule is taken off now and then, by mistake or to get rid of it.
+  // The labels and annotations of a rule are removed now and then, by mistake or to get rid of the rule.
   if (isRule && random.chance(0.2)) return { do: 'edit', ...where, patch: { metadata: { labels: null } } };
   return { do: 'edit', ...where, patch: { spec } };
 }
@@ -152,7 +152,7 @@ const ADDRESS_IN: Readonly<Record<string, readonly string[]>> = {
 /** Label of pods that come from a backup. */
 export const RESTORED = 'restored';
 
-/** As a backup has it: the object says what it was given, and somebody else may have that now. */
+/** As from a backup: the object has the addresses that it was given, and another object may use them now. */
 function drawRestored(random: Random, cluster: SimulatedCluster): Operation {
   const subnets = objectsOf(cluster, SUBNETS).filter(({ spec }) => ADDRESS_IN[(spec as JsonObject)['cidrBlock'] as string] !== undefined);
   if (subnets.length === 0) return drawTyped(random);
@@ -206,7 +206,7 @@ function drawRestored(random: Random, cluster: SimulatedCluster): Operation {
   }
 }
 
-/** A machine, its instance, and the pods that run it: two of them while it moves. */
+/** A virtual machine, its instance, and its pods: two of them while it migrates. */
 function drawMachine(random: Random, cluster: SimulatedCluster): Operation {
   const namespace = random.pick(NAMESPACE_NAMES);
   const name = random.pick(MACHINE_NAMES);
@@ -242,7 +242,7 @@ function drawTyped(random: Random): Operation {
   return { do: 'create', path: VIPS, namespace: '', object: { metadata: { name: random.pick(VIP_NAMES) }, spec } };
 }
 
-/** A pod that is given the address of a Vip, or may use it beside its own. */
+/** A pod that gets the address of a Vip, or may use it beside its own. */
 function drawVipUser(random: Random): Operation {
   const namespace = random.pick(NAMESPACE_NAMES);
   const annotations = { [`ovn.kubernetes.io/${random.pick(['vip', 'aaps'])}`]: random.pick(VIP_NAMES) };

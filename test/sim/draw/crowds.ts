@@ -1,6 +1,6 @@
 /**
- * Draws what comes in numbers: a tenant applied from one file in any order and deleted in any order, pods by the dozen, all objects of a
- * kind edited with one command. Nobody waits for what was done before.
+ * Draws operations in large numbers: a tenant applied from one file in any order and deleted in any order, pods by the dozen, all objects
+ * of a kind edited with one command. No operation waits for the effect of an earlier one.
  */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import {
@@ -31,7 +31,7 @@ type Tenant = (typeof TENANTS)[number];
 const PODS_OF_TENANT = 12;
 const PODS_AT_ONCE = 24;
 
-/** Steps in their order, most of them with no time between. */
+/** Steps in order, most of them with no time between. */
 export function drawCrowd(random: Random, cluster: SimulatedCluster): readonly Step[] {
   switch (random.weighted(CROWDS)) {
     case 'apply':
@@ -141,14 +141,14 @@ function objectsOfTenant(random: Random, tenant: Tenant): readonly Made[] {
   ];
 }
 
-/** As `kubectl apply -f`. Mostly with the Namespaces first: what comes before its Namespace is refused by the server. */
+/** Like `kubectl apply -f`. Mostly with the Namespaces first: the server rejects an object that comes before its Namespace. */
 function applied(random: Random, tenant: Tenant): readonly Step[] {
   const all = shuffled(random, objectsOfTenant(random, tenant));
   const first = random.chance(0.85) ? all.filter(({ path }) => path === NAMESPACES) : [];
   return [...first, ...all.filter((one) => !first.includes(one))].map((made) => doing({ do: 'create', ...made }));
 }
 
-/** As `kubectl delete -f`, in whatever order the file has; in between finalizers are removed by hand. */
+/** Like `kubectl delete -f`, in the order of the file; some finalizers are removed by hand between. */
 function removed(random: Random, tenant: Tenant, cluster: SimulatedCluster): readonly Step[] {
   const made = shuffled(random, objectsOfTenant(random, tenant));
   const first = random.pick<readonly ApiPath[]>([
@@ -172,7 +172,7 @@ function removed(random: Random, tenant: Tenant, cluster: SimulatedCluster): rea
   ];
 }
 
-/** As a Deployment that is scaled, or one that goes: names come again. */
+/** Like a Deployment that is scaled or deleted: names are used again. */
 function podsAtOnce(random: Random): readonly Step[] {
   const namespace = random.pick([...NAMESPACE_NAMES, 't0-front', 't1-back']);
   const away = random.chance(0.4);
@@ -184,7 +184,7 @@ function podsAtOnce(random: Random): readonly Step[] {
   });
 }
 
-/** As `kubectl label --all`, `kubectl patch` in a loop. */
+/** Like `kubectl label --all`, or `kubectl patch` in a loop. */
 function editsOfAll(random: Random, cluster: SimulatedCluster): readonly Step[] {
   const [path, patch] = random.pick<readonly [ApiPath, JsonObject]>([
     [PODS, { metadata: { labels: { wave: random.pick(['1', '2']) } } }],

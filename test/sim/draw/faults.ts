@@ -79,7 +79,7 @@ export function drawFault(random: Random): Fault {
       return { fault: 'jump', controller, ms: random.pick([-3_600_000, -5_000, 5_000, 3_600_000]) };
     case 'race':
       return { fault: 'race', how: random.pick(['disown', 'disown', 'delete', 'inside', 'inside']) };
-    // Past its Lease, and its clock does not know: only the fence tells it that another process leads.
+    // Its Lease has expired, and its clock does not show it: only the fence shows that another process leads.
     case 'sleep':
       return { fault: 'stop', controller, ms: random.pick([35_000, 45_000]), asleep: true };
     case 'term':
@@ -87,9 +87,9 @@ export function drawFault(random: Random): Fault {
   }
 }
 
-/** What hits a controller between its decision and the write that follows from it: chance alone meets so short a time hardly ever. */
+/** A fault between a decision of a controller and the write that follows: chance alone hardly ever hits so short a time. */
 export function drawCloseCall(random: Random): Fault {
-  // It wakes when another leads, its transaction arrives only then, and its clock did not count the time.
+  // The process wakes when another one leads, its transaction arrives only then, and its clock did not count the time.
   if (random.chance(0.25)) return { fault: 'stop-sending', controller: random.pick(CONTROLLERS), ms: random.pick([36_000, 45_000]) };
   return { fault: 'overtake', how: random.pick(['recreate', 'recreate', 'vanish', 'delete']) };
 }

@@ -1,6 +1,6 @@
 /**
- * A tenant that lies: with rights on pods alone it writes into the annotations of one what another pod or a node has, or what nobody has, and
- * that this was given to it.
+ * A tenant that forges annotations: with rights on pods alone, it writes into a pod the network annotations of another pod or a node, or
+ * ones that no object has, as if they had been given to this pod.
  */
 import { annotationKey, kilnAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
@@ -9,17 +9,17 @@ import type { Random } from '../cluster/random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation } from '../steps/step.ts';
 
-/** Label of the pods that lie. */
+/** Label of the pods with forged annotations. */
 export const LIES = 'lies';
 
 const TOLD = ['ip_address', 'mac_address', 'logical_switch', 'cidr', 'gateway'] as const;
 
-/** Undefined where there is no pod to lie, or nobody to lie about. */
+/** Undefined if there is no pod to forge annotations of, or no object to copy them from. */
 export function drawForgery(random: Random, cluster: SimulatedCluster): Operation | undefined {
   const pods = objectsOf(cluster, PODS).filter(({ spec }) => (spec as { readonly hostNetwork?: boolean }).hostNetwork !== true);
   const victims = [...pods, ...objectsOf(cluster, NODES)].filter((one) => said(one, 'ip_address') !== '');
   if (pods.length === 0 || victims.length === 0) return undefined;
-  // A pod that waits has no port of its own: what it says is all that there is of it.
+  // A waiting pod has no port of its own: its annotations are all that there is of it.
   const waiting = pods.filter((one) => said(one, 'allocated') !== 'true');
   const liar = random.pick(waiting.length > 0 && random.chance(0.5) ? waiting : pods);
   const victim = random.pick(victims);
@@ -31,7 +31,7 @@ export function drawForgery(random: Random, cluster: SimulatedCluster): Operatio
   if (random.chance(0.15)) annotations[`${provider}.kubernetes.io/logical_switch`] = random.pick(['join', 'nosuch', ...SUBNET_NAMES]);
   if (random.chance(0.1)) annotations[annotationKey.vip] = random.pick(VIP_NAMES);
   if (random.chance(0.1)) annotations[annotationKey.allowedAddressPairs] = random.pick(VIP_NAMES);
-  // Not `virtualmachine`: one that is forged stays, which is open (docs/simulator-record.md).
+  // Not `virtualmachine`: a forged one is retained, which is a known gap (docs/simulator-record.md).
   if (random.chance(0.2)) annotations[kilnAnnotation.podUid] = victim.metadata.uid;
   if (random.chance(0.1)) annotations[kilnAnnotation.given] = JSON.stringify({ uid: liar.metadata.uid, v4: said(victim, 'ip_address') });
   const { name, namespace = '' } = liar.metadata;

@@ -1,4 +1,4 @@
-/** Draws a life from its seed, step by step: what comes next may depend on what the cluster has by then. */
+/** Draws a life from its seed, step by step: the next step may depend on the state of the cluster. */
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Step } from '../steps/step.ts';
 import { drawOtherOperation } from './addresses.ts';
@@ -9,11 +9,11 @@ import { drawOperation } from './objects.ts';
 import { Random } from '../cluster/random.ts';
 import { drawScene } from './scenes/scenes.ts';
 
-/** A rest costs as much as some hundred operations that come at once. */
+/** A rest costs as much as some hundred operations that come together. */
 const PACES = {
-  /** A moment between most operations, and faults in between. */
+  /** Some time between most operations, and faults in between. */
   calm: { untilRest: 40, scenes: 4, crowds: 0.02, most: 20 },
-  /** Most comes in crowds, up to ninety operations at once. */
+  /** Most operations come in crowds of up to ninety at once. */
   rushed: { untilRest: 150, scenes: 8, crowds: 0.5, most: 90 },
 } as const;
 
@@ -22,7 +22,7 @@ export class LifeDraw {
   readonly controllers: number;
   readonly #random: Random;
   readonly #pace: (typeof PACES)[keyof typeof PACES];
-  /** How often, of what is drawn: a fault, something right before a write takes effect, a forged annotation, what `addresses.ts` draws. */
+  /** Shares of what is drawn: a fault, a change right before a write takes effect, a forged annotation, an operation of `addresses.ts`. */
   readonly #faults: number;
   readonly #closeCalls: number;
   readonly #forgeries: number;
@@ -33,7 +33,7 @@ export class LifeDraw {
   #scene: readonly Step[] = [];
   /** The last rest has been drawn. */
   #over = false;
-  /** Operations that are still to come with nothing between. */
+  /** The number of operations still to come with no time between. */
   #together = 0;
 
   constructor(seed: number, operations: number) {
@@ -50,7 +50,7 @@ export class LifeDraw {
     this.#scenes = this.#pace.scenes;
   }
 
-  /** Undefined at the end, which is a rest. */
+  /** The next step; undefined after the last one, which is a rest. */
   next(cluster: SimulatedCluster): Step | undefined {
     const random = this.#random;
     const [coming, ...later] = this.#scene;

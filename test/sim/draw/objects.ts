@@ -1,4 +1,4 @@
-/** Draws operations on Vpcs, Subnets, pods and what belongs to them. Names are few, so that what is done meets what was done before. */
+/** Draws operations on Vpcs, Subnets, pods and their dependents. Names are few, so that operations meet the effects of earlier ones. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { Random } from '../cluster/random.ts';
@@ -39,7 +39,7 @@ const CIDRS = [
   ...['10.1.0.0/29', '10.1.0.0/28', '10.1.1.0/24', '10.2.0.0/28', '10.3.0.0/24', '10.16.4.0/24', 'fd00:1::/120', 'fd00:2::/124'],
   ...['10.4.0.0/28,fd00:4::/120', '10.5.0.0/29,fd00:5::/125', '10.1.1.128/25'],
 ];
-/** What a person mistypes. */
+/** Typing errors. */
 const NONSENSE = ['10.1.0.0/33', '', '10.300.0.0/24', 'net', '10.1.0.0/31', '0.0.0.0/0', '10.6.0.0/24,10.7.0.0/24'];
 
 const ACTIONS = {
@@ -92,7 +92,7 @@ export function drawOperation(random: Random, cluster: SimulatedCluster): Operat
   return drawChange(action, where);
 }
 
-/** How an object goes, or loses its finalizers. A Namespace has content of its own to take along, and is only ever deleted. */
+/** A deletion, or the removal of finalizers. A Namespace has content that must be deleted with it, so it is never deleted by force. */
 export function drawChange(
   action: 'delete' | 'vanish' | 'strip' | 'recreate',
   where: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
@@ -107,7 +107,7 @@ export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly Ku
   return cluster.lab.store.list(table).filter(({ metadata }) => !UNTOUCHED.has(metadata.name));
 }
 
-/** The cluster's own namespaces stay. */
+/** The cluster's own namespaces are never deleted. */
 const UNTOUCHED = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedCluster): Operation {
@@ -295,7 +295,7 @@ function drawEdit(
     case SUBNETS: {
       const { cidrBlock, vpc, ...rest } = subnetSpec(random);
       const spec: JsonObject = { private: null, gatewayType: null, gatewayNode: null, enableDHCP: null, ...rest };
-      // What is immutable is changed now and then all the same.
+      // Immutable fields are edited now and then all the same.
       if (random.chance(0.15)) spec['cidrBlock'] = cidrBlock ?? '';
       if (random.chance(0.1)) spec['vpc'] = vpc ?? 'v0';
       return edit({ spec });

@@ -9,7 +9,7 @@ export function set(columns: Extract<RowChange, { readonly kind: 'set' }>['colum
   return { kind: 'set', columns };
 }
 
-/** By table: what can be done to a row of it, beside taking it away, making another one like it, and taking its owner off. */
+/** By table: possible changes to a row, beside deletion, duplication and removal of its row owner. */
 const CHANGES: Readonly<Record<string, readonly RowChange[]>> = {
   Logical_Switch_Port: [
     set({ addresses: 'unknown' }),
@@ -22,7 +22,7 @@ const CHANGES: Readonly<Record<string, readonly RowChange[]>> = {
   ],
   Address_Set: [],
   Gateway_Chassis: [],
-  // Not its networks: they alone say which network is in effect while another one is asked for.
+  // Not the networks: they alone show which network is in effect while the spec asks for another one.
   Logical_Router_Port: [set({ mac: '0a:00:00:00:0d:01' }), set({ enabled: false }), set({ ipv6_prefix: '2001:db8::/64' }), KEYS],
   Logical_Switch: [
     { kind: 'keys', column: 'other_config', keys: { mcast_snoop: 'true' } },
@@ -52,7 +52,7 @@ const CHANGES: Readonly<Record<string, readonly RowChange[]>> = {
   Load_Balancer: [set({ protocol: 'sctp' }), KEYS],
 };
 
-/** What somebody does to a row of Kiln's with ovn-nbctl. */
+/** A person's change to a row of ours with ovn-nbctl. */
 export function drawRowChange(random: Random): Operation {
   const table = random.pick(Object.keys(CHANGES));
   const whole: RowChange = { kind: random.pick(['delete', 'delete', 'duplicate', 'forget-owner']) };

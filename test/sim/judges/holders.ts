@@ -30,8 +30,8 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
-    // An invalid Subnet without a network is in no Vpc: it was made while that was being deleted, or a person deleted its switch. Nor is
-    // one in a Vpc whose Kiln finalizer is gone while another program keeps it.
+    // An invalid Subnet without a network is in no Vpc: it was made while that was being deleted, or a person deleted its switch. The same
+    // holds for a Subnet that Kiln removed its finalizer from while another finalizer keeps it.
     const isLetGo = deletionTimestamp !== undefined && !isOurs;
     if ((isLetGo || !isAccepted(object)) && !hasRow('Logical_Switch', name)) return [];
     // Its router port shows the Vpc that it stays in; a person may have deleted that port.

@@ -1,7 +1,7 @@
 /**
- * What an annotation or a status reports is in the database first. A pod or a node gets its addresses as annotations after its port had
- * them, and `routed` after the port was in the port group of its node. A port comes after the IP object that has its addresses. A Vpc or a
- * Subnet is Ready after its router, or its switch and the port on the router, exists. Read from the order of writes, by no rule.
+ * What an annotation reports is in the database first. A pod or a node gets its addresses as annotations after its port had them, and
+ * `routed` after the port was in the port group of its node. A port comes after the IP object that has its addresses. Read from the order
+ * of writes, by no rule.
  */
 import { nodePortGroup } from '../../../src/api/names.ts';
 import type { SubnetSpec } from '../../../src/api/kinds/subnet.ts';

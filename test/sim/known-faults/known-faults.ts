@@ -1,6 +1,6 @@
 /**
- * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
- * simulator has to find them; that is what it is for. As long as it is because it is a catalogue: what there is, at one look.
+ * Faults that other controllers had, put into a copy of the rules: each replaces one rule by a faulty one, and the simulator has to find
+ * it. The file is long because it is a catalogue.
  */
 import { annotationKey, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';
 import { Fence } from '../../../src/commit/fence.ts';
@@ -22,17 +22,17 @@ import type { World } from '../../../src/world/world.ts';
 
 export interface KnownFault {
   readonly name: string;
-  /** Cases of the same kind, where there are. */
+  /** Failure cases of the same kind, if there are any. */
   readonly like?: string;
-  /** A fresh copy for each process: what a fault remembers goes with it. */
+  /** A fresh copy for each process, so that what a fault remembers ends with it. */
   readonly rules: () => readonly Rule[];
-  /** Puts in a fault that is not in a rule. @returns takes it out again */
+  /** Applies a fault that is not in a rule. @returns undoes it */
   readonly beneath?: () => () => void;
 }
 
 type Change = (outputs: readonly Output[], world: World, key: string) => readonly Output[];
 
-/** The rules with one of them withRule. */
+/** Makes the rules with one of them changed. */
 function withRule(rule: string, spoil: () => Change): () => readonly Rule[] {
   if (!RULES.some(({ name }) => name === rule)) throw new RangeError(`there is no rule ${rule}`);
   return () => {
@@ -60,7 +60,7 @@ const finalizerRemovedEarly: Change = (outputs, world, key) => {
   return going ? patches(outputs, ({ conditions: _conditions, ...patch }) => ({ ...patch, finalizer: false })) : outputs;
 };
 
-/** Without a condition. */
+/** Makes a rule that emits no condition of this type. */
 function withoutCondition(rule: string, type: string): () => readonly Rule[] {
   return withRule(
     rule,
@@ -70,14 +70,14 @@ function withoutCondition(rule: string, type: string): () => readonly Rule[] {
 
 const silent: Change = () => [];
 
-/** Replaces a method of a class. @returns puts the old one back */
+/** Replaces a method of a class. @returns restores it */
 function replaced<T extends object, K extends keyof T>(prototype: T, name: K, by: (before: T[K]) => T[K]): () => void {
   const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
   Object.defineProperty(prototype, name, { ...descriptor, value: by(descriptor.value as T[K]) });
   return () => void Object.defineProperty(prototype, name, descriptor);
 }
 
-/** Whoever has the name goes with the one who leaves: a port's name, without the uid of its pod. */
+/** Releasing one holder releases each other one with the same port name, whatever the uid of its pod. */
 function releaseByName(): () => void {
   const nameOf = (claimant: string): string => claimant.split('#')[0] ?? '';
   return replaced(
@@ -99,7 +99,7 @@ function releaseByName(): () => void {
   );
 }
 
-/** Who came last goes first where two have one address and nobody is in use. */
+/** Of two holders of one address of which neither is in use, the younger goes first. */
 function youngerFirst(): () => void {
   return replaced(
     Occupancy.prototype,
@@ -111,7 +111,7 @@ function youngerFirst(): () => void {
   );
 }
 
-/** A node's port in a Subnet does not keep that. */
+/** A node's port in a Subnet does not block its deletion. */
 function nodesBlockNothing(): () => void {
   const dependency = DEPENDENCIES.find(({ on, dependent }) => on === 'subnets' && dependent === 'nodes') as {
     dependents: Dependency['dependents'];
@@ -121,7 +121,7 @@ function nodesBlockNothing(): () => void {
   return () => void (dependency.dependents = dependents);
 }
 
-/** Whoever asks for a pod to be evicted has it deleted, whatever its budgets say. */
+/** A pod is deleted instead of evicted, so that disruption budgets have no effect. */
 function deletedForEvicted(): () => void {
   return replaced(
     KubeWriter.prototype,
@@ -170,7 +170,7 @@ function anyAddress(): () => void {
   );
 }
 
-/** Whoever met somebody else's write waits for a while, whether or not that was seen by then. */
+/** A rejected write with a conflict waits for a while, although the watch may have delivered the other write by then. */
 function conflictsRest(): () => void {
   return replaced(
     WriteDelays.prototype,
@@ -199,7 +199,7 @@ function sentTwice(): () => void {
   );
 }
 
-/** An IP object that has nobody any more stays, where `keeps` says so. */
+/** An IP object that no longer belongs to an existing pod stays if `keeps` says so. */
 function kept(keeps: (world: World, ip: IP) => boolean): () => readonly Rule[] {
   return withRule('ip-lifecycle', () => (outputs, world, key) => {
     const ip = world.ips.get(key);

@@ -1,4 +1,4 @@
-/** One life of a simulated cluster: from its birth through operations and faults, judged whenever it rests. */
+/** One life of a simulated cluster: from its start through operations and faults, judged at each rest. */
 import { createHash } from 'node:crypto';
 import type { Rule } from '../../../src/compile/compiler.ts';
 import { RULES } from '../../../src/compile/rules.ts';
@@ -13,25 +13,25 @@ import { carryOut, inflict } from '../steps/apply-step.ts';
 import type { History, Step } from '../steps/step.ts';
 
 export interface LifeOptions {
-  /** Asked for each process. */
+  /** Called once for each process. */
   readonly rules?: () => readonly Rule[];
   readonly trace?: (line: string) => void;
-  /** Whoever changes what the API server holds fails: processes are given its objects as they are. */
+  /** Processes get the API server's own objects, frozen: code that changes one throws. */
   readonly frozen?: boolean;
-  /** Of its controllers; of a history that is replayed its own counts. */
+  /** The tenancy of its controllers; a replayed history has its own. */
   readonly tenancy?: Tenancy;
 }
 
 export interface Life {
   readonly history: History;
   readonly operations: number;
-  /** Empty where all went well. */
+  /** Empty if nothing was found. */
   readonly findings: readonly Finding[];
-  /** Of everything that happened: the same for the same history. */
+  /** Hash of everything that happened: the same for the same history. */
   readonly hash: string;
 }
 
-/** Characters. */
+/** In characters. */
 const HASHED_AT_ONCE = 65_536;
 
 /** Draws a life from its seed. */
@@ -40,7 +40,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   return lived(seed, drawn.controllers, (cluster) => drawn.next(cluster), options);
 }
 
-/** Does a history again. */
+/** Replays a history. */
 export async function replay({ seed, controllers, steps, tenancy }: History, options: LifeOptions = {}): Promise<Life> {
   let at = 0;
   return lived(seed, controllers, () => steps[at++], { ...options, ...(tenancy !== undefined && { tenancy }) });
@@ -86,7 +86,7 @@ async function lived(
       hash: hash.update(unhashed).digest('hex').slice(0, 16),
     };
   };
-  // A promise that nothing waited for, and an error that nothing catches: a process would have ended by it.
+  // A rejection or an error that nothing catches: a real process would end.
   const uncaught: unknown[] = [];
   const note = (error: unknown): void => void uncaught.push(error);
   process.on('uncaughtException', note).on('unhandledRejection', note);
@@ -132,7 +132,7 @@ async function happen(cluster: SimulatedCluster, judges: Judges, step: Step): Pr
 }
 
 async function rest(cluster: SimulatedCluster, judges: Judges, lost: boolean): Promise<readonly Finding[]> {
-  // A process that began to lead with another date does not know which pods were over by that of others: their kubelets say so.
+  // A leader with another date does not know which pods are over by the date of others: their kubelets are started to confirm it.
   const findings = await judgeAtRest(cluster, judges, lost && !cluster.dateJumped);
   if (findings.length > 0) return findings;
   for (const judge of judges.values()) judge.remember?.();

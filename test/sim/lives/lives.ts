@@ -1,4 +1,4 @@
-/** Lives on all cores: each worker draws one after the other, and the caller hears of each as it ends. */
+/** Lives on all cores: each worker draws one after the other, and the caller receives each one's report as it ends. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Tenancy } from '../../../src/world/settings.ts';
@@ -10,33 +10,33 @@ export interface LifeOrder {
   readonly tenancy?: Tenancy;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
-  /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */
+  /** The most replays to shorten a failing history; 0 keeps it as it is. */
   readonly shrink?: number;
-  /** When that ends at the latest, in milliseconds since the epoch. */
+  /** When shortening ends at the latest, in milliseconds since the epoch. */
   readonly shrinkUntil?: number;
 }
 
 export interface LifeReport {
   readonly order: LifeOrder;
   readonly operations: number;
-  /** Of everything that happened: the same for the same order. */
+  /** Hash of everything that happened: the same for the same order. */
   readonly hash: string;
   /** Steps of the life as it was drawn. */
   readonly steps: number;
-  /** Empty where all went well. */
+  /** Empty if nothing was found. */
   readonly messages: readonly string[];
   /** Names of the judges that found something. */
   readonly judges: readonly string[];
-  /** Of one that failed, made short; none where it did not come to an end. */
+  /** The shortened history of a life that failed; undefined if its worker did not end by itself. */
   readonly history?: History;
   readonly tried: number;
-  /** The time was up before the history was as short as it can be. */
+  /** Time ran out before the history was as short as possible. */
   readonly cut?: boolean;
 }
 
 /**
- * Has lives drawn until there are no more orders.
- * @param orders asked for the next one whenever a worker has nothing to do
+ * Has workers draw lives until there are no more orders.
+ * @param orders asked for the next one whenever a worker is free
  */
 export async function drawLives(
   orders: Iterable<LifeOrder>,
@@ -67,11 +67,11 @@ export async function drawLives(
 
 const LIFE_WORKER = new URL('./life-worker.ts', import.meta.url);
 
-/** Of the clock on the wall, not of the simulated one: a life of 500 operations takes half a second, and some minutes to be made short. */
+/** Of the wall clock, not the simulated one: a life of 500 operations takes half a second, and some minutes to shorten. */
 const MOST_MS = 300_000;
 const MOST_MS_FOR_EACH = 200;
 
-/** @returns what became of the life, or of the worker that did not live to its end */
+/** @returns the report on the life, or what happened to the worker if it ended without one */
 function answerOf(worker: Worker, order: LifeOrder): Promise<LifeReport | string> {
   const most = MOST_MS + order.operations * MOST_MS_FOR_EACH;
   return new Promise((resolve) => {

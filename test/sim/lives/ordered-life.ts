@@ -1,4 +1,4 @@
-/** One ordered life: drawn, held against the same life without the known fault, and made short where it fails. */
+/** Draws one ordered life, compares it with the same life without the known fault, and shortens it if it fails. */
 import type { KnownFault } from '../known-faults/known-faults.ts';
 import { KNOWN_FAULTS } from '../known-faults/known-faults.ts';
 import type { LifeOptions } from './life.ts';
@@ -15,7 +15,7 @@ export async function drawnLife(order: LifeOrder, trace?: (line: string) => void
   const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());
   const drawn = { order, operations: life.operations, hash: life.hash, steps: life.history.steps.length };
   let findings = life.findings;
-  // What is found without the fault too was not found because of it.
+  // A finding that exists without the fault too is not due to it.
   if (fault !== undefined && findings.length > 0) {
     const without = new Set((await draw(seed, operations, draws)).findings.map(({ kind }) => kind));
     findings = findings.filter(({ kind }) => !without.has(kind));

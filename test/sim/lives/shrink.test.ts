@@ -1,4 +1,4 @@
-/** A history that fails is made short, to one that fails in the same way whenever it is done again, and no longer than it was. */
+/** A failing history is shortened to one that fails in the same way at each replay, and is no longer than before. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KNOWN_FAULTS } from '../known-faults/known-faults.ts';
@@ -20,7 +20,7 @@ test('a shortened history fails in the same way', async (t) => {
     assert.deepEqual(again.findings, short.findings);
     assert.ok(again.findings.some(({ kind }) => life.findings.some((of) => of.kind === kind)));
     if (short.tried >= 400) return;
-    // None of its steps can go.
+    // None of its steps can be left out.
     for (let at = 0; at < short.history.steps.length - 1; at++) {
       const without = await replay({ ...short.history, steps: short.history.steps.toSpliced(at, 1) }, options);
       assert.ok(!without.findings.some(({ kind }) => short.findings.some((of) => of.kind === kind)), `step ${at} was not needed`);

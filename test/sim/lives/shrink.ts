@@ -1,6 +1,6 @@
 /**
- * Makes a history that fails as short as it can: steps are left out in ever smaller pieces as long as it still fails in the same
- * way (after delta debugging, Zeller and Hildebrandt 2002), single ones until none of them can go.
+ * Makes a failing history as short as possible: leaves out steps in ever smaller pieces as long as it still fails in the same way (after
+ * delta debugging, Zeller and Hildebrandt 2002), in the end single ones until none can be left out.
  */
 import type { Finding } from '../judges/judge.ts';
 import type { LifeOptions } from './life.ts';
@@ -11,12 +11,12 @@ export interface Shrunk {
   readonly history: History;
   readonly findings: readonly Finding[];
   readonly tried: number;
-  /** The time was up before it was as short as it can be. */
+  /** Time ran out before it was as short as possible. */
   readonly cut: boolean;
 }
 
 export interface ShrinkLimits {
-  /** Replays. */
+  /** The most replays. */
   readonly most: number;
   /** Milliseconds since the epoch. */
   readonly until?: number;
@@ -32,7 +32,7 @@ export async function shrink(
   const count = { tried: 0 };
   let best: Pick<Shrunk, 'history' | 'findings'> = { history, findings };
   const over = (): boolean => count.tried >= most || Date.now() > until;
-  /** @returns whether it still fails so */
+  /** @returns whether it still fails in the same way */
   const fails = async (steps: readonly Step[], controllers = best.history.controllers): Promise<boolean> => {
     if (over()) return false;
     count.tried++;
@@ -46,11 +46,11 @@ export async function shrink(
   if (best.history.controllers > 1) await fails(best.history.steps, 1);
   for (let size = Math.ceil(best.history.steps.length / 2); !over();) {
     const before = best.history.steps.length;
-    // What was tried before a piece that could go is not tried again in this round: in a history of thousands of steps that is most of it.
+    // Pieces tried before one that was left out are not tried again in this round: of a history of thousands of steps that is most of it.
     for (let at = 0; at < best.history.steps.length;) {
       const { steps } = best.history;
       const failed = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
-      // A rest that was left out at the end is put there again.
+      // A rest left out at the end was appended again.
       if (!failed || best.history.steps.length >= steps.length) at += size;
     }
     if (size === 1 && best.history.steps.length === before) break;
@@ -59,7 +59,7 @@ export async function shrink(
   return { ...best, tried: count.tried, cut: Date.now() > until };
 }
 
-/** It is judged at its end. */
+/** A history must end with a rest, to be judged. */
 function withRest(steps: readonly Step[]): readonly Step[] {
   return steps.at(-1)?.kind === 'rest' ? steps : [...steps, { kind: 'rest' }];
 }

@@ -1,4 +1,4 @@
-/** Does one step to the simulated cluster. What cannot be done (the object is gone, the server refuses) is not done. */
+/** Applies one step to the simulated cluster. A step that is impossible (the object is gone, the server rejects it) has no effect. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import { writers } from '../../../src/invariants/writers.ts';
 import { clone } from '../../../lab/apiserver/json.ts';
@@ -8,7 +8,7 @@ import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';
 import { makeForeign, race } from './foreign-rows.ts';
 
-/** What a person or another program does. */
+/** Applies what a person or another program does. */
 export function carryOut(cluster: SimulatedCluster, operation: Operation): void {
   cluster.personActs = true;
   act(cluster, operation);
@@ -80,7 +80,7 @@ function recreate(cluster: SimulatedCluster, { path, namespace, name, patch }: E
 
 const ASKED = /\/(logical_switch|ip_address|ip_pool|networks)$/;
 
-/** Without what a controller said. */
+/** The annotations without those that a controller wrote. */
 function byPeople(annotations: JsonObject): JsonObject {
   const allocated = annotations['ovn.kubernetes.io/allocated'] !== undefined;
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => ASKED.test(key) && (!allocated || key.endsWith('/networks'))));
@@ -138,8 +138,8 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
     case 'term-ahead':
       return cluster.outrun(fault.by);
     case 'term-lost':
-      // Who has not seen the newest term may write its own again until the one who took that is told: nothing of before binds it.
-      // What was written under it before is judged now.
+      // Once the term is gone, a process with an older one may write it again until the newest leader notices. So what was written so far
+      // is judged now, and the log starts anew.
       for (const { message } of writers(cluster.log)) cluster.alarm('invariants', `I10: ${message}`);
       cluster.log.length = 0;
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);

@@ -45,7 +45,7 @@ export function changeRow(cluster: SimulatedCluster, { table, place, name, chang
 
 type Put = Extract<RowChange, { readonly kind: 'put' }>;
 
-/** Beside where it is. */
+/** Puts the row into one more parent. */
 function put(cluster: SimulatedCluster, table: string, place: number, { column, of, at }: Put): void {
   const ours = (one: string): readonly Uuid[] => ordered(cluster, one).flatMap(([uuid, row]) => (isOurs(row) ? [uuid] : []));
   const [into, rows] = [ours(table), ours(of)];
@@ -58,7 +58,7 @@ function isOurs(row: StoredRow): boolean {
   return ids instanceof Map && ids.get(VENDOR_KEY) === VENDOR && ids.has(OWNER_KEY);
 }
 
-/** With everything that refers to it and keeps it alive. */
+/** Deletes a row, and the references that keep it alive. */
 export function removeRow(cluster: SimulatedCluster, table: string, uuid: Uuid): void {
   cluster.byHand([
     ...parentsOf(cluster, table, uuid).map((parent) => member(parent, 'delete', uuid)),
@@ -66,7 +66,7 @@ export function removeRow(cluster: SimulatedCluster, table: string, uuid: Uuid):
   ]);
 }
 
-/** Beside the first, where the first is. */
+/** Makes a copy in the same parents. */
 function duplicate(cluster: SimulatedCluster, table: string, [uuid, row]: [Uuid, StoredRow]): void {
   const schema = requireTable(cluster.ovn.database.schema, table);
   const names = ['name', 'cidr', 'options', 'direction', 'priority', 'match', 'action', 'external_ids'];

@@ -1,16 +1,16 @@
-/** Rows of other programs: networks of their own, rows that have a name of ours, rows inside of ours. None of them may come to harm. */
+/** Foreign rows: networks of other programs, rows with a name of ours, rows inside ours. Kiln must not change any of them. */
 import type { Uuid } from '../../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../../src/ovsdb/testing/simulated/database.ts';
 import { byUuid, ordered, removeRow } from './edit-row.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Operation, Race } from './step.ts';
 
-/** Key of everything that a stranger makes. */
+/** Key in external_ids of each foreign row. */
 export const STRANGER = 'stranger';
 
 type Inserted = Readonly<Record<string, unknown>>;
 
-/** Parent, column of the parent, and the row that is put into it. */
+/** Parent table, column of the parent, and table and content of the row that is put into it. */
 type Inside = readonly [parent: string, column: string, table: string, row: Inserted];
 
 export function makeForeign(
@@ -112,7 +112,7 @@ function made(cluster: SimulatedCluster, operations: readonly Inserted[]): void 
   cluster.byHand(operations);
 }
 
-/** Into one of our rows, where there is one. @param name of that row; otherwise it is the one of that place */
+/** Puts a row inside one of ours, if there is one. @param name of our row; by default it is chosen by `place` */
 function putInside(cluster: SimulatedCluster, place: number, inside: Inside | undefined, name?: string): void {
   if (inside === undefined) return;
   const [parent, column, table, row] = inside;
@@ -127,14 +127,14 @@ function putInside(cluster: SimulatedCluster, place: number, inside: Inside | un
   ]);
 }
 
-/** What a transaction changes or takes away, in its own words. */
+/** An operation that changes or deletes a row, as in the request. */
 interface Target {
   readonly op: string;
   readonly table: string;
   readonly where?: readonly (readonly [string, string, readonly [string, Uuid]])[];
 }
 
-/** Right before a transaction takes effect. @returns whether it was about a row that this could be done to */
+/** Changes a row right before a transaction takes effect. @returns whether the transaction has a row that this is possible with */
 export function race(cluster: SimulatedCluster, operations: readonly unknown[], how: Race): boolean {
   const ops = how === 'inside' ? ['delete'] : ['delete', 'update', 'mutate'];
   const tables = how === 'inside' ? ['Logical_Switch', 'Logical_Router'] : TABLES;

@@ -11,7 +11,7 @@ export function writeHistory(file: string, history: History): void {
   writeFileSync(file, historyText(history));
 }
 
-/** A file that is no history: whoever names it is told so, and no life has failed. */
+/** The file is no history: the caller reports it as a wrong argument, not as a life that failed. */
 export class HistoryFileError extends Error {
   override name = 'HistoryFileError';
   readonly code = 'HISTORY_FILE';

@@ -1,4 +1,4 @@
-/** A history is a list of steps: plain data, so that it can be kept in a file, shortened, and done again. */
+/** A history is a list of steps: plain data, so that it can be kept in a file, shortened, and replayed. */
 import type { JsonObject } from '../../../lab/apiserver/json.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import type { ApiFault, TransactionFault } from '../cluster/armed-faults.ts';
@@ -22,12 +22,12 @@ export type Operation =
   | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted without its finalizers and made again at once under its name, with another uid. */
   | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
-  /** Deleted at once, whatever its finalizers say. */
+  /** Removed by force. */
   | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
-  /** With ovn-nbctl, on the row of that name, or of that place in the table's order. */
+  /** With ovn-nbctl, on the row of that name, or at that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly name?: string; readonly change: RowChange }
-  /** Inside of ours: of the row of that name, with these addresses; a port under that name. */
+  /** `into`: our row of that name gets it; `called`: the name of the port, with these addresses. */
   | {
       readonly do: 'foreign';
       readonly name: string;
@@ -37,7 +37,7 @@ export type Operation =
       readonly called?: string;
     };
 
-/** What another program makes: networks of its own, rows that have a name of ours, rows inside of ours. */
+/** What another program makes: networks of its own, rows with a name of ours, rows inside ours. */
 export type ForeignRows =
   | 'switch'
   | 'router'
@@ -59,22 +59,22 @@ export type ForeignRows =
 
 export type RowChange =
   | { readonly kind: 'delete' }
-  /** It has the vendor's mark alone, as Kube-OVN's rows have. */
+  /** The row keeps only the vendor, like Kube-OVN's rows. */
   | { readonly kind: 'forget-owner' }
-  /** Another one like it, with another UUID. */
+  /** Makes a copy, with another UUID. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'set'; readonly columns: JsonObject }
   | { readonly kind: 'clear-members'; readonly column: string }
-  /** Keys more in a map. */
+  /** Adds keys to a map. */
   | { readonly kind: 'keys'; readonly column: string; readonly keys: Readonly<Record<string, string>> }
-  /** Another row of Kiln's, of that place in its table's order, goes into a column of this one, which is Kiln's too. */
+  /** Puts another row of ours, at that place in its table's order, into a column of this row of ours. */
   | { readonly kind: 'put'; readonly column: string; readonly of: string; readonly at: number };
 
 export type Fault =
   | { readonly fault: 'api'; readonly what: ApiFault }
   | { readonly fault: 'transaction'; readonly what: TransactionFault }
   | { readonly fault: 'break-watches'; readonly plural?: string }
-  /** The server forgets its past: every watch of the kind gets 410. */
+  /** The server compacts its history: every watch of the kind gets 410. */
   | { readonly fault: 'gone'; readonly plural: string }
   | { readonly fault: 'end-watches' }
   | { readonly fault: 'delay'; readonly plural: string; readonly ms: number }
@@ -84,17 +84,20 @@ export type Fault =
   | { readonly fault: 'database-leader' }
   | { readonly fault: 'kill'; readonly controller: string; readonly afterWrites: number; readonly restartMs: number }
   | { readonly fault: 'stop'; readonly controller: string; readonly ms: number; readonly asleep: boolean }
-  /** Stopped right after it sent its next transaction, which arrives when it goes on; its clock does not count the time. */
+  /** Stopped right after it sent its next transaction, which arrives when the process continues; its clock does not count the time. */
   | { readonly fault: 'stop-sending'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'term-lost' }
-  /** Somebody writes a term by so much newer than the one in force: nobody who leads has it. */
+  /** Another program writes a term that is newer by this number: no leader has it. */
   | { readonly fault: 'term-ahead'; readonly by: number }
-  /** What that one asks of its Lease is refused for so long, and all else goes on. */
+  /** Its requests for the Lease fail for this time, and everything else goes on. */
   | { readonly fault: 'lease-cut'; readonly controller: string; readonly ms: number }
-  /** Somebody is faster: right before a transaction takes effect, a row that it is about changes hands, goes, or gets a row of theirs inside. */
+  /**
+   * Another program is first: right before a transaction takes effect, one of its rows changes owner, is deleted, or gets a foreign row
+   * inside.
+   */
   | { readonly fault: 'race'; readonly how: Race }
-  /** Somebody is faster: right before a patch or a deletion of a controller takes effect, they do this to its object. */
+  /** Another client is first: right before a patch or a deletion of a controller takes effect, it does this to the object. */
   | { readonly fault: 'overtake'; readonly how: Overtaking };
 
 export type Race = 'disown' | 'delete' | 'inside';
@@ -105,10 +108,10 @@ export type Step =
   | ({ readonly kind: 'operation' } & Operation)
   | ({ readonly kind: 'fault' } & Fault)
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Faults end, everything comes to rest, and everything is judged. */
+  /** Faults end, everything converges, and everything is judged. */
   | {
       readonly kind: 'rest';
-      /** Nodes that are lost stay lost: no kubelet says that a pod is gone. */
+      /** Lost nodes stay lost: no kubelet confirms a deletion. */
       readonly lost?: true;
     };
 
@@ -116,7 +119,7 @@ export interface History {
   readonly version: 1;
   readonly seed: number;
   readonly controllers: number;
-  /** `open` unless it is said. */
+  /** Default `open`. */
   readonly tenancy?: Tenancy;
   readonly steps: readonly Step[];
 }

@@ -1,4 +1,4 @@
-/** Scenes of IPPools, Vips, EIPs and the rules that name these. */
+/** Scenes of IPPools, Vips, EIPs and NAT rules. */
 import { annotationKey, kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath } from '../../steps/step.ts';
@@ -7,7 +7,7 @@ import { IP_POOLS, IPS, OVN_EIPS, SUBNETS, VIPS } from '../objects.ts';
 import { create, doing, edit, namespace, pod, remove, REST, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
-/** A pool that has its addresses as a set, and is edited; another one that has addresses in common. */
+/** A pool with an address set, which is edited; another pool that overlaps it. */
 const pools: Scene = (random) => [
   ...[vanish(IP_POOLS, 'xb'), ...namespace('pools'), create(SUBNETS, 'x0', { cidrBlock: '10.30.0.0/24,fd00:30::/120' }), wait(1_500)],
   ...[create(IP_POOLS, 'xa', { subnet: 'x0', ips: ['10.30.0.64/28'], enableAddressSet: true }), wait(1_200)],
@@ -19,7 +19,10 @@ const pools: Scene = (random) => [
   ...(random.chance(0.3) ? [remove(IP_POOLS, 'xa'), wait(500)] : []),
 ];
 
-/** A rule of each kind is all that keeps the EIP that it names, and the EIP its Subnet; or the rule's EIP has a lease, which does not run. */
+/**
+ * A rule of each kind is the only blocker of its EIP, and the EIP that of its Subnet; or the EIP has a lease, which does not run while a
+ * rule uses it.
+ */
 const translated: Scene = (random) => {
   const isOvn = random.chance(0.5);
   const kind = random.pick(
@@ -51,7 +54,7 @@ const translated: Scene = (random) => {
   ];
 };
 
-/** An address that is kept for some seconds where nothing uses it. */
+/** An address with a lease of some seconds that nothing uses. */
 const leased: Scene = (random) => {
   const annotations = { [kilnAnnotation.lease]: random.pick(['2s', '3s']) };
   const [path, name, spec] = random.pick<readonly [ApiPath, string, JsonObject]>([
@@ -62,7 +65,7 @@ const leased: Scene = (random) => {
   return [create(SUBNETS, 'x2', { cidrBlock: '10.92.0.0/24' }), wait(1_000), create(path, name, spec, { annotations }), wait(8_000)];
 };
 
-/** A Vip of a type, that asks for another address for a while, and that a pod is given; it is made again. */
+/** A Vip of some type that asks for another address for a while, and that a pod uses; it is made again. */
 const vips: Scene = (random) => [
   ...[create(SUBNETS, 'x3', { cidrBlock: '10.46.0.0/24' }), ...namespace('vips'), wait(1_000)],
   create(VIPS, 'xvip', { subnet: 'x3', namespace: 'vips', type: random.pick(['switch_lb_vip', '']), v4ip: '10.46.0.50' }),

@@ -1,10 +1,13 @@
-/** Scenes of Namespaces: those that wait for a Subnet or a pool, those that something claims and does not serve, and pods that are to move. */
+/**
+ * Scenes of Namespaces: those that wait for a Subnet or a pool, those named by an object that cannot serve them, and those whose pods are
+ * to be moved.
+ */
 import { kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, NAMESPACES, PODS, SUBNETS, VPCS } from '../objects.ts';
 import { annotate, create, edit, namespace, on, pod, remove, REST, statefulSet, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
-/** A Namespace says that its pods wait for a Subnet or a pool, which comes when they are there, or not. */
+/** A Namespace whose pods wait for a Subnet or a pool, which is created while they exist, or never. */
 const awaited: Scene = (random) => {
   const [key, names] = random.pick([
     [kilnAnnotation.awaitSubnet, ['w1', 'w1,w2', 'true']],
@@ -20,7 +23,7 @@ const awaited: Scene = (random) => {
   ];
 };
 
-/** What claims a Namespace and does not serve it: a Vpc whose default Subnet is elsewhere, a Subnet for attachments, one that cannot be carried out. */
+/** What names a Namespace and cannot serve it: a Vpc whose default Subnet is elsewhere, a Subnet for attachments, an invalid Subnet. */
 const unserved: Scene = (random) => {
   const within = random.pick(['unserved-a', 'unserved-b', 'unserved-c']);
   const claim = {
@@ -35,9 +38,12 @@ const unserved: Scene = (random) => {
   return [...namespace(within), ...(claim ?? []), wait(1_500), REST, ...pod(within, 'up'), REST, remove(PODS, 'up', within), wait(500)];
 };
 
-/** A Subnet comes for a Namespace whose pods may be moved: they leave a few at a time, and what nothing makes again stays, as all do while there is nowhere to go. */
+/**
+ * A Subnet is created for a Namespace whose pods may be moved: they are evicted a few at a time. A pod without a controller stays, and so
+ * do all if the Subnet is invalid.
+ */
 const movable: Scene = (random) => {
-  // Refused, as its network is another's in that Vpc.
+  // The first one is invalid, as it overlaps another network of that Vpc.
   const cidrBlock = random.chance(0.3) ? '10.16.0.0/20' : '10.64.0.0/24';
   return [
     ...[vanish(SUBNETS, 'm4'), ...namespace('movable', { [kilnAnnotation.misbound]: null }), ...statefulSet('movable', 'ms', 4)],
@@ -50,7 +56,7 @@ const movable: Scene = (random) => {
   ];
 };
 
-/** Pods of a Namespace with a pool have the pool's addresses, also where they name its Subnet; a wrong edit takes nothing away. */
+/** Pods of a Namespace with a pool have addresses of the pool, also if they name its Subnet; an invalid edit takes no address away. */
 const pooled: Scene = (random) => [
   ...[create(SUBNETS, 'm5', { cidrBlock: '10.74.0.0/24', namespaces: ['pooled'] }), ...namespace('pooled')],
   create(IP_POOLS, 'mp', { subnet: 'm5', ips: ['10.74.0.64/28'], namespaces: ['pooled'], enableAddressSet: true }),

@@ -1,11 +1,11 @@
-/** Scenes of nodes: lost, gone and back, gateways, those of both families, and those whose address something else has. */
+/** Scenes of nodes: lost, deleted and made again, gateways, dual-stack nodes, and those whose address another object has. */
 import { JOIN_SUBNET, labelKey } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, node, NODE_NAMES, NODES, objectsOf, PODS, SUBNETS } from '../objects.ts';
 import { create, doing, edit, fault, ready, remove, REST, row, say, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
-/** Its kubelet answers no more, and pods on it are deleted: they are over when their time is, though nothing says so. */
+/** Its kubelet no longer answers, and pods on it are deleted: they are over at the end of their grace period, though nothing reports it. */
 const lost: Scene = (random, cluster) => {
   const name = random.pick(NODE_NAMES);
   const pods = objectsOf(cluster, PODS).filter((pod) => (pod['spec'] as JsonObject)['nodeName'] === name && random.chance(0.6));
@@ -16,7 +16,7 @@ const lost: Scene = (random, cluster) => {
   ];
 };
 
-/** It leaves, and comes again as another one; or while nothing watches its IP object and its port go. */
+/** A node is deleted and made again; or its IP object and its port are deleted while nothing is watched. */
 const back: Scene = (random) => {
   const name = random.pick(['n0', 'n1']);
   if (random.chance(0.5))
@@ -29,7 +29,10 @@ const back: Scene = (random) => {
   ];
 };
 
-/** Nodes become ready, one of them a Subnet's gateway, and then one is not for a while; all traffic leaves by one, or by all, or by each pod's own. */
+/**
+ * Nodes become ready, one of them the gateway of a Subnet, and one is not ready for a while. Traffic leaves by one gateway, by several, or
+ * by the node of each pod.
+ */
 const gateway: Scene = (random) => {
   const names = random.chance(0.5) ? ['n0', 'n1', 'n2'] : ['n1', 'n0', 'n2'];
   const asked = random.pick<JsonObject>([
@@ -47,7 +50,7 @@ const gateway: Scene = (random) => {
   ];
 };
 
-/** Nodes join by both families, and have more than one address of their own. */
+/** Nodes join in both families, and have more than one address of their own. */
 const families: Scene = (random) => [
   edit(SUBNETS, JOIN_SUBNET, { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '100.64.0.1,fd00:100:64::1' }),
   ...['n0', 'n1'].map((name) => {
@@ -58,7 +61,7 @@ const families: Scene = (random) => [
   ...[edit(SUBNETS, 'f0', { private: random.pick([true, null]) }), wait(2_000)],
 ];
 
-/** An IP object with the name of a node's is there for a pod: the node waits, and joins when that is gone. */
+/** An IP object with the name of a node's belongs to a pod: the node waits, and joins when the object is gone. */
 const joining: Scene = (random) => {
   const spec = { subnet: random.pick(['ovn-default', JOIN_SUBNET]), podName: 'elsewhere', namespace: 'default', podType: '' };
   return [

@@ -1,4 +1,4 @@
-/** Scenes of outages: what happens while nothing is watched, an API server or a database that is away, and Leases that cannot be renewed. */
+/** Scenes of outages: changes while nothing is watched, an API server or a database that is down, and Leases that cannot be renewed. */
 import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../../steps/step.ts';
 import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
@@ -8,7 +8,7 @@ import type { Scene } from './scene.ts';
 
 const KINDS = [PODS, IPS, PODS, IPS, SUBNETS, VPCS, VIPS, IP_POOLS, NODES, NAMESPACES];
 
-/** The server forgets the past of a kind, or its watches break, and in the same moment some of its objects go, or are made again. */
+/** The server compacts the history of a kind, or its watches break, and some of its objects are deleted or made again at the same time. */
 const unwatched: Scene = (random, cluster) => {
   const path = random.pick(KINDS);
   const plural = path.split('/').at(-1) ?? '';
@@ -26,13 +26,13 @@ function change(
   path: ApiPath,
   one: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
 ): Operation {
-  // What everything else is in goes as people let it go.
+  // Objects that contain others are deleted with their finalizers in place.
   const isHome = [NAMESPACES, VPCS, SUBNETS, NODES].includes(path);
   const how = random.pick(isHome ? (['delete', 'recreate'] as const) : (['vanish', 'vanish', 'recreate', 'delete'] as const));
   return how === 'delete' && path === PODS ? { do: how, ...one, grace: 0 } : { do: path === NAMESPACES ? 'delete' : how, ...one };
 }
 
-/** Rows go, come and change while no connection to the database stands. */
+/** Rows are deleted, made and changed while there is no connection to the database. */
 const severed: Scene = (random) => [
   fault(random.chance(0.6) ? { fault: 'database-restart', downMs: 1_000 } : { fault: 'disconnect' }),
   ...Array.from({ length: 3 }, () => {
@@ -49,14 +49,14 @@ const severed: Scene = (random) => [
   wait(2_500),
 ];
 
-/** A term in the database that no process which leads has taken: the leader meets it with its next transaction. */
+/** A term in the database that no leader took: the leader meets it with its next transaction. */
 const outrun: Scene = (random) => [
   fault({ fault: 'term-ahead', by: 1 + random.below(3) }),
   row('Logical_Switch', random.below(60), { kind: 'keys', column: 'external_ids', keys: { drifted: 'yes' } }),
   wait(random.pick([300, 8_000])),
 ];
 
-/** OVN refuses what it is asked, twice and more, or the API server takes no write for longer than one is tried again. */
+/** Transactions fail, twice or more, or the API server rejects writes for longer than one is retried. */
 const refused: Scene = (random) => [
   ...(random.chance(0.6)
     ? Array.from({ length: 2 + random.below(4) }, () => fault({ fault: 'transaction', what: 'refuse' }))
@@ -71,7 +71,9 @@ function come(names: readonly string[], ms = 0): readonly Step[] {
   ];
 }
 
-/** The machine of the leader sleeps until another leads, or it cannot renew its Lease and nothing else is wrong: it writes no more when that is over. */
+/**
+ * The leader's machine sleeps until another process leads, or only its Lease cannot be renewed: it writes nothing once that has expired.
+ */
 const deposed: Scene = (random, cluster: SimulatedCluster) => {
   const [leader] = cluster.leaders;
   if (leader === undefined || cluster.controllers.size < 2) return [];
@@ -80,7 +82,7 @@ const deposed: Scene = (random, cluster: SimulatedCluster) => {
     ? [fault({ fault: 'lease-cut', controller: leader.name, ms: 70_000 }), wait(33_000), ...come(names, 3_000)]
     : [
         ...[fault({ fault: 'stop', controller: leader.name, ms: 45_000, asleep: true }), wait(44_990)],
-        // Else it asks for its Lease as it wakes, and knows.
+        // Otherwise it asks for its Lease when it wakes, and knows at once.
         ...[fault({ fault: 'api', what: { sort: 'lease', fate: 'unavailable', after: 0, times: 2 } }), wait(20), ...come(names, 100)],
       ];
 };

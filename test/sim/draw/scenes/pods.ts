@@ -1,4 +1,4 @@
-/** Scenes of pods: what they ask of their port, who has an address first, networks beside their own, machines, and pods that end. */
+/** Scenes of pods: what they ask of their port, conflicts of addresses, attached networks, virtual machines, and pods that end. */
 import { annotationKey, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL, podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
@@ -19,7 +19,7 @@ const ASKED: readonly JsonObject[] = [
   { [annotationKey.allowedAddressPairs]: 'pvip', 'ovn.kubernetes.io/port_security': 'true' },
 ];
 
-/** Of one port alone; a Vip may be used by pods with a label. */
+/** Options of one port; a Vip that pods with a label may use. */
 const asking: Scene = (random) => [
   create(SUBNETS, 'p0', { cidrBlock: '10.95.0.0/24,fd00:95::/120', namespaces: ['asking'], enableDHCP: true }),
   ...[...namespace('asking'), create(VIPS, 'pvip', { subnet: 'p0', namespace: 'asking', selector: ['app:r0'] }), wait(1_000)],
@@ -31,7 +31,7 @@ const asking: Scene = (random) => [
   wait(1_000),
 ];
 
-/** A network beside its own, once or twice, which goes, or which it is not attached to any more; or one of the two has no room. */
+/** One or two attached networks; one is deleted, or detached, or has no free address. */
 const attached: Scene = (random) => {
   const definition = { config: '{"cniVersion":"0.3.0","type":"kube-ovn"}' };
   const networks = random.pick(['attached/anet', 'attached/anet@a1,attached/anet@a2']);
@@ -48,7 +48,7 @@ const attached: Scene = (random) => {
   ];
 };
 
-/** Two IP objects that people made have one address, and then come the pods: the one that was there first goes first. */
+/** Two IP objects that people made have one address, and then their pods are created: the older object goes first. */
 const rivals: Scene = (random) => {
   const address = `10.77.0.${50 + random.below(8)}`;
   const [older = '', younger = ''] = random.chance(0.5) ? ['p0', 'p1'] : ['p1', 'p0'];
@@ -69,7 +69,10 @@ const rivals: Scene = (random) => {
 
 type Asker = 'pod' | 'ip' | 'vip' | 'eip';
 
-/** An address, a MAC, or the gateway is one object's, and another one asks for it by name: it waits and is told, and gets it when that goes. */
+/**
+ * One object has an address or a MAC, or the address is the gateway's, and another object asks for it: it waits, a condition reports the
+ * conflict, and it gets the address once that is free.
+ */
 const coveted: Scene = (random) => {
   const asks = (who: Asker, name: string, address: string, mac: string): readonly Step[] =>
     ({
@@ -104,7 +107,10 @@ const coveted: Scene = (random) => {
   ];
 };
 
-/** Addresses by name: those that are kept back are given to a pod that asks for one, and to no other; an IP object asks in vain, and then for another. */
+/**
+ * Addresses asked for: an excluded one is given to a pod that asks for it, and to no other; an IP object asks for one that it cannot have,
+ * and then for another.
+ */
 const named: Scene = (random) => [
   ...[create(SUBNETS, 'p5', { cidrBlock: '10.90.0.0/24', namespaces: ['named'] }), ...namespace('named')],
   edit(SUBNETS, 'p5', { excludeIps: random.pick([['10.90.0.2..10.90.0.9'], ['10.90.0.3', '10.90.0.20..10.90.0.40'], null]) }),
@@ -119,7 +125,10 @@ const named: Scene = (random) => [
   ...[wait(1_000), edit(IPS, 'n6.named', { ipAddress: random.pick(['10.90.0.61', '10.90.0.1']) }), ...pod('named', 'n6'), wait(1_000)],
 ];
 
-/** A machine that two pods run, one of which it moves to, that is stopped, and started again or taken away: its address is kept meanwhile, and no longer. */
+/**
+ * A virtual machine with two pods while it migrates, or one that is stopped, started again or deleted: its address is retained meanwhile,
+ * and no longer.
+ */
 const machine: Scene = (random, cluster) => {
   const instance = cluster.lab.store.get('virtualmachineinstances.kubevirt.io', 'machines/vm');
   const made = [
@@ -143,7 +152,10 @@ const machine: Scene = (random, cluster) => {
   return [...random.pick([moved, moved, stopped, gone]), wait(1_500), REST];
 };
 
-/** Containers that have ended and are started again, or not; a pod with much time to end on a node that is lost: until it is over it keeps its address. */
+/**
+ * Containers that have ended and are restarted, or not; or a pod with a long grace period on a lost node: it keeps its address until it is
+ * over.
+ */
 const ended: Scene = (random) => {
   const status = random.pick<JsonObject>([{ phase: 'Succeeded' }, { phase: 'Failed' }, { phase: 'Failed', reason: 'Evicted' }]);
   const come = pod(
@@ -161,8 +173,8 @@ const ended: Scene = (random) => {
 };
 
 /**
- * A pod goes, and comes under its name at once, elsewhere, or with the address that it had, before what was its own is gone. Or its IP object is taken
- * away, and another pod asks for the address in the same moment.
+ * A pod is deleted and made again at once, elsewhere, or with its former address, before its former objects are gone. Or its IP object is
+ * deleted, and another pod asks for the address at the same time.
  */
 const again: Scene = (random) => {
   const asked = random.pick([{}, on('p8', '10.99.0.5')]);

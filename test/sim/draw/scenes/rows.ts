@@ -1,4 +1,4 @@
-/** Scenes of rows: what somebody does to Kiln's with ovn-nbctl, and what other programs put beside and into them. */
+/** Scenes of rows: what a person does to ours with ovn-nbctl, and what other programs put beside and inside them. */
 import { ipPoolAddressSet, routerToSwitchPort } from '../../../../src/api/names.ts';
 import { DEFAULT_VPC } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, PODS, SUBNETS } from '../objects.ts';
@@ -6,13 +6,13 @@ import { drawRowChange, KEYS, set } from '../rows.ts';
 import { create, doing, fault, namespace, on, pod, remove, REST, row, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
-/** Rows are changed while all is calm, or together. */
+/** Rows are changed one after another with pauses, or all together. */
 const edited: Scene = (random) => {
   const ms = random.pick([0, 20, 400]);
   return Array.from({ length: 4 }, () => [doing(drawRowChange(random)), wait(ms)]).flat();
 };
 
-/** A set has more than its pool. */
+/** An address set has more addresses than its pool. */
 const elements: Scene = () => [
   ...[
     create(SUBNETS, 'z0', { cidrBlock: '10.93.0.0/24' }),
@@ -25,13 +25,13 @@ const elements: Scene = () => [
   ],
 ];
 
-/** Another program undoes each repair, for longer than Kiln goes along with that at once, and stops then. */
+/** Another program undoes each repair, for longer than Kiln repairs the row at once, and then stops. */
 const fought: Scene = (random) => {
   const [table, place] = [random.pick(['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port']), random.below(60)];
   return Array.from({ length: 8 }, () => [row(table, place, KEYS), wait(120)]).flat();
 };
 
-/** Another program has a port in a switch of Kiln's, under the name that a pod's would have or with the address that it would be given. */
+/** Another program has a port in a switch of ours, with the name of a pod's port or with the address that the pod would get. */
 const beside: Scene = (random) => {
   const stranger = { do: 'foreign', name: `z${random.below(3)}` } as const;
   return [
@@ -47,7 +47,7 @@ const beside: Scene = (random) => {
   ];
 };
 
-/** Right before Kiln writes into a row it is another program's, or that has put something into it; or a router port has a network more. */
+/** Right before Kiln writes a row, another program takes it, deletes it, or puts a row inside; and a router port gets one more network. */
 const raced: Scene = (random) => [
   ...[...namespace('raced'), create(SUBNETS, 'z2', { cidrBlock: '10.42.0.0/24' }), remove(PODS, 'b8', 'raced'), wait(1_500)],
   ...[fault({ fault: 'race', how: random.pick(['disown', 'delete', 'inside']) }), ...pod('raced', 'b8', on('z2'))],

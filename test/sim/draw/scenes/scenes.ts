@@ -1,4 +1,4 @@
-/** Scenes: a few steps that belong together, as people do them. Operations that are drawn one by one hardly ever meet in the order that makes a case. */
+/** Scenes: a few steps in a typical order. Operations drawn one by one hardly ever meet in the order that makes a case. */
 import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { Step } from '../../steps/step.ts';
 import type { Random } from '../../cluster/random.ts';

@@ -1,10 +1,10 @@
-/** Scenes of StatefulSets: their pods are made again with the address that they had, where what that follows from is as it was. */
+/** Scenes of StatefulSets: a pod made again gets its former address, if what that depends on is unchanged. */
 import { podAnnotation } from '../../../../src/api/well-known.ts';
 import { IPS, PODS, STATEFUL_SETS, SUBNETS } from '../objects.ts';
 import { create, doing, edit, namespace, on, remove, REST, statefulSet, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
-/** Pods are deleted when all is quiet: each has its address again. Another set of the name has none of them. */
+/** Pods are deleted after everything converged: each gets its address again. A new set of the same name has none of these addresses. */
 const rollout: Scene = (random) => [
   ...[create(SUBNETS, 'd0', { cidrBlock: '10.79.0.0/24', namespaces: ['rollout'] }), ...namespace('rollout')],
   ...[...statefulSet('rollout', 'db', 2), REST],
@@ -13,7 +13,7 @@ const rollout: Scene = (random) => [
   wait(3_000),
 ];
 
-/** It becomes smaller, or does not count from zero: what the last of its pods had is free. */
+/** The set is scaled down, or does not count from zero: the addresses of its last pods are free. */
 const scaled: Scene = (random) => {
   const ordinals = { start: random.pick([0, 2, 3]) };
   return [
@@ -27,7 +27,7 @@ const scaled: Scene = (random) => {
   ];
 };
 
-/** A list of addresses, of which each pod has that of its place; it is another list when a pod is made again. */
+/** A list of addresses, from which each pod has that of its ordinal; it is another list when a pod is made again. */
 const listed: Scene = (random) => {
   const list = (): string => random.pick(['10.71.0.20;10.71.0.21;10.71.0.22', '10.71.0.22;10.71.0.20;10.71.0.21', '10.71.0.30;10.71.0.31']);
   const asks = { [podAnnotation('ovn', 'ip_pool')]: list() };
@@ -39,7 +39,7 @@ const listed: Scene = (random) => {
   ];
 };
 
-/** The Subnet of its pods is to go, or becomes smaller, and they are made again. */
+/** The Subnet of its pods is deleted or becomes smaller, and the pods are made again. */
 const leaving: Scene = (random) => [
   ...[
     create(SUBNETS, 'd2', { cidrBlock: '10.94.0.0/24', namespaces: ['leaving'], excludeIps: ['10.94.0.1..10.94.0.199'] }),

@@ -1,4 +1,4 @@
-/** The words that scenes are written in. */
+/** The vocabulary of scenes. */
 import { podAnnotation } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath, Fault, Operation, RowChange, Step } from '../../steps/step.ts';
@@ -35,12 +35,12 @@ export function say(path: ApiPath, name: string, status: JsonObject, namespace =
   return doing({ do: 'edit', path, namespace, name, patch: { status }, status: true });
 }
 
-/** A pod goes at once. */
+/** Deletes an object; a pod without grace period. */
 export function remove(path: ApiPath, name: string, namespace = ''): Step {
   return doing({ do: 'delete', path, namespace, name, ...(path === PODS && { grace: 0 }) });
 }
 
-/** Whatever its finalizers say. */
+/** Deletes an object by force, without its finalizers. */
 export function vanish(path: ApiPath, name: string, namespace = ''): Step {
   return doing({ do: 'vanish', path, namespace, name });
 }
@@ -56,7 +56,7 @@ export function namespace(name: string, annotations: JsonObject = {}, labels: Js
   ];
 }
 
-/** Made again where it is there. */
+/** A pod, made again if it exists. */
 export function pod(
   within: string,
   name: string,
@@ -72,7 +72,7 @@ export function pod(
   ];
 }
 
-/** With this many pods, also where it is there. */
+/** A StatefulSet with this many pods, also if it exists. */
 export function statefulSet(
   within: string,
   name: string,
@@ -86,7 +86,7 @@ export function statefulSet(
   return [create(STATEFUL_SETS, name, spec, {}, within), edit(STATEFUL_SETS, name, { replicas, ...more }, within), wait(2_500)];
 }
 
-/** Annotations by which a pod asks for a Subnet, and for an address of it. */
+/** Annotations by which a pod asks for a Subnet, and for an address in it. */
 export function on(subnet: string, address?: string): JsonObject {
   return {
     [podAnnotation('ovn', 'logical_switch')]: subnet,

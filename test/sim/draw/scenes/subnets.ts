@@ -1,4 +1,4 @@
-/** Scenes of Subnets: fields that are set and unset, networks that become smaller or meet, Subnets that go under those in them. */
+/** Scenes of Subnets: fields set and unset, networks that become smaller or overlap, Subnets deleted while in use. */
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPS, objectsOf, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
@@ -18,7 +18,7 @@ const ACLS = [
   acl('from-lport', 1_300, 'ip4.dst==10.7.0.0/16'),
 ];
 
-/** One thing that people ask of a Subnet, or that they do not ask for it any more. */
+/** Changes to a spec: each asks for one thing, or no longer does. */
 const ASKED: readonly JsonObject[] = [
   { enableDHCP: true, dhcpV4Options: 'lease_time=600', dhcpV6Options: null },
   { enableDHCP: true, dhcpV4Options: 'mtu=1300,lease_time=60', dhcpV6Options: 'dns_server=fd00:80::53' },
@@ -44,7 +44,7 @@ const ASKED: readonly JsonObject[] = [
   { routeTable: null },
 ];
 
-/** A Subnet of both families, and a Namespace of it. */
+/** A dual-stack Subnet, and a Namespace in it. */
 export function place(): readonly Step[] {
   const spec = { cidrBlock: '10.80.0.0/24,fd00:80::/120', gateway: '10.80.0.9,fd00:80::9', namespaces: [FIELDS] };
   return [create(SUBNETS, 'f0', spec), ...namespace(FIELDS)];
@@ -61,7 +61,7 @@ const fields: Scene = (random) => [
   wait(random.pick([20, 300, 3_000])),
 ];
 
-/** Half of a network is left out, or a family, while somebody is in it; or its gateway is to be where somebody is. */
+/** Half of a network, or a family, is removed while an address in it is in use; or a used address becomes the gateway. */
 const narrowed: Scene = (random) => {
   const whole = { cidrBlock: '10.86.0.0/24,fd00:86::/120', gateway: '10.86.0.1,fd00:86::1', excludeIps: null };
   const spec = random.pick<JsonObject>([
@@ -82,7 +82,7 @@ const narrowed: Scene = (random) => {
   ];
 };
 
-/** Two networks of one Vpc that have addresses in common, and one that has addresses of nodes; then one is edited onto another's. */
+/** Two overlapping networks of one Vpc, and one that overlaps node addresses; then one is edited to overlap another. */
 const overlapping: Scene = (random) => [
   ...[vanish(SUBNETS, 'l5'), wait(1_000), create(SUBNETS, 'l5', { cidrBlock: '10.83.0.0/24,fd00:83::/120' }), wait(1_500)],
   create(SUBNETS, 'l6', { cidrBlock: random.pick(['10.83.0.128/25', '10.82.0.0/23', '10.84.0.0/24,fd00:83::80/121']) }),
@@ -93,7 +93,10 @@ const overlapping: Scene = (random) => [
   wait(1_000),
 ];
 
-/** A Subnet and a Vpc that are to go, and wait for a pod: who comes now is told to wait, and when the pod is gone so are they. */
+/**
+ * A Subnet and a Vpc are being deleted and blocked by a pod: a new pod waits, and a condition reports it. Once the first pod is gone, both
+ * are deleted.
+ */
 const late: Scene = (random) => [
   ...[...namespace('late'), create(VPCS, 'lv', {}), create(SUBNETS, 'l0', { cidrBlock: '10.89.0.0/24', vpc: 'lv' }), wait(1_000)],
   ...[remove(PODS, 'k2', 'late'), ...pod('late', 'k0', on('l0')), remove(SUBNETS, 'l0'), remove(VPCS, 'lv'), wait(1_000), REST],
@@ -105,7 +108,7 @@ const late: Scene = (random) => [
   ...[wait(2_000), ...(random.chance(0.5) ? [REST] : []), remove(PODS, 'k0', 'late'), remove(PODS, 'k2', 'late'), wait(1_000)],
 ];
 
-/** A Subnet is torn out, with the IP objects that name it: its network stays for the pods that run in it. */
+/** A Subnet is removed by force, with the IP objects that name it: its orphaned network is retained for the pods that run in it. */
 const tornOut: Scene = (random) => [
   ...[
     ...namespace('torn'),
@@ -118,7 +121,7 @@ const tornOut: Scene = (random) => [
   ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : [remove(PODS, 'w0', 'torn'), wait(500)]),
 ];
 
-/** A Subnet is to go, somebody loses patience, and takes away by force what it names as being in the way. */
+/** A Subnet is being deleted, and a person removes by force the blockers that it reports. */
 const impatience: Scene = (random, cluster) => {
   const used = objectsOf(cluster, IPS).map((ip) => String((ip['spec'] as JsonObject)['subnet']));
   const subnet = random.chance(0.3) ? 'join' : random.pick(['join', ...used]);
@@ -129,7 +132,7 @@ const impatience: Scene = (random, cluster) => {
   ];
 };
 
-/** Somebody else has a finalizer on a Subnet that goes: when it is empty, Kiln has nothing to say about it. */
+/** A deleted Subnet has another program's finalizer: once it is empty, Kiln reports nothing about it. */
 const keptByOthers: Scene = (random) => [
   ...[doing({ do: 'strip', path: SUBNETS, namespace: '', name: 't2' }), ...namespace(FIELDS)],
   create(SUBNETS, 't2', { cidrBlock: '10.82.0.0/24' }, { finalizers: ['example.com/keep'] }),
@@ -137,7 +140,7 @@ const keptByOthers: Scene = (random) => [
   ...[remove(PODS, 'held', FIELDS), wait(2_000)],
 ];
 
-/** A Namespace of two Subnets: the first has room for one, or goes, or the second is of no use. */
+/** A Namespace of two Subnets: the first has room for one pod, or is deleted. */
 const several: Scene = (random) => {
   const within = random.pick(['several-a', 'several-b']);
   const net = within === 'several-a' ? '10.72' : '10.73';

@@ -1,4 +1,4 @@
-/** Scenes of Vpcs: routes, policies and links; wrong items among right ones; one object alone that holds a Subnet and its Vpc. */
+/** Scenes of Vpcs: routes, policies and links; invalid items among valid ones; a single object that blocks a Subnet and its Vpc. */
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
@@ -18,7 +18,7 @@ const ROUTES: readonly JsonObject[][] = [
   [route('10.9.0.0/16', '10.81.1.5'), route('10.9.0.0/16', '10.81.1.6')],
   [route('10.9.0.0/16', '10.81.1.6'), route('fd00:9::/64', 'fd00:81::6', 'policyDst', 'green')],
   [route('10.81.1.128/25', '10.81.1.9', 'policySrc'), route('0.0.0.0/0', '10.81.1.9')],
-  // Two of four are wrong: a next hop that is none, and a host instead of a network, as `ip route` has it, is right.
+  // One of the four is invalid: a next hop that is no address. A host instead of a network, as in `ip route`, is valid.
   [route('10.9.0.0/16', '10.81.1.9'), route('10.8.0.0/16', 'nowhere'), route('10.7.0.0/16', '10.81.1.8'), route('10.5.0.9', '10.81.1.9')],
   [],
 ];
@@ -31,7 +31,10 @@ const POLICIES: readonly JsonObject[][] = [
   [],
 ];
 
-/** Several next hops, a table of its own, both families of a link that both name or one alone; one wrong item is left out, and all else is in effect. */
+/**
+ * Several next hops, a route table, both families of a link that both Vpcs name or only one; one invalid item is left out, and all else is
+ * in effect.
+ */
 const routed: Scene = (random) => {
   const link = (remoteVpc: string, side: number): JsonObject => ({
     remoteVpc,
@@ -54,7 +57,7 @@ const routed: Scene = (random) => {
   ];
 };
 
-/** One object of some kind is alone in a Subnet that is to go, with its Vpc. */
+/** A single object is the only blocker of a Subnet being deleted, with its Vpc. */
 const alone: Scene = (random) => {
   const kept = { subnet: 'a1', podName: 'ak', namespace: 'alone', podType: '', v4IpAddress: '10.41.0.9' };
   const [come, go] = random.pick<readonly [readonly Step[], Step]>([
@@ -71,7 +74,7 @@ const alone: Scene = (random) => {
   ];
 };
 
-/** A Vpc claims a Namespace and says which of its Subnets is the first for that; another one is chosen by label. */
+/** A Vpc lists a Namespace and names its default Subnet; another Namespace is selected by label. */
 const claimed: Scene = (random) => [
   ...[create(VPCS, 'cv', {}), ...['c4', 'c5'].map((name, at) => create(SUBNETS, name, { vpc: 'cv', cidrBlock: `10.9${4 + at}.0.0/24` }))],
   create(SUBNETS, 'c3', {

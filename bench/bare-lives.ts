@@ -1,4 +1,4 @@
-/** Lives of pods without a controller: a client that makes the writes which a controller makes, each pod's one after the other. */
+/** Lives of pods without a controller: a client makes the writes of a controller, one after another for each pod. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../src/kube/client.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
@@ -15,7 +15,7 @@ const SPACE = 'default';
 
 export class BareLives {
   readonly #client: KubeClient;
-  /** What a controller wrote for a pod. */
+  /** The writes of a controller for one pod. */
   readonly #ip: { readonly metadata: Written; readonly spec: unknown };
   readonly #annotations: Readonly<Record<string, string>>;
   #made = 0;
@@ -26,7 +26,7 @@ export class BareLives {
     this.#annotations = annotations;
   }
 
-  /** Takes what a controller that runs writes for one pod. */
+  /** Records what a running controller writes for one pod. */
   static async observed(client: KubeClient, node: string): Promise<BareLives> {
     const name = 'sample';
     await client.create(PODS, podObject(SPACE, name, node));
@@ -40,7 +40,7 @@ export class BareLives {
     return new BareLives(client, { metadata: { labels, annotations, finalizers }, spec }, { ...pod.metadata.annotations });
   }
 
-  /** @returns what each waited at this rate, in milliseconds from the answer to its pod's creation to the answer to its annotations */
+  /** @returns the wait of each pod at this rate, in milliseconds from the answer to its creation to the answer to its annotations */
   async at(rate: number, seconds: number, lifeMs: number): Promise<readonly number[]> {
     const waits: number[] = [];
     const lives: Promise<void>[] = [];
@@ -53,7 +53,7 @@ export class BareLives {
     return waits;
   }
 
-  /** @returns lives a second, where the next begins as soon as one ends, 64 at a time */
+  /** @returns lives a second, with 64 at a time, each followed by the next one at once */
   async most(count: number): Promise<number> {
     const started = performance.now();
     let begun = 0;

@@ -1,6 +1,6 @@
 /**
- * `bind`: pods that exist before the clock starts, bound by a controller that starts anew, on a real kube-apiserver and a real OVN;
- * beside the API server's own limit for the same number and kind of writes, measured in the same run.
+ * `bind`: a fresh controller binds pods that exist before the clock starts, on a real kube-apiserver and a real OVN. Beside it the API
+ * server's own limit for the same number and kind of writes, measured in the same run.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Controller } from '../src/controller/controller.ts';
@@ -32,7 +32,7 @@ export interface BindOptions {
   readonly pods: number;
   readonly namespaces: number;
   readonly nodes: number;
-  /** Of each pod: its own, and attached networks. */
+  /** Interfaces of each pod: its primary one and attached networks. */
   readonly interfaces: number;
 }
 
@@ -70,7 +70,7 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     const started = performance.now();
     let leading = 0;
     controller.start();
-    // Counted as they come: looking at every pod every few milliseconds would cost more than binding them.
+    // Counted on change events: listing every pod every few milliseconds would cost more than binding them.
     const bound = new Set<string>();
     controller.world.pods.onChange((key, after) => {
       if (after !== undefined && routedOf(after.metadata.annotations ?? {}) === interfaces) bound.add(key);
@@ -128,14 +128,14 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
   }
 }
 
-/** How many interfaces of a pod are told to be ready. */
+/** The number of a pod's interfaces that are annotated as routed. */
 function routedOf(annotations: Readonly<Record<string, string>>): number {
   let routed = 0;
   for (const key in annotations) if (key.endsWith('.kubernetes.io/routed')) routed++;
   return routed;
 }
 
-/** Networks that OVN carries, each with a Subnet of its own; what a pod writes to be attached to all of them. */
+/** Makes attached networks of OVN, each with a Subnet of its own. @returns the annotation that attaches a pod to all of them */
 async function makeNetworks(client: KubeClient, count: number): Promise<string> {
   const names = Array.from({ length: count }, (_, i) => `net-${i + 1}`);
   for (const [i, name] of names.entries()) {
@@ -156,7 +156,7 @@ function attached<T extends KubeObject>(pod: T, networks: string): T {
   return { ...pod, metadata: { ...pod.metadata, annotations: { [annotationKey.networkAttachments]: networks } } };
 }
 
-/** What was measured must also be right: asked of the servers. */
+/** Checks the result on the servers: a wrong one must not be measured. */
 async function verify(client: KubeClient, ovn: OvnLab, count: number, interfaces: number): Promise<void> {
   const pods = await client.listAll<AnnotatedPod>(PODS);
   const said = pods.flatMap(({ metadata }) =>

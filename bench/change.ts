@@ -1,6 +1,7 @@
 /**
- * `change`: what one pod's coming and going costs a controller among 1,000 and among 50,000 pods. Of the processor time the median: now and
- * then V8 tidies the whole heap, which among 50,000 pods takes as much as the sixty changes that are measured, and falls among them or not.
+ * `change`: what creating and deleting one pod costs a controller among 1,000 and among 50,000 pods. Processor time is the median: now and
+ * then V8 collects the whole heap, which among 50,000 pods takes as long as the sixty changes that are measured, and may or may not happen
+ * during them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PODS } from '../src/kube/resource.ts';
@@ -14,9 +15,9 @@ const WARM_UP = 15;
 
 export interface Cost {
   readonly latencyMs: number;
-  /** Of one change, the median. */
+  /** Median of one change. */
   readonly cpuMs: number;
-  /** On average, with the collections of the whole heap that fell among them. */
+  /** Mean of one change, including collections of the whole heap. */
   readonly meanCpuMs: number;
   readonly collections: number;
   readonly reads: number;
@@ -85,7 +86,10 @@ export async function costIn(crowd: Pick<Crowd, 'client' | 'nodes' | 'controller
   }
 }
 
-/** One after the other. @returns of each the milliseconds from the creation's answer to the annotations, and a report at its end */
+/**
+ * Creates and deletes pods one after another. @returns for each the milliseconds from the answer to its creation to the annotations, and a
+ * report at the end
+ */
 async function comeAndGo(
   crowd: Pick<Crowd, 'client' | 'nodes'>,
   controller: MeasuredController,
@@ -106,7 +110,7 @@ async function comeAndGo(
   return { latencies, reports };
 }
 
-/** A Subnet's status is written at most once a second: the last one has been. Nor is an Event on its way, of those of a leader that begins. */
+/** Waits until the last write of a Subnet's status, at most one a second, is done, and no Event of a new leader is left to send. */
 async function quietReport(controller: MeasuredController): Promise<Report> {
   for (;;) {
     await sleep(1_500);

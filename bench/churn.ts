@@ -1,7 +1,7 @@
 /**
- * `churn`: pods that come and go at a steady rate in a cluster that has pods already, on a real kube-apiserver and a real OVN with
- * northd: how long each waits from its creation to its annotations, where that time goes, and what a pod costs the API server. Beside it
- * the API server alone with the same writes: at the same rates, each pod's one after the other, and as many as it can take.
+ * `churn`: pods are created and deleted at a steady rate in a cluster that has pods already, on a real kube-apiserver and a real OVN with
+ * northd. It measures how long each waits from its creation to its annotations, in which steps, and what a pod costs the API server. Beside
+ * it the API server alone with the same writes: at the same rates, one after another for each pod, and as many as possible.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeClient } from '../src/kube/client.ts';
@@ -23,7 +23,7 @@ import { processorTime, requestCounts, requestsBetween } from './server-load.ts'
 import type { Sizes } from './sizes.ts';
 import { percentile } from './statistics.ts';
 
-/** A pod is deleted so long after it was made. */
+/** A pod is deleted this long after its creation. */
 const LIFE_MS = 3_000;
 const NODES = 10;
 const PREFIX = 'churn-';
@@ -120,11 +120,11 @@ export async function churn({ rates, seconds: long }: Sizes['churn']): Promise<B
 }
 
 interface Churned {
-  /** What each pod waited, from the answer to its creation; its whole life where it was in vain. */
+  /** The wait of each pod, from the answer to its creation; its whole life if it never got annotations. */
   readonly waits: readonly number[];
-  /** Pods made a second. */
+  /** Pods created a second. */
   readonly made: number;
-  /** When, by name, in milliseconds since the benchmark began. */
+  /** The time by pod name, in milliseconds since the benchmark began. */
   readonly created: ReadonlyMap<string, number>;
   readonly annotated: ReadonlyMap<string, number>;
 }
@@ -162,7 +162,7 @@ async function live(client: KubeClient, name: string, node: string, created: Map
   await client.delete(PODS, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
 }
 
-/** Of each step of a pod how long it took, from the step before it. */
+/** The duration of each step of a pod since the step before it. */
 function stepRows(
   name: string,
   created: ReadonlyMap<string, number>,

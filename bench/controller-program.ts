@@ -1,6 +1,4 @@
-/**
- * A controller in a process of its own, which tells what it costs: `measured-controller.ts` starts it and asks.
- */
+/** A controller in a process of its own that reports its cost: `measured-controller.ts` starts it and asks. */
 import { subscribe } from 'node:diagnostics_channel';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
@@ -33,7 +31,7 @@ let leadingMs: number | undefined;
 countOperations();
 const timelines = followed === undefined ? undefined : followPods(controller, client, 'default', followed);
 controller.start();
-// What came before is the loading of modules.
+// Starts after the modules are loaded, which is not to be measured.
 turns.start();
 const look = setInterval(() => {
   if (controller.status.phase !== 'leading') return;
@@ -42,7 +40,7 @@ const look = setInterval(() => {
 }, 2);
 
 process.on('message', (question: Question) => void answer(question));
-// Whoever asked is gone, in whatever way.
+// The parent process is gone, for whatever reason.
 process.once('disconnect', () => process.exit());
 process.send?.({ kind: 'ready' });
 
@@ -57,7 +55,7 @@ async function answer(question: Question): Promise<void> {
   process.send?.(problem === undefined ? report() : ({ kind: 'failure', problem } satisfies Failure));
 }
 
-/** @returns why it will not be */
+/** Waits until nothing is left to do. @returns why that will not happen */
 function untilQuiet(): Promise<string | undefined> {
   const watch = new ProgressWatch(() => ({ ...controller.status, operations, writes: requests['write'] ?? 0, lists: listing() }));
   return new Promise((resolve) => {
@@ -74,7 +72,10 @@ function untilQuiet(): Promise<string | undefined> {
   });
 }
 
-/** Pages of a long first list are all that happens meanwhile; afterwards a kind that is not served is asked for again and again. */
+/**
+ * Reads count as progress only during a first list, which may have many pages; later a kind that is not served is asked for again and
+ * again.
+ */
 function listing(): number {
   return controller.status.phase === 'observing' ? (requests['read'] ?? 0) : 0;
 }
@@ -98,7 +99,7 @@ function report(): Report {
   };
 }
 
-/** Operations sent to the Northbound database, those of the fence included. */
+/** Counts operations sent to the Northbound database, those of the fence included. */
 function countOperations(): void {
   const transact = session.transact.bind(session);
   session.transact = (sent, options) => {

@@ -1,8 +1,8 @@
 /**
- * A cluster with very many pods that are bound: a real kube-apiserver with etcd, a real ovsdb-server. Some pods are bound by a
- * controller, one on each node; all others are copies of those, with names, uids and addresses of their own, put into etcd and into the
- * Northbound database as they would be after a controller had bound them. That a controller then writes nothing shows that they are.
- * There is no northd: nothing here reads the Southbound database, and translating so many ports is not what is measured.
+ * A cluster with very many bound pods: a real kube-apiserver with etcd, a real ovsdb-server. A controller binds some pods, one on each
+ * node. All others are copies of these, with names, uids and addresses of their own, written into etcd and the Northbound database as if a
+ * controller had bound them. That a controller then writes nothing proves the copies right. There is no northd: nothing here reads the
+ * Southbound database, and translating so many ports is not what is measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash, randomUUID } from 'node:crypto';
@@ -34,11 +34,11 @@ export interface CrowdOptions {
   readonly pods: number;
   readonly nodes?: number;
   readonly namespaces?: number;
-  /** Files in which crowds that stand already say where they are: one of as many pods is taken. */
+  /** Files of `announce` by clusters that exist already: one with the same number of pods is reused. */
   readonly standing?: readonly string[];
 }
 
-/** Where a crowd is, for other processes. */
+/** The addresses of a crowd, for other processes. */
 interface Whereabouts {
   readonly pods: number;
   readonly nodes: readonly string[];
@@ -47,7 +47,7 @@ interface Whereabouts {
   readonly northbound: string;
 }
 
-/** A pod that was bound, in the three places that say so. */
+/** A bound pod: the pod object, its IP object and its port row. */
 interface Sample {
   readonly name: string;
   readonly pod: string;
@@ -71,7 +71,7 @@ export class Crowd {
     this.#end = end;
   }
 
-  /** One that stands already, or a new one. */
+  /** A crowd that exists already, or a new one. */
   static async of(options: CrowdOptions): Promise<Crowd> {
     for (const file of options.standing ?? []) {
       const at = JSON.parse(await readFile(file, 'utf8')) as Whereabouts;
@@ -104,19 +104,19 @@ export class Crowd {
     return this.#at.nodes;
   }
 
-  /** Of etcd's clients. */
+  /** The URL for clients of etcd. */
   get etcdUrl(): string {
     return this.#at.etcdUrl;
   }
 
-  /** Says in a file beside the kubeconfig where it is, for `standing`. @returns the file's path */
+  /** Writes the addresses of the crowd into a file beside the kubeconfig, for `standing`. @returns the file's path */
   async announce(): Promise<string> {
     const file = join(dirname(this.#at.kubeconfig), 'crowd.json');
     await writeFile(file, JSON.stringify(this.#at));
     return file;
   }
 
-  /** One that stood already goes on standing. */
+  /** Stops the crowd, but not one that existed before. */
   async stop(): Promise<void> {
     await this.client.close();
     await this.#end();
@@ -154,7 +154,7 @@ export class Crowd {
     ]);
     await session.close();
     await this.#untilCached(copies.at(-1)?.stored ?? []);
-    // What is left: the counts in the Subnet's status.
+    // A controller writes what the copies lack: the counts in the Subnet's status.
     const settling = await this.controller('settling');
     await settling.report('quiet');
     await sleep(1_500);
@@ -164,7 +164,7 @@ export class Crowd {
       throw new Error(`the copies are not what a controller makes: ${JSON.stringify(status)}`);
   }
 
-  /** Every row but NB_Global's, which carries the term, as one text to compare. */
+  /** All rows but that of NB_Global, which has the term, as one text to compare. */
   async northboundFingerprint(): Promise<string> {
     const session = new OvsdbSession({ endpoints: [this.#at.northbound], database: 'OVN_Northbound', tables: monitoredColumns() });
     session.start();
@@ -179,7 +179,7 @@ export class Crowd {
     return hash.digest('hex');
   }
 
-  /** The API server's own cache has taken in the last object. */
+  /** Waits until the API server's own cache has the last object. */
   async #untilCached(stored: readonly Stored[]): Promise<void> {
     const [, space = '', name = ''] = /^\/registry\/pods\/([^/]+)\/([^/]+)$/.exec(stored[0]?.key ?? '') ?? [];
     if (name === '') return;
@@ -248,7 +248,7 @@ export async function untilRouted(client: KubeClient, namespace: string, name: s
   }
 }
 
-/** Of the namespaces that the crowd is in. */
+/** Names of the crowd's namespaces. */
 export function spaces(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `space-${at}`);
 }
@@ -302,14 +302,14 @@ async function insertPorts(session: OvsdbSession, copies: readonly Copy[]): Prom
   if (!outcome.ok) throw outcome.error;
 }
 
-/** The resourceVersion is etcd's own. */
+/** Without the resourceVersion, which etcd assigns. */
 function asStored(object: KubeObject): string {
   const { resourceVersion, ...metadata } = object.metadata;
   void resourceVersion;
   return JSON.stringify({ ...object, metadata });
 }
 
-/** Its conditions are a day old: of what was written lately, who begins to lead would send Events that the copies never had. */
+/** Dates conditions back by a day: a new leader would send Events for recent ones, and the copies never had any. */
 function ofYesterday(stored: string): string {
   const since = new Date(Date.now() - 86_400_000).toISOString().replace(/\.\d+/, '');
   return stored.replaceAll(/"(last(?:Transition|Update)Time)":"[^"]*"/g, `"$1":"${since}"`);

@@ -1,6 +1,6 @@
-/** As much of etcd's JSON gateway (/v3) as filling one takes. */
+/** The part of etcd's JSON gateway (/v3) that is needed to fill it. */
 
-/** Operations of a transaction; etcd takes 128 as it is configured by default. */
+/** Operations of a transaction; etcd's default limit is 128. */
 const BATCH = 100;
 
 export interface Stored {
@@ -8,7 +8,7 @@ export interface Stored {
   readonly value: string;
 }
 
-/** Puts all of them, some at a time. @param url of etcd's clients */
+/** Puts all entries, in concurrent batches. @param url for clients of etcd */
 export async function putAll(url: string, entries: readonly Stored[]): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -42,7 +42,7 @@ async function post(url: string, path: string, body: object): Promise<unknown> {
   return JSON.parse(text);
 }
 
-/** The first key behind all that begin with a prefix. */
+/** The first key after all keys with a prefix. */
 function after(prefix: string): string {
   return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 }

@@ -1,13 +1,11 @@
-/**
- * `idle`: what a controller costs while nothing happens in a cluster of 10,000 pods that are bound.
- */
+/** `idle`: what a controller costs while nothing happens in a cluster of 10,000 bound pods. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd } from './crowd.ts';
 import type { MeasuredController, Report } from './measured-controller.ts';
 import type { BenchRow } from './row.ts';
 import type { Sizes } from './sizes.ts';
 
-/** The state when nothing was read or written for five seconds. */
+/** A report once nothing was read or written for five seconds. */
 async function atRest(controller: MeasuredController): Promise<Report> {
   const asked = ({ requests }: Report): number => (requests['read'] ?? 0) + (requests['write'] ?? 0);
   for (let before = await controller.report(); ;) {

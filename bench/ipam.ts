@@ -1,6 +1,6 @@
 /**
- * How fast addresses are given and taken back, and what one costs in memory (with `--expose-gc`). `run` gives rows for a table; run as
- * a program it prints them: `node --expose-gc bench/ipam.ts [case …]`.
+ * How fast addresses are allocated and released, and what one costs in memory (with `--expose-gc`). `run` returns rows for a table; as a
+ * program it prints them: `node --expose-gc bench/ipam.ts [case …]`.
  */
 
 import { pathToFileURL } from 'node:url';
@@ -31,7 +31,7 @@ const cases: readonly (readonly [string, (name: string) => Row[] | Promise<Row[]
   ['memory', () => memory(200_000)],
 ];
 
-/** Cases of many addresses are run once: they take a while, and their size evens them out. */
+/** Cases of many addresses run once: they take long, and their size evens out variations. */
 const repeatsOf = (name: string): number => (name.includes('million') || name === 'memory' ? 1 : 5);
 
 export async function run(asked: readonly string[] = []): Promise<readonly Row[]> {
@@ -41,7 +41,7 @@ export async function run(asked: readonly string[] = []): Promise<readonly Row[]
     const runs: Row[][] = [];
     for (let n = 0; n < repeatsOf(name); n++) {
       runs.push(await take(name));
-      // The event loop turns between two measurements, as it does between two turns of a controller.
+      // Lets the event loop turn between two measurements, as between two turns of a controller.
       await new Promise(setImmediate);
     }
     rows.push(...best(runs));
@@ -49,7 +49,7 @@ export async function run(asked: readonly string[] = []): Promise<readonly Row[]
   return rows;
 }
 
-/** Of several runs the best of each row: the machine is shared, and only ever makes a run slower. */
+/** The best value of each row over several runs: other programs on a shared machine only ever make a run slower. */
 function best(runs: readonly (readonly Row[])[]): Row[] {
   return (runs[0] ?? []).map((row, index) => {
     const values = runs.map((run) => run[index]?.value ?? row.value);
@@ -57,7 +57,7 @@ function best(runs: readonly (readonly Row[])[]): Row[] {
   });
 }
 
-/** The key of a reservation is its claimant, as in the allocation step; `prefix` makes it another text. */
+/** The key of a reservation is its claimant, as in the allocation step; `prefix` makes it a different text. */
 function measure(name: string, subnet: { cidrBlock: string; gateway: string }, families: number, count: number, prefix = ''): Row[] {
   const holders = holdersOf('reservation', count, prefix);
   const ledger = ledgerOf(subnet);
@@ -87,7 +87,7 @@ function measure(name: string, subnet: { cidrBlock: string; gateway: string }, f
   ];
 }
 
-/** Static addresses strewn over a /8 by a fixed generator, then random ones between them. */
+/** Static addresses spread over a /8 by a fixed generator, then random ones between them. */
 function fragmented(name: string, count: number): Row[] {
   const ledger = ledgerOf(v4);
   const holders = holdersOf('reservation', 2 * count);
@@ -112,7 +112,7 @@ function fragmented(name: string, count: number): Row[] {
   ];
 }
 
-/** What the ledger keeps for one address, without the texts of keys and claimants, which are their objects' own. */
+/** The ledger's memory for one address, without the texts of keys and claimants, which belong to the objects. */
 async function memory(count: number): Promise<Row[]> {
   if (globalThis.gc === undefined) return [];
   const reservations = holdersOf('reservation', count);
@@ -138,7 +138,7 @@ async function memory(count: number): Promise<Row[]> {
   ];
 }
 
-/** What is kept of a ledger: the second of two is measured, when all that is made once has been made. */
+/** The retained bytes of a ledger: the second of two is measured, so that one-time allocations do not count. */
 async function bytesOf(fill: () => Ledger): Promise<number> {
   const ledgers: Ledger[] = [];
   let bytes = 0;
@@ -152,8 +152,8 @@ async function bytesOf(fill: () => Ledger): Promise<number> {
 }
 
 /**
- * Holders as a caller has them: their texts are flat, as if read from JSON, and hashed, which is done at the first use and kept in the
- * text.
+ * Holders as in a real caller: their texts are flat, as if read from JSON, and hashed already. V8 computes the hash at first use and keeps
+ * it in the text.
  */
 function holdersOf(kind: HolderKind, count: number, prefix = ''): Holder[] {
   const claimants = flat(Array.from({ length: count }, (_, n) => `claimant-${n}`));
@@ -180,7 +180,7 @@ function ledgerOf(subnet: { cidrBlock: string; gateway: string }): Ledger {
   return ledger;
 }
 
-/** Of one text; the clock of a thread may be coarser than that, so several are taken. */
+/** The time for one text, averaged over several: a thread's clock may be too coarse for one. */
 function textSeconds(ledger: Ledger): number {
   const texts = 10;
   const all = seconds(() => {
@@ -189,7 +189,7 @@ function textSeconds(ledger: Ledger): number {
   return all / texts;
 }
 
-/** Processor time of this thread: on a shared machine a wall clock measures what else runs there. */
+/** Processor time of this thread: a wall clock would include other programs of a shared machine. */
 function seconds(work: () => void): number {
   const start = process.threadCpuUsage();
   work();
@@ -197,7 +197,7 @@ function seconds(work: () => void): number {
   return (user + system) / 1e6;
 }
 
-/** Bytes in use after collections; buffers are given back between turns of the event loop. */
+/** Used bytes after collections; buffers are only freed between turns of the event loop. */
 async function heap(): Promise<number> {
   for (let n = 0; n < 3; n++) {
     globalThis.gc?.();

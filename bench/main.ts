@@ -1,6 +1,4 @@
-/**
- * Runs benchmarks: `npm run bench -- --help` says which and how.
- */
+/** Runs benchmarks: see `npm run bench -- --help`. */
 import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
 import { change } from './change.ts';
@@ -83,7 +81,7 @@ async function measured(name: string): Promise<readonly BenchRow[]> {
   }
 }
 
-/** One after the other; with a flag that says how large, the first of them so large. */
+/** Runs all sizes one after another; if a flag sets a number, only the first size with that number. */
 async function bindAll(): Promise<readonly BenchRow[]> {
   const isSaid = (['pods', 'namespaces', 'nodes', 'interfaces'] as const).some((flag) => flags[flag] !== undefined);
   const rows: BenchRow[] = [];
@@ -99,7 +97,7 @@ async function bindAll(): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-/** Until Ctrl-C. */
+/** Keeps a crowd running until Ctrl-C. */
 async function keepCrowd(): Promise<never> {
   const pods = count('pods', sizes.idle.pods);
   process.stderr.write(`crowd: ${pods} pods …\n`);

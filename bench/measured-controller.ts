@@ -1,6 +1,4 @@
-/**
- * A controller in a process of its own: its time, memory and requests are its own, and not those of what loads the cluster.
- */
+/** A controller in a process of its own: its time, memory and requests are counted separately from those of the load generator. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,7 +8,7 @@ import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { LongestTurn } from './turn-watch.ts';
 
-/** Instead of a report. */
+/** Sent instead of a report. */
 export interface Failure {
   readonly kind: 'failure';
   readonly problem: string;
@@ -18,28 +16,28 @@ export interface Failure {
 
 export interface Report {
   readonly kind: 'report';
-  /** Since the process began; so are `leadingMs` and `cpuMs`. */
+  /** Milliseconds since the process began; likewise `leadingMs` and `cpuMs`. */
   readonly upMs: number;
   readonly leadingMs: number | undefined;
   /** Processor time of all its threads. */
   readonly cpuMs: number;
-  /** The most memory it had resident. */
+  /** Its largest resident memory. */
   readonly peakMb: number;
   readonly heapMb: number;
-  /** Times that all of its heap was tidied, since the process began. */
+  /** Collections of its whole heap since the process began. */
   readonly collections: number;
-  /** Of the event loop, in the first report: later ones have none. */
+  /** The longest turn of the event loop until the first report; later reports have none. */
   readonly longestTurn: LongestTurn;
   /** Requests to the API server by `watch`, `lease`, `read` and `write`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Sent to the Northbound database. */
+  /** Operations sent to the Northbound database. */
   readonly operations: number;
   readonly status: ControllerStatus;
-  /** Of the pods that it was told to follow, since the last report. */
+  /** Timelines of the followed pods since the last report. */
   readonly timelines: Readonly<Record<string, Timeline>>;
 }
 
-/** `now`: a report at once; `quiet`: when nothing is left to do. */
+/** `now`: a report at once; `quiet`: one when nothing is left to do. */
 export type Question = 'now' | 'quiet' | 'stop';
 
 export class MeasuredController {
@@ -52,8 +50,8 @@ export class MeasuredController {
   }
 
   /**
-   * @param name of the profile, where `KILN_BENCH_PROFILES` names a folder for `--cpu-prof`
-   * @param followed what the names of pods in namespace `default` begin with whose steps it notes
+   * @param name of the profile, if `KILN_BENCH_PROFILES` names a folder for `--cpu-prof`
+   * @param followed prefix of pod names in namespace `default` whose steps are recorded
    */
   static async start(kubeconfig: string, ovnNb: string, name: string, followed?: string): Promise<MeasuredController> {
     const profiles = process.env['KILN_BENCH_PROFILES'];
@@ -62,7 +60,7 @@ export class MeasuredController {
     const controller = new MeasuredController(
       fork(program, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {
         execArgv,
-        // As `kiln start` reads what Node compiled before.
+        // Uses Node's compile cache, as `kiln start` does.
         env: { NODE_COMPILE_CACHE: compiledDirectory(), ...process.env },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
@@ -82,7 +80,7 @@ export class MeasuredController {
     return this.#child.pid;
   }
 
-  /** Gives the Lease back and ends. */
+  /** Releases the Lease and ends. */
   async stop(): Promise<void> {
     if (this.#child.connected) this.#child.send('stop');
     await this.#ended;

@@ -1,6 +1,6 @@
 /**
- * `ovsdb`: what the client costs beside a real ovsdb-server: reading many rows against the server's own time to its first byte, the
- * rows a second it writes, and how long one row takes in a switch that is large.
+ * `ovsdb`: what the client costs with a real ovsdb-server: reading many rows compared with the server's own time to the first byte, rows
+ * written a second, and how long one row takes in a large switch.
  */
 import { connect } from 'node:net';
 import { insert, mutateDelete, mutateInsert, newUuid, OvsdbSession, rowIs } from '../src/ovsdb/index.ts';
@@ -13,7 +13,7 @@ import { median, percentile } from './statistics.ts';
 
 const TABLES = monitoredColumns();
 const DATABASE = 'OVN_Northbound';
-/** Reads of each kind, in turn: the machine may be shared, and only ever makes one slower. */
+/** Reads of each kind, alternating: other programs on a shared machine only ever make one slower. */
 const READS = 5;
 
 export async function ovsdb({ rows: sizes, written: count, latencyPorts }: Sizes['ovsdb']): Promise<BenchRow[]> {
@@ -42,7 +42,7 @@ export async function ovsdb({ rows: sizes, written: count, latencyPorts }: Sizes
   }
 }
 
-/** One port comes and goes, again and again; the client sees its own change before the reply. */
+/** Adds and deletes one port repeatedly; the client receives its own change before the reply. */
 async function latency(writer: OvsdbSession, parent: Uuid, among: number): Promise<BenchRow[]> {
   const times: number[] = [];
   const cpu = process.cpuUsage();
@@ -99,7 +99,7 @@ async function reading(endpoint: string, size: number, tables: object): Promise<
   ];
 }
 
-/** What a session asks for, as far as the server's schema has it. */
+/** The columns that a session monitors, as far as the server's schema has them. */
 function asked({ schema }: OvsdbSession): object {
   const present = Object.entries(TABLES).flatMap(([table, columns]) => {
     const known = schema?.tables.get(table)?.columns;
@@ -108,7 +108,7 @@ function asked({ schema }: OvsdbSession): object {
   return Object.fromEntries(present) as object;
 }
 
-/** How long the server composes an answer to the session's own request, by a client that reads nothing of it. */
+/** How long the server composes its answer to the session's request, measured by a client that parses nothing. */
 function firstByte(endpoint: string, tables: object): Promise<number> {
   const zero = '00000000-0000-0000-0000-000000000000';
   return new Promise((resolve, reject) => {
@@ -135,7 +135,7 @@ async function commit(session: OvsdbSession, operations: readonly Operation[]): 
   if (!outcome.ok) throw outcome.error;
 }
 
-/** As Kiln writes a pod's port. */
+/** A row like a pod's port by Kiln. */
 function port(uuid: Uuid, at: number): Operation {
   const [a, b] = [(at >> 8) & 255, at & 255];
   const name = `p-${at}-${uuid.slice(0, 8)}.default`;
@@ -150,7 +150,7 @@ function port(uuid: Uuid, at: number): Operation {
   return insert('Logical_Switch_Port', { name, addresses: [`0a:00:00:00:${a}:${b} 10.1.${a}.${b}`], external_ids: externalIds }, uuid);
 }
 
-/** Adds ports in transactions of 100. @param ahead transactions under way @returns rows a second */
+/** Adds ports in transactions of 100. @param ahead concurrent transactions @returns rows a second */
 async function write(session: OvsdbSession, parent: Uuid, count: number, ahead: number): Promise<number> {
   const started = performance.now();
   const sent = new Set<Promise<void>>();

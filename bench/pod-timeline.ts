@@ -1,16 +1,16 @@
-/** When each step of binding a pod was taken, as the controller's process sees it. */
+/** The time of each step of binding a pod, as the controller's process sees it. */
 import type { Controller } from '../src/controller/controller.ts';
 import type { KubeClient } from '../src/kube/client.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { rowId } from '../src/nb/row-id.ts';
 
-/** In the order in which they come. */
+/** In their order. */
 export const STEPS = ['seen', 'IP sent', 'IP answered', 'port observed', 'patch sent', 'patch answered'] as const;
 export type Step = (typeof STEPS)[number];
-/** By step, in milliseconds since the epoch with fractions. */
+/** Time by step, in milliseconds since the epoch with fractions. */
 export type Timeline = Partial<Record<Step, number>>;
 
-/** Follows every pod whose name begins so, in one namespace. @returns takes the timelines so far, by the pod's name */
+/** Follows each pod with this name prefix in one namespace. @returns takes the timelines so far, by pod name */
 export function followPods(controller: Controller, client: KubeClient, namespace: string, prefix: string): () => Record<string, Timeline> {
   const timelines = new Map<string, Timeline>();
   const note = (pod: string, step: Step): void => {

@@ -1,14 +1,14 @@
-/** Says when a benchmark would wait in vain: its controller leads no more, or does nothing though there is something to do. */
+/** Detects that a benchmark would wait for ever: its controller no longer leads, or does nothing although something is left to do. */
 import type { ControllerStatus } from '../src/controller/controller.ts';
 
-/** Nothing was measured, and why: for whoever reads the terminal. */
+/** Nothing was measured; the message says why, and is printed. */
 export class NotMeasured extends Error {
   override readonly name = 'NotMeasured';
 }
 
-/** Longer than any pause of a controller between two tries. */
+/** Longer than any pause of a controller between two retries. */
 const STILL_MS = 120_000;
-/** What asks again and again for what is not there never stands still. */
+/** The most time in all: a controller that retries for ever always seems to make progress. */
 const LONGEST_MS = 900_000;
 
 export class ProgressWatch<T extends Pick<ControllerStatus, 'phase'>> {
@@ -19,13 +19,13 @@ export class ProgressWatch<T extends Pick<ControllerStatus, 'phase'>> {
   #since = 0;
   #began: number | undefined;
 
-  /** @param look what changes while something is done */
+  /** @param look returns a state that changes while there is progress */
   constructor(look: () => T, stillMs = STILL_MS) {
     this.#look = look;
     this.#stillMs = stillMs;
   }
 
-  /** @param now monotonic milliseconds. @returns a sentence, once there is no use in waiting */
+  /** @param now monotonic milliseconds. @returns a sentence, once waiting has no use */
   problem(now = performance.now()): string | undefined {
     const state = this.#look();
     const text = JSON.stringify(state);

@@ -1,6 +1,6 @@
 /**
- * `restart`: a fresh controller against a cluster whose pods are all bound: how long until it leads and has looked at everything, the
- * memory that takes, and that it writes nothing but its term.
+ * `restart`: a fresh controller in a cluster whose pods are all bound: how long until it leads and has converged, the memory that takes,
+ * and that it writes nothing but its term.
  */
 import { Crowd } from './crowd.ts';
 import { newestRevision } from './etcd.ts';
@@ -56,7 +56,9 @@ async function restartAmong(pods: number, standing: readonly string[]): Promise<
   }
 }
 
-/** As the servers see it: the newest change to a pod or to one of Kiln's kinds, and every row of the Northbound database but NB_Global. */
+/**
+ * The servers' state: the newest change to a pod or to one of Kiln's kinds, and all rows of the Northbound database but that of NB_Global.
+ */
 async function written(crowd: Crowd): Promise<string> {
   const { etcdUrl } = crowd;
   const revisions = [await newestRevision(etcdUrl, '/registry/pods/'), await newestRevision(etcdUrl, '/registry/kubeovn.io/')];

@@ -3,6 +3,6 @@ export interface BenchRow {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What is aimed at: `≤ 60`, `≥ 600`. */
+  /** The target: `≤ 60`, `≥ 600`. */
   readonly aim?: string;
 }

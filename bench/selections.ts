@@ -1,6 +1,7 @@
 /**
- * What policies over many pods cost: rules for tests have an address set for each policy, with the pods that its selector selects. The engine
- * alone, without a database: runs of rules and queries, members to compare, time. And what a Subnet costs that drains, for each address that goes.
+ * What policies over many pods cost: the benchmark's own rules emit an address set for each policy, with the pods that its selector
+ * selects. The engine alone, without a database: runs of rules and queries, members compared, time. And the cost of a draining Subnet for
+ * each released address.
  */
 import { blockersOf } from '../src/blockers/blockers.ts';
 import type { Rule } from '../src/compile/compiler.ts';
@@ -25,7 +26,7 @@ export interface SelectionsOptions {
 
 const CREATED = '2026-01-01T00:00:00Z';
 const owner: RowOwner = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: CREATED };
-/** Pods that one Deployment has, at most: so many have equal labels. */
+/** The most pods of one Deployment: this many have equal labels. */
 const EQUAL = 500;
 
 const addresses = defineView(
@@ -37,7 +38,10 @@ const addresses = defineView(
   },
 );
 
-/** Policies are Vpcs; an annotation has the label that they select. Each selects all pods with its own words, so that none shares a selection. */
+/**
+ * Vpcs stand for policies; an annotation has the label that they select. Each selects all pods by a label of its own, so that no two share
+ * a selection.
+ */
 const policy: Rule = {
   name: 'policy',
   over: (world) => keysOf(world.vpcs),
@@ -118,7 +122,7 @@ function measured(pods: number, policies: number): readonly BenchRow[] {
   ];
 }
 
-/** A Subnet that is being deleted: its blockers are read again after each address that goes. */
+/** A Subnet being deleted: its blockers are read again after each released address. */
 function drain(count: number): readonly BenchRow[] {
   if (RULES.length === 0) throw new Error('the rules define queries that the blockers ask');
   const world = new World(DEFAULT_SETTINGS);

@@ -1,4 +1,4 @@
-/** What an API server was asked in a while, by its own count, and the processor time of the programs that share the machine with it. */
+/** The requests to an API server in a period, by its own metrics, and the processor time of the programs that share the machine with it. */
 import { readFile } from 'node:fs/promises';
 import type { KubeClient } from '../src/kube/client.ts';
 
@@ -6,7 +6,7 @@ import type { KubeClient } from '../src/kube/client.ts';
 export type RequestCounts = ReadonlyMap<string, number>;
 
 const COUNT = /^apiserver_request_total\{(.*)\} (\S+)$/;
-/** Verbs that cost a request each; a watch is counted when it ends. */
+/** Verbs whose cost is one request each; a watch is counted only when it ends. */
 const COUNTED: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'LIST', 'DELETECOLLECTION']);
 
 export async function requestCounts(client: KubeClient): Promise<RequestCounts> {
@@ -24,7 +24,7 @@ export async function requestCounts(client: KubeClient): Promise<RequestCounts> 
   return counts;
 }
 
-/** What came between, most frequent first. */
+/** The requests between two counts, most frequent first. */
 export function requestsBetween(before: RequestCounts, after: RequestCounts): readonly (readonly [what: string, count: number])[] {
   return [...after]
     .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)
@@ -32,14 +32,14 @@ export function requestsBetween(before: RequestCounts, after: RequestCounts): re
     .toSorted(([, a], [, b]) => b - a);
 }
 
-/** Hertz of the clock in which Linux counts processor time for programs to read (USER_HZ). */
+/** Ticks a second in which Linux reports processor time (USER_HZ). */
 const TICKS = 100;
 
-/** Milliseconds of processor time that a process has used; 0 for one that is gone. */
+/** Milliseconds of processor time of a process; 0 if it has ended. */
 export async function processorTime(pid: number | undefined): Promise<number> {
   if (pid === undefined) return 0;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // After the name, which may hold anything: fields 14 and 15 of proc(5).
+  // The name may contain anything, so fields are counted after it: 14 and 15 of proc(5).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 1_000) / TICKS;
 }

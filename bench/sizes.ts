@@ -1,4 +1,4 @@
-/** How large and how long each benchmark is: as its aims are stated, and just large enough to see that it works. */
+/** Size and duration of each benchmark: the sizes of its targets, and the smallest ones, which only show that it works. */
 import type { BindOptions } from './bind.ts';
 import type { SelectionsOptions } from './selections.ts';
 
@@ -6,16 +6,16 @@ export interface Sizes {
   readonly bind: readonly BindOptions[];
   readonly restart: { readonly pods: readonly number[] };
   readonly change: {
-    /** Two: few, and many. */
+    /** Few, and many. */
     readonly pods: readonly [number, number];
-    /** Each takes a second: as often the counts in the Subnet's status are written. */
+    /** Each takes a second, the pace of writes to a Subnet's status. */
     readonly changes: number;
   };
   readonly idle: { readonly pods: number; readonly seconds: number };
   readonly churn: { readonly rates: readonly number[]; readonly seconds: number };
   readonly ovsdb: { readonly rows: readonly number[]; readonly written: number; readonly latencyPorts: number };
   readonly ipam: {
-    /** Left out: all. */
+    /** Undefined: all. */
     readonly cases: readonly string[];
   };
   readonly selections: SelectionsOptions;

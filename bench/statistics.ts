@@ -1,4 +1,4 @@
-/** What is said of many measurements. */
+/** Statistics over many measurements. */
 
 /** @param share 0 to 100 */
 export function percentile(values: readonly number[], share: number): number {

@@ -1,6 +1,6 @@
 import type { BenchRow } from './row.ts';
 
-/** A benchmark's rows for people: value, unit, what it is, what is aimed at. */
+/** A benchmark's rows as text: value, unit, name, target. */
 export function table(name: string, rows: readonly BenchRow[]): string {
   const lines = rows.map(({ name: what, value, unit, aim }) => {
     const digits = { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 };

@@ -1,6 +1,6 @@
 /**
- * Says of the longest turn of the event loop what was done in it, and how much of it was this thread's own work: the rest is other
- * programs that had the processor.
+ * Reports what happened in the longest turn of the event loop, and how much of it was this thread's own processor time: the rest went to
+ * other programs.
  */
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 
@@ -10,9 +10,9 @@ export interface LongestTurn {
   readonly ms: number;
   /** Processor time of the main thread. */
   readonly ownMs: number;
-  /** Collections of garbage in it. */
+  /** Garbage collections in it. */
   readonly collectionMs: number;
-  /** What was done when it began, and when it was over. */
+  /** The activity when it began, and when it ended. */
   readonly from: string;
   readonly to: string;
 }
@@ -20,13 +20,13 @@ export interface LongestTurn {
 export class TurnWatch {
   readonly #doing: () => string;
   #longest: (Omit<LongestTurn, 'collectionMs'> & { readonly began: number; readonly ended: number }) | undefined;
-  /** Node tells of them when the turn is over. */
+  /** Node reports them only after the turn. */
   #collections: PerformanceEntry[] = [];
   #beat: NodeJS.Timeout | undefined;
-  /** Times that all of the heap was tidied, since the process began. */
+  /** Collections of the whole heap since the process began. */
   tidied = 0;
 
-  /** @param doing what the process is at, in a few words */
+  /** @param doing returns the current activity, in a few words */
   constructor(doing: () => string) {
     this.#doing = doing;
     new PerformanceObserver((list) => {
@@ -49,7 +49,7 @@ export class TurnWatch {
     this.#beat.unref();
   }
 
-  /** The longest since `start`; none is watched any more, for fifty looks a second are half a percent of a core. */
+  /** The longest turn since `start`. It ends the measurement: fifty checks a second take half a percent of a core. */
   end(): LongestTurn {
     clearInterval(this.#beat);
     const { began, ended, ...turn } = this.#longest ?? { ms: 0, ownMs: 0, from: '', to: '', began: 0, ended: 0 };

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- [--seed N] [--runs N] [--minutes N] [--api real|lab]`. Exit codes: 0 every invariant held, 1 a history failed
- * (printed with its seed), 2 usage.
+ * `npm run chaos -- [--seed N] [--runs N] [--minutes N] [--api real|lab]`. Exit code 0: every invariant held, 1: a history failed (printed
+ * with its seed), 2: wrong usage.
  */
 import { parseArgs } from 'node:util';
 import { reportText, runChaos, seedsFrom } from '../test/chaos/run.ts';

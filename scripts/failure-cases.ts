@@ -33,7 +33,7 @@ for (const server of servers) {
     const old: Readonly<Record<Server, Outcome>> = outcomes.get(name) ?? { lab: 'not run', real: 'not run' };
     outcomes.set(name, { ...old, [server]: outcome });
     if (outcome === 'FAILS') process.exitCode = 1;
-    // A run that is cut short keeps what it found.
+    // An interrupted run keeps its results.
     write();
     console.log(`${outcome === 'passes' ? '✔' : '✖'} ${server}: ${name}`);
   }

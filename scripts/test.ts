@@ -16,7 +16,9 @@ import { runJobs } from './testing/schedule.ts';
 import { selectJobs } from './testing/steps.ts';
 import { forbidSkips } from './testing/tally.ts';
 
-/** What either may take on two cores. Longer, it says so, and does not fail: the machine may have been busy with something else. */
+/**
+ * The most minutes on two cores. A run that takes longer reports it and does not fail: the machine may have been busy with something else.
+ */
 const MOST_SECONDS = { short: 20 * 60, long: 75 * 60 };
 
 process.chdir(join(import.meta.dirname, '..'));

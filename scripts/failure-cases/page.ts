@@ -1,7 +1,4 @@
-/**
- * The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and what came of them when they
- * were run last.
- */
+/** The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and their latest results. */
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import { SCENARIOS } from '../../test/scenarios/all.ts';
@@ -13,7 +10,7 @@ export const SERVERS = ['lab', 'real'] as const;
 export type Server = (typeof SERVERS)[number];
 export type Outcome = 'passes' | 'FAILS' | 'not run';
 
-/** What came of the scenarios, by their names, and when. */
+/** Results of the scenarios by name, and their time. */
 export interface Results {
   readonly date: string;
   readonly outcomes: ReadonlyMap<string, Readonly<Record<Server, Outcome>>>;
@@ -66,13 +63,13 @@ function scenariosOf({ number }: FailureCase): readonly Scenario[] {
   return SCENARIOS.filter(({ name }) => casesOf(name).includes(number));
 }
 
-/** The kinds and features that it waits for and that are still not there; empty for none. */
+/** The kinds and features that the case needs and that are not implemented yet; empty for none. */
 function waitsFor({ waitsFor: kinds = [], waitsForFeature }: FailureCase): string {
   const unimplemented = new Set(UNIMPLEMENTED_KINDS.map(({ resource }) => traitsOf(resource).kind));
   return [...kinds.filter((kind) => unimplemented.has(kind)), ...(waitsForFeature === undefined ? [] : [waitsForFeature])].join(', ');
 }
 
-/** What a page says about the run it was made of. */
+/** What a page records about its run. */
 export function resultsIn(page: string): Results {
   const outcomes = new Map<string, Readonly<Record<Server, Outcome>>>();
   const outcome = (cell: string): Outcome => (cell === 'passes' || cell === 'FAILS' ? cell : 'not run');

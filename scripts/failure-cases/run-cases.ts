@@ -6,7 +6,7 @@ import type { Outcome, Server } from './page.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Runs the scenarios that bear a case's number on one server, in a process of their own, and tells what came of each as it ends.
+ * Runs the scenarios that have a case's number on one server, in a process of their own, and reports each result as it comes.
  * @param wanted a pattern of names; all when absent
  */
 export async function* runCases(server: Server, wanted = ''): AsyncGenerator<readonly [name: string, outcome: Outcome]> {

@@ -104,7 +104,7 @@ function commands(): string[] {
   ]);
 }
 
-/** Commands whose options can be given otherwise too. */
+/** Commands whose options can also be given in another way. */
 const CONFIGURABLE: ReadonlySet<string> = new Set(['start', 'config']);
 
 function settings(command: Command): string[] {

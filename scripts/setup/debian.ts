@@ -52,7 +52,7 @@ export function archives(): readonly Archive[] {
     .flatMap(([uri, release, component]) => (uri && release && component ? [{ uri, release, component }] : []));
 }
 
-/** The archive of Debian's releases, as this machine reaches it; undefined on other systems. */
+/** The archive of Debian's releases, as configured on this machine; undefined on other systems. */
 export function debianArchive(): Archive | undefined {
   if (!existsSync(KEYRING)) return undefined;
   return archives().find(({ uri, release, component }) => component === 'main' && !release.includes('-') && /\bdebian\b/.test(uri));
@@ -90,7 +90,7 @@ export class PrivateApt {
     this.#options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   }
 
-  /** The folder that downloaded packages are left in. */
+  /** The folder of downloaded packages. */
   get archives(): string {
     return join(this.#folder, 'archives');
   }

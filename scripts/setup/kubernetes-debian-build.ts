@@ -16,10 +16,10 @@ const REFLECT2 = '/usr/share/gocode/src/github.com/modern-go/reflect2';
 const { version: VERSION, programs: PROGRAMS } = KUBERNETES_BUILDS.oldest;
 
 const TAG = '+k8s:openapi-gen=';
-/** Packages that carry the tag and are no part of the server's API: generators, examples, samples. */
+/** Packages with the build tag that are not part of the server's API: generators, examples, samples. */
 const NOT_SERVED = /(^|\/)(_examples|cmd|example2?|kube-openapi|sample-apiserver|testapigroup)(\/|$)/;
 
-/** Leaves the two binaries, alone, in `folder`. About four minutes on two cores, 2 GB of disk while it runs. */
+/** Builds the two binaries into `folder`, which has nothing else. About four minutes on two cores, 2 GB of disk meanwhile. */
 export async function buildOldestKubernetes(folder: string): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work);
@@ -44,7 +44,7 @@ interface Build {
   readonly overlay: string;
 }
 
-/** Throws a `SetupError` that says what to do instead where the sources cannot be had. */
+/** Throws a `SetupError` that says what to do instead if the sources are not available. */
 export function requireSources(): void {
   if (debianArchive()?.release === SUITE) return;
   throw new SetupError(
@@ -59,7 +59,7 @@ async function installTools(): Promise<void> {
   await installPackages(['golang-1.19-go', 'golang-github-modern-go-reflect2-dev', 'dpkg-dev'], 'what builds kube-apiserver');
 }
 
-/** Fetches and unpacks the source package at the place in a GOPATH that its imports expect; returns that path. */
+/** Fetches and unpacks the source package where its imports expect it in a GOPATH; returns that path. */
 async function fetchSource(work: string): Promise<string> {
   const aptFolder = join(work, 'apt');
   const sources = archives().filter(({ release }) => release.startsWith(SUITE));
@@ -74,7 +74,7 @@ async function fetchSource(work: string): Promise<string> {
   if (description === undefined) throw new SetupError('apt-get source kubernetes left no source package');
   const tree = join(work, 'go/src/k8s.io/kubernetes');
   await mkdir(dirname(tree), { recursive: true });
-  // apt has checked the package's hash against the archive's signed lists; dpkg-source would ask for a maintainer's key.
+  // apt has checked the package's hash against the archive's signed lists; dpkg-source would need a maintainer's key.
   await run('dpkg-source', ['--no-check', '-x', join(aptFolder, description), tree], {
     what: 'unpacking the source of Kubernetes',
     log: join(work, 'unpack.log'),

@@ -12,7 +12,7 @@ const MODULE = join(import.meta.dirname, 'kubernetes-module');
 const { version, programs } = KUBERNETES_BUILDS.current;
 const SOURCES: Readonly<Record<string, string>> = { etcd: 'go.etcd.io/etcd/server/v3' };
 
-/** Leaves the binaries, alone, in `folder`. About six minutes on two cores, 2 GB of disk while it runs. */
+/** Builds the binaries into `folder`, which has nothing else. About six minutes on two cores, 2 GB of disk meanwhile. */
 export async function buildCurrentKubernetes(folder: string): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work);
@@ -30,12 +30,12 @@ export async function buildCurrentKubernetes(folder: string): Promise<void> {
   await rm(work, { recursive: true });
 }
 
-/** Throws a `SetupError` that says why where the modules cannot be built. */
+/** Throws a `SetupError` that says why if the modules cannot be built. */
 export function requireGo(): void {
   const needed = /^go (\d+\.\d+)/m.exec(readFileSync(join(MODULE, 'go.mod'), 'utf8'))?.[1] ?? '';
   const why = `Kubernetes ${version} is built with Go ${needed} or newer`;
   if (onPath('go') === undefined) throw new SetupError(`${why}, and there is no Go in PATH`);
-  // One that may fetch the release that the module asks for does, and names that one.
+  // If Go may download the release that the module asks for, it does so, and reports that one.
   const { stdout, stderr, status } = spawnSync('go', ['env', 'GOVERSION'], { cwd: MODULE, env: goEnvironment(), encoding: 'utf8' });
   const found = /^go(\d+)\.(\d+)/.exec(stdout);
   if (status !== 0 || found === null) throw new SetupError(`${why}: ${stderr.trim()}`);
@@ -44,7 +44,7 @@ export function requireGo(): void {
     throw new SetupError(`${why}, and the one in PATH is ${stdout.trim()}`);
 }
 
-/** Variables of the user that would build another program than ours. What is said of proxies, caches and toolchains counts. */
+/** The user's variables that would change the program that is built. Those for proxies, caches and toolchains keep their effect. */
 const OTHER_BUILD: ReadonlySet<string> = new Set([
   'GOOS',
   'GOARCH',

@@ -10,7 +10,7 @@ import { buildCurrentKubernetes, requireGo } from './kubernetes-go-build.ts';
 import { makeOnce } from './make-once.ts';
 import { progress, SetupError } from './report.ts';
 
-/** kubectl, of any age: from PATH, else Debian's. */
+/** kubectl of any version: from PATH, else Debian's. */
 export async function setUpKubectl(): Promise<void> {
   if (findKubernetesProgram('kubectl') === undefined) await installPackages(['kubernetes-client'], 'kubectl');
 }
@@ -32,7 +32,7 @@ export async function setUpKubernetes(): Promise<void> {
   }
 }
 
-/** The oldest release that Kiln supports, beside what is there: for the tests that run on both. */
+/** The oldest release that Kiln supports, beside the current one: for tests that run on both. */
 export async function setUpOldestKubernetes(): Promise<void> {
   await setUpEtcd();
   if (isThere('oldest')) return;

@@ -19,7 +19,7 @@ export async function setUp(target: string | undefined): Promise<number> {
   }
 }
 
-/** What only tests use. A machine that cannot have it is told so; the tests that need it then skip, with the reason. */
+/** What only tests need. If the machine cannot have it, a line says so; the tests that need it are then skipped, with the reason. */
 async function setUpTests(steps: readonly (() => Promise<void>)[]): Promise<void> {
   for (const step of steps) {
     try {

@@ -8,8 +8,8 @@ import { progress } from './report.ts';
 const RETRY_MS = 1_000;
 
 /**
- * Makes a folder of the cache, once: `make` fills a temporary folder beside it, which then takes its name in one step,
- * so that nobody ever finds half of it. Of two builders the second waits, and finds the first one's work.
+ * Makes a folder of the cache, once: `make` fills a temporary folder beside it, which is then renamed in one step, so that no process ever
+ * finds an incomplete one. Of two builders the second waits, and uses the result of the first.
  */
 export async function makeOnce(folder: string, make: (workFolder: string) => Promise<void>): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
@@ -30,7 +30,7 @@ export async function makeOnce(folder: string, make: (workFolder: string) => Pro
   }
 }
 
-/** A socket in the abstract namespace is a lock that the kernel takes back from a builder that dies. */
+/** An abstract socket is a lock that the kernel releases when a builder dies. */
 async function takeLock(folder: string): Promise<Server> {
   const name = `\0kiln-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
   for (let waited = false; ; waited = true) {

@@ -9,7 +9,7 @@ import { run } from './run.ts';
 const PACKAGES = ['ovn-central', 'ovn-host', 'openvswitch-switch'];
 const NEWER_DEBIAN = 'trixie';
 
-/** The machine's own OVN: installed where this may install, else named. */
+/** The machine's own OVN: installed if possible, else the message names the packages. */
 export async function setUpOvn(): Promise<void> {
   if (findOvn('system') === undefined) await installPackages(PACKAGES, 'OVN');
 }

@@ -1,4 +1,4 @@
-/** Set-up cannot go on; the message is what a person reads, whole. */
+/** Set-up cannot go on; the message is the whole text that a person reads. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }

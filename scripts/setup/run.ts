@@ -4,9 +4,9 @@ import { progress, SetupError } from './report.ts';
 
 /** How a program is run; its output goes to `log` and is shown only when it fails. */
 export interface RunOptions {
-  /** What is being done, for the person who waits: "compiling kube-apiserver". */
+  /** What is being done, for the person waiting: "compiling kube-apiserver". */
   readonly what: string;
-  /** One of many short steps: says nothing unless it fails. */
+  /** One of many short steps: prints nothing unless it fails. */
   readonly quiet?: boolean;
   readonly log: string;
   readonly cwd?: string;

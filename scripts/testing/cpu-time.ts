@@ -14,7 +14,7 @@ export function cpuSeconds(): number {
 
 function childrenSeconds(): number {
   try {
-    // The second field is the program's name in brackets, and may hold anything; of what follows it the 14th and 15th are meant.
+    // Fields 14 and 15 of proc(5), counted after the program's name: that is in brackets, and may contain anything.
     const stat = readFileSync('/proc/self/stat', 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[13]) + Number(fields[14])) / TICKS;

@@ -1,12 +1,12 @@
 import { cpus } from 'node:os';
 
-/** Milliseconds since the machine started, summed over its cores: idle ones, and all. */
+/** Milliseconds since the machine started, summed over its cores: idle time, and all time. */
 export interface CoreTimes {
   readonly idle: number;
   readonly all: number;
 }
 
-/** Measures a machine of so many cores: each call returns how many of them were idle since the call before, on the average; the first returns 0. */
+/** Measures a machine with this many cores: each call returns how many were idle on average since the call before; the first returns 0. */
 export function idleCores(cores: number, read: () => CoreTimes = coreTimes): () => number {
   let last: CoreTimes | undefined;
   return () => {

@@ -1,23 +1,23 @@
 /**
- * Test files that take long: about how many seconds alone on a machine of 2026, and how many cores they keep busy meanwhile, so that they
+ * Test files that take long: approximate seconds alone on a machine of 2026, and the cores that they keep busy meanwhile, so that they
  * begin early and have room. Numbers need not be exact: they decide what runs beside what, never what passes. `npm test` prints both.
  */
 export interface LongFile {
   readonly seconds: number;
-  /** Of the processes it starts too; infinite where it takes all there are, and so runs by itself. Without it, one, and less in a quick step. */
+  /** Includes its child processes; infinite for a file that uses all cores, and so runs alone. Default: one, and less in a quick step. */
   readonly cores?: number;
   /**
-   * It is ended, and fails, after so many minutes: many times what it takes, so that only one that hangs is ended. Without it, 60, and 40
-   * in a quick step.
+   * The file is ended, and fails, after this many minutes: many times its usual duration, so that only a hanging file is ended. Default:
+   * 60, and 40 in a quick step.
    */
   readonly minutes?: number;
-  /** Into how many it is cut, each a process with `TEST_PART`, such as 2/3; without it, it is one. */
+  /** The number of parts, each a process with `TEST_PART`, such as 2/3; default: one. */
   readonly parts?: number;
-  /** In `npm run test:long`, where it does more: what differs there. */
+  /** Values that differ in `npm run test:long`, where the file does more. */
   readonly long?: { readonly seconds: number; readonly parts?: number };
-  /** It is part of `npm run test:long` alone. */
+  /** The file is part of `npm run test:long` only. */
   readonly onlyLong?: true;
-  /** It starts a kube-apiserver: `npm run test:long` runs it on the oldest one that Kiln supports as well. */
+  /** The file starts a kube-apiserver: `npm run test:long` runs it on the oldest supported one as well. */
   readonly onBoth?: true;
 }
 

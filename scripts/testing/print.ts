@@ -2,7 +2,7 @@
 import type { Job } from './job.ts';
 import { add, NOTHING, type Tally } from './tally.ts';
 
-/** So many of those that took longest are named in the end. */
+/** How many of the longest jobs are named in the end. */
 const SLOWEST = 10;
 
 interface Ended {
@@ -11,11 +11,11 @@ interface Ended {
   readonly cpuSeconds: number;
 }
 
-/** A line for each job that ends, and one for each step of which all have ended. */
+/** Prints a line for each job that ends, and one for each step once all its jobs have ended. */
 export class Progress {
   readonly #left = new Map<string, number>();
   readonly #sums = new Map<string, Tally>();
-  /** Of a step: the sum of what its jobs took, beside each other or not. */
+  /** The sum over the jobs of a step, side by side or not. */
   readonly #seconds = new Map<string, number>();
   readonly #ended: Ended[] = [];
   readonly #print: (line: string) => void;
@@ -43,17 +43,17 @@ export class Progress {
     if (left === 0) this.#print(stepLine(step, sum, all));
   }
 
-  /** Of all steps; first a line for each that was interrupted. */
+  /** Results of all steps; first a line for each that was interrupted. */
   total(): Tally {
     for (const [step, left] of this.#left) if (left > 0) this.#print(`── ${step}: ${left} of its files did not run`);
     return [...this.#sums.values()].reduce(add, NOTHING);
   }
 
   /**
-   * What took longest, and how long all of it took.
+   * The slowest jobs, and the duration of all.
    *
-   * @param seconds from the first job's begin to the last one's end
-   * @param most what it may take; without it, as long as it likes
+   * @param seconds from the start of the first job to the end of the last one
+   * @param most the most it may take; by default there is no limit
    */
   times(seconds: number, most?: number): readonly string[] {
     const slowest = this.#ended.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
@@ -76,7 +76,7 @@ function stepLine(step: string, { passed, failures, skips, cpuSeconds = 0 }: Tal
   return `${head}${'─'.repeat(Math.max(2, 20 - head.length))} ${counts} (${timesText(seconds, cpuSeconds)})`;
 }
 
-/** "12.5 s, 0.60 cores": how many it kept busy, on the average, where that is known. */
+/** "12.5 s, 0.60 cores": the average of busy cores, if known. */
 function timesText(seconds: number, cpuSeconds: number): string {
   return `${seconds.toFixed(1)} s${cpuSeconds === 0 ? '' : `, ${(cpuSeconds / Math.max(seconds, 0.001)).toFixed(2)} cores`}`;
 }
@@ -86,7 +86,7 @@ function minutesText(seconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** Skips and failures with all there is to say about them; the last line counts. */
+/** Skips and failures with all details; the last line counts. */
 export function reportText({ passed, failures, skips }: Tally): string {
   const lines: string[] = [];
   if (skips.length > 0) lines.push(`\n!! ${skips.length} SKIPPED !!`);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Tally } from './tally.ts';
 
-/** Runs a checker such as a compiler, which passes or fails as a whole and says why itself. */
+/** Runs a checker such as a compiler, which passes or fails as a whole and prints why itself. */
 export async function runCheck(name: string, program: string, args: readonly string[], stop: AbortSignal): Promise<Tally> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const end = (): void => void child.kill('SIGKILL');

@@ -6,16 +6,16 @@ import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 import { cpuSeconds } from './cpu-time.ts';
 
-/** One line of the report. `running` comes before a result, so that a file that hangs can be asked what it was at. */
+/** One line of the report. `running` comes before a result, so that the tests under way in a file that hangs are known. */
 export type ReportLine =
   | { readonly kind: 'running'; readonly name: string }
   | { readonly kind: 'passed'; readonly name: string }
   | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly name: string; readonly detail: string }
-  /** With what the file took of processors, all that it started included. */
+  /** With the processor time of the file and of all processes that it started. */
   | { readonly kind: 'ended'; readonly cpuSeconds: number };
 
-/** What the runner tells of a test. */
+/** What the runner reports about a test. */
 interface Told {
   readonly name: string;
   readonly skip?: string | boolean;
@@ -55,7 +55,7 @@ function passed({ name, skip, todo, details }: Told): ReportLine | undefined {
 }
 
 function failed({ name, details }: Told): ReportLine | undefined {
-  // A parent fails with its children; the children say why.
+  // A parent fails with its children, which have the errors.
   if (details?.error?.failureType === 'subtestsFailed') return undefined;
   return { kind: 'failed', name, detail: inspect(details?.error?.cause ?? details?.error, { depth: 8 }) };
 }

@@ -53,7 +53,7 @@ test('jobs begin in their order; smaller ones overtake a job that does not fit',
   assert.deepEqual(begun, ['long', 'small', 'second small', 'large']);
 });
 
-/** Which of the jobs of these sizes have begun, in their order, after ten looks at a machine with so many idle cores; none ends before. */
+/** Which of the jobs of these sizes have begun, in order, after ten measurements of a machine with this many idle cores, if none ends. */
 async function begunBeside(idle: number, sizes: readonly number[], cores: number): Promise<readonly string[]> {
   const begun: string[] = [];
   const stop = new AbortController();

@@ -1,34 +1,35 @@
-/** Runs jobs side by side on a machine of so many cores: those that mostly wait beside those that compute. */
+/** Runs jobs side by side on a machine's cores: those that mostly wait beside those that compute. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from './job.ts';
 import type { Tally } from './tally.ts';
 
-/** Cores add up to what was given but for errors of rounding. */
+/** Tolerance: sums of cores have rounding errors. */
 const ROUNDING = 1e-9;
 /**
- * A machine that is idle all the same gets more jobs, until they would keep busy so many times its cores: each has its servers and takes memory,
- * and what is measured may be a machine of which this is only a part.
+ * If the machine is idle all the same, more jobs begin, until they would keep this many times its cores busy. The limit is due to memory,
+ * since each job has its servers, and because the measured machine may be shared.
  */
 const MOST_TIMES = 1.6;
-/** So much of what a job keeps busy is to be idle before it begins: it waits by turns itself, and shares what is left. */
+/** A job begins when this share of its cores is idle: it waits now and then itself, and shares what is left. */
 const IDLE_SHARE = 0.5;
 const LOOK_MS = 2_000;
 
 export interface ScheduleOptions {
-  /** What jobs that run side by side may keep busy. One that wants more than there are runs by itself. */
+  /** The cores that jobs side by side may keep busy. A job that needs more runs alone. */
   readonly cores: number;
-  /** Once aborted, nothing more begins; what runs is told, and waited for. */
+  /** Once aborted, no more jobs begin; running ones are aborted, and waited for. */
   readonly stop: AbortSignal;
   readonly onEnd: (job: Job, tally: Tally, seconds: number) => void;
-  /** How many cores were idle since it was last asked, on the average. Without it, only what jobs say of themselves counts. */
+  /** The average of idle cores since the last call. Without it, only the numbers of the jobs count. */
   readonly idle?: () => number;
-  /** So often it is asked. */
+  /** How often it is called. */
   readonly lookMs?: number;
 }
 
 /**
- * Runs every job: each begins, in the order given, as soon as it fits beside those that run; one that does not fit lets later ones by. Jobs
- * keep cores busy by turns, so as many as fit may leave a part of the machine idle: then one more begins for which that is enough.
+ * Runs all jobs: each begins, in the given order, as soon as it fits beside the running ones; a later one that fits may overtake one that
+ * does not. Jobs keep cores busy only now and then, so part of the machine may be idle although no other job fits: then one more begins for
+ * which the idle part is enough.
  */
 export async function runJobs(jobs: readonly Job[], options: ScheduleOptions): Promise<void> {
   const { cores, stop, onEnd, idle, lookMs = LOOK_MS } = options;
@@ -72,7 +73,7 @@ export async function runJobs(jobs: readonly Job[], options: ScheduleOptions): P
   }
 }
 
-/** Waits until one of these has ended, or for so long. */
+/** Waits until one of these has ended, or for this long. */
 async function firstOf(running: ReadonlySet<Promise<void>>, milliseconds: number | undefined): Promise<void> {
   if (milliseconds === undefined) {
     await Promise.race(running);

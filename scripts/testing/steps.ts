@@ -8,7 +8,7 @@ import { runTestFile } from './test-file.ts';
 
 const MINUTE_MS = 60_000;
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
-/** Which API server a file runs on: the one that is found, or by name. */
+/** Which API server a file runs on: the one that is found, or one by name. */
 interface Run {
   readonly suffix: string;
   readonly env: Readonly<Record<string, string>>;
@@ -16,20 +16,20 @@ interface Run {
 const NEWEST: Run = { suffix: '', env: {} };
 const OLDEST: Run = { suffix: ` (Kubernetes ${KUBERNETES_BUILDS.oldest.version})`, env: { TEST_KUBERNETES: 'oldest' } };
 
-/** Steps of seconds a file, of which most start servers and wait for them; measured over all of these files. */
+/** Steps whose files take seconds: most start servers and wait for them. QUICK_CORES is the average over all of these files. */
 const QUICK: ReadonlySet<string> = new Set(['layering', 'unit', 'lab']);
 const QUICK_CORES = 0.4;
 /**
- * So many of the longest come before the quick files, which have room beside the first of them: what is longest, begun last, would run alone in
- * the end. These are the scenarios, which mostly wait.
+ * How many of the longest jobs begin before the quick files, which have room beside them: a long job that began last would run alone in the
+ * end. These are the scenarios, which mostly wait.
  */
 const LONG_AT_FIRST = 4;
 
 /**
- * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, beside them the longest, then what
- * takes longest, so that what is short fills the gaps in the end. New folders below `test/` become steps by themselves.
+ * All jobs, in the order in which they begin: first those that find a mistake most cheaply, beside them the longest, then by decreasing
+ * duration, so that short jobs fill the gaps in the end. New folders below `test/` become steps by themselves.
  *
- * @param long with what takes too long for every day, and all API servers
+ * @param long adds what takes too long for every day, and all API servers
  */
 export function allJobs(long = false): readonly Job[] {
   const wanted = (pattern: string): string[] => testFiles(pattern).filter((file) => long || LONG_FILES[file]?.onlyLong !== true);
@@ -52,8 +52,8 @@ export function allJobs(long = false): readonly Job[] {
 }
 
 /**
- * The jobs that `wanted` names: names of steps, test files, or folders that hold test files. Nothing wanted means all. A file that is named
- * runs, also one that is part of a long run alone. Throws `RangeError` for a name that is none of these.
+ * The jobs that `wanted` names: steps, test files, or folders with test files. An empty list means all. A named file runs even if it is
+ * part of a long run only. Throws `RangeError` for a name that is none of these.
  */
 export function selectJobs(wanted: readonly string[], long = false): readonly Job[] {
   const all = allJobs(long);
@@ -81,11 +81,11 @@ function longestFirst(jobs: readonly TestJob[]): readonly TestJob[] {
   return jobs.toSorted((a, b) => b.seconds - a.seconds);
 }
 
-/** One for each file, or as many for a long one as it has parts; in a long run the same again on the oldest API server. */
+/** One job for each file, or for each part of a long one; in a long run the same again on the oldest API server. */
 function testJobs(step: string, files: readonly string[], long: boolean): readonly TestJob[] {
   return files.flatMap((file) => {
     const known: LongFile = LONG_FILES[file] ?? { seconds: 0 };
-    // A file beside its code is quick by whatever name it is asked for.
+    // A file beside its code is a quick one, however it was asked for.
     const quick = QUICK.has(step) || !file.startsWith('test/');
     const { seconds, parts = 1, ...own } = { ...known, ...(long ? known.long : {}) };
     const { minutes = quick ? 40 : 60, cores = quick ? QUICK_CORES : 1 } = own;

@@ -1,4 +1,4 @@
-/** A check that failed, with all there is to say about it. */
+/** A check that failed, with all details. */
 export interface Failure {
   /** "src/net/cidr.test.ts › parses › refuses a host part". */
   readonly name: string;
@@ -11,12 +11,12 @@ export interface Skip {
   readonly reason: string;
 }
 
-/** What a step found. Results add up. */
+/** The results of a step. Results add up. */
 export interface Tally {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly skips: readonly Skip[];
-  /** Of processors, where it is known: all that it started included. */
+  /** Processor time, if known, including all started processes. */
   readonly cpuSeconds?: number;
 }
 
@@ -31,10 +31,10 @@ export function add(a: Tally, b: Tally): Tally {
   };
 }
 
-/** Reference data lies beside the checkout on the project's own machines; its absence is the one good excuse. */
+/** Reference data lies beside the checkout only on the project's own machines; its absence is the one valid reason. */
 const EXCUSED = /\.\.\/shared/;
 
-/** Where nothing may be skipped, a skip is a failure, unless reference data beside the checkout is what is missing. */
+/** Where nothing may be skipped, a skip is a failure, unless only reference data beside the checkout is missing. */
 export function forbidSkips(tally: Tally): Tally {
   const forbidden = tally.skips.filter(({ reason }) => !EXCUSED.test(reason));
   const failures = forbidden.map(({ name, reason }) => ({ name, detail: `skipped, which CI=true does not allow: ${reason}` }));

@@ -26,7 +26,7 @@ async function runSource(
   return { ...tally, text: tally.failures.map(({ name, detail }) => `${name.replace(file, 'FILE')}: ${detail}`).join('\n') };
 }
 
-/** A source that hangs, ended after a second, or after as much longer as this machine takes to come so far. */
+/** A source that hangs: it is ended after a second, or after as much longer as this machine takes to start it. */
 async function runHanging(
   source: string,
   cameSoFar: (tally: Awaited<ReturnType<typeof runSource>>) => boolean,
@@ -40,7 +40,7 @@ async function runHanging(
 const untilWritten = (file: string): Promise<string> =>
   until(`${file} is written`, async () => (await readFile(file, 'utf8').catch(() => '')) || undefined);
 
-/** A process that nobody has waited for yet has ended all the same. */
+/** A process that has ended but was not waited for yet counts as ended. */
 const untilEnded = (pid: number): Promise<true> =>
   until(`process ${pid} has ended`, async () =>
     /^State:\s+[ZX]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State: X')) ? true : undefined,

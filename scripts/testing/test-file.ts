@@ -14,9 +14,9 @@ const OUTPUT_GRACE_MS = 2_000;
 
 /** How a test file is run. */
 export interface TestFileOptions {
-  /** Set in its process beside what is set in this one. */
+  /** Environment variables of its process, beside those of this one. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Aborted, it ends the file. */
+  /** When aborted, the file is ended. */
   readonly stop?: AbortSignal;
 }
 
@@ -32,7 +32,8 @@ export async function runTestFile(file: string, timeoutMs: number, options: Test
     const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder, options);
     return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
-    // What it started and did not end may write for a moment yet. A folder that stays is no fault of what was tested, nor of what comes next.
+    // A process that the file started and did not end may write for a moment yet. A folder that cannot be deleted is no failure of this
+    // test, nor of the next.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => undefined);
   }
 }
@@ -49,9 +50,9 @@ export interface End {
  * files, so that nothing is left where it cannot tidy up.
  */
 async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string, options: TestFileOptions): Promise<End> {
-  // Set in a test's own process, and it would make the file report to a runner that is not there.
+  // Set in a test's own process; it would make the file report to a runner that does not exist.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  // Each file and each process that it starts reads much of the sources.
+  // Each file and each process that it starts loads many of the sources: the compile cache saves time.
   const env = { NODE_COMPILE_CACHE: compiledDirectory(), ...inherited, ...options.env, TMPDIR: temporary };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
@@ -63,7 +64,7 @@ async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary
   let hung = false;
   let stopped = false;
   const endGroup = (): void => {
-    // One that ended by a signal has no exit code.
+    // A process that ended by a signal has no exit code.
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
   };
   const timer = setTimeout(() => {
@@ -76,7 +77,7 @@ async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary
   };
   process.once('exit', endGroup);
   options.stop?.addEventListener('abort', stopIt);
-  // A process it left behind may keep its output open for ever.
+  // A process that it started may keep its output open for ever.
   const closed = once(child, 'close');
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   await Promise.race([closed, sleep(OUTPUT_GRACE_MS)]);
@@ -95,7 +96,7 @@ function parse(report: string): ReportLine[] {
     .map((line) => JSON.parse(line) as ReportLine);
 }
 
-/** Puts a file's report and the way it ended together. */
+/** Combines a file's report and the way its process ended. */
 export function judge(file: string, lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
   const title = (name: string): string => `${file} › ${name}`;
   const failures: Failure[] = [];

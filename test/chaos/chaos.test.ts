@@ -1,6 +1,6 @@
 /**
- * As many random histories as fit in five minutes: of a few seeds that are always the same, then of fresh ones, others for each commit. A
- * failure comes with its seed and the command that plays it again.
+ * As many random histories as fit in five minutes: first of a few fixed seeds, then of fresh ones, different for each commit. A failure is
+ * reported with its seed and the command that replays it.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

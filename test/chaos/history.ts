@@ -1,14 +1,14 @@
 /**
- * A history: bursts of operations, each at its moment, and what fails meanwhile. Drawn from a seed, and printed so that a person can
- * read it.
+ * A history: bursts of operations, each at its time, and the faults meanwhile. Drawn from a seed, and printed in a form that a person can
+ * read.
  */
 
-/** Objects that histories are about. Few, so that they meet. */
+/** The objects of all histories. Few, so that operations meet on the same ones. */
 export const VPCS = ['chaos-v1', 'chaos-v2'] as const;
 export const NAMESPACES = ['chaos-a', 'chaos-b'] as const;
 export const PODS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 export const POOLS = ['chaos-pool'] as const;
-/** Two Vpcs have the same network; one Subnet is too small for all; one is of the default Vpc. */
+/** Two Vpcs have Subnets with overlapping networks, one Subnet is too small for all pods, and one is in the default Vpc. */
 export const SUBNETS: Readonly<Record<string, object>> = {
   'chaos-s1': { vpc: 'chaos-v1', cidrBlock: '10.220.1.0/29' },
   'chaos-s2': { vpc: 'chaos-v1', cidrBlock: '10.220.2.0/24', namespaces: ['chaos-a'] },
@@ -28,10 +28,10 @@ export type Operation = Target &
   (
     | { readonly verb: 'create'; readonly annotations?: Readonly<Record<string, string>> }
     | { readonly verb: 'delete' }
-    /** Deleted, and its finalizers taken off. */
+    /** Deleted, and its finalizers removed by hand. */
     | { readonly verb: 'tear out' }
     | { readonly verb: 'strip finalizers' }
-    /** No grace. */
+    /** Deleted without grace period. */
     | { readonly verb: 'force delete' }
     | { readonly verb: 'edit'; readonly spec: object }
     | { readonly verb: 'annotate'; readonly annotations: Readonly<Record<string, string | null>> }
@@ -46,7 +46,7 @@ export type Fault =
   | 'somebody takes the term';
 
 export interface Moment<T> {
-  /** Milliseconds from the beginning of the burst. */
+  /** Milliseconds since the start of the burst. */
   readonly at: number;
   readonly what: T;
 }
@@ -59,13 +59,13 @@ export interface Burst {
 export interface History {
   readonly seed: number;
   readonly bursts: readonly Burst[];
-  /** How everything is deleted in the end. */
+  /** The order in which everything is deleted in the end. */
   readonly ending: readonly Target[];
-  /** Whether no controller runs while it is. */
+  /** Whether no controller runs during these deletions. */
   readonly endsUnattended: boolean;
 }
 
-/** @param faults those that can happen where it is played */
+/** @param faults those that are possible on the cluster it is played on */
 export function drawHistory(seed: number, faults: readonly Fault[]): History {
   const dice = new Dice(seed);
   const bursts = Array.from({ length: dice.between(2, 4) }, (_, at): Burst => {
@@ -145,14 +145,14 @@ function edit(dice: Dice): Operation {
     { cidrBlock: 'nonsense' },
     { gateway: 'nonsense' },
     { vpc: dice.of([...VPCS, 'chaos-nowhere']) },
-    // As it was first.
+    // The spec that it is created with.
     SUBNETS[key] ?? {},
     SUBNETS[key] ?? {},
   ]);
   return { kind: 'subnets', key, verb: 'edit', spec };
 }
 
-/** For a person, and to be pasted into an issue. */
+/** The history as text, for a person and for an issue. */
 export function historyText({ seed, bursts, ending, endsUnattended }: History): string {
   const operationText = ({ verb, kind, key, ...more }: Operation): string =>
     `${verb} ${kind} ${key}${Object.keys(more).length === 0 ? '' : ` ${JSON.stringify(more)}`}`;
@@ -186,7 +186,7 @@ class Dice {
     return this.#next() < probability;
   }
 
-  /** Both ends included. */
+  /** Both bounds included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#next() * (most - least + 1));
   }

@@ -1,4 +1,4 @@
-/** What must be so when a history has ended and all is quiet: the invariants, progress, and in the end nothing. */
+/** What must hold when a history has ended and everything has converged: the invariants, progress, and after deletion no leftovers. */
 import assert from 'node:assert/strict';
 import { isKubeError } from '../../src/kube/errors.ts';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
@@ -9,9 +9,9 @@ import { NAMESPACES } from './history.ts';
 import { exists, nameOf } from './player.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
-/** In the middle: what was made works or says why not. */
+/** After the bursts: each pod has its network, or a condition says why not. */
 export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
-  // One that is given its node only now would be new to the look that is to find nothing.
+  // A pod that gets its node only now would be new to the fresh controller that must plan nothing.
   await cluster.eventually('each pod has a node', async () => {
     const printed = await cluster.kubectl(['get', 'pods', '-A', '-o', 'json']);
     const { items } = JSON.parse(printed) as { readonly items: readonly PrintedObject[] };
@@ -35,11 +35,11 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
     });
 }
 
-/** Everything is deleted in the order that the history says, and nothing is left, with no finalizer taken off. */
+/** Deletes everything in the order of the history. Nothing may be left, and no finalizer is removed by hand. */
 export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapshot, { ending, endsUnattended }: History): Promise<void> {
   if (endsUnattended) await cluster.controller.kill9();
   for (const target of ending)
-    // An API server that does not answer in time was perhaps not asked.
+    // A request to an API server that does not answer in time may not have arrived, so it is repeated.
     await cluster.eventually(`${target.kind} ${target.key} is to go`, async () => {
       await cluster.client.delete(RESOURCES[target.kind], nameOf(target)).catch((error: unknown) => {
         if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;

@@ -1,4 +1,4 @@
-/** Plays a history on a cluster: what is refused is refused, what cannot be reached was not done or was, as it is for a person. */
+/** Plays a history on a cluster. A rejected operation has no effect. One without an answer may have had it or not, as for a person. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError, KubeError } from '../../src/kube/errors.ts';
@@ -10,11 +10,11 @@ import { RESOURCES } from '../../src/world/resources.ts';
 import type { Burst, Fault, Operation, Target } from './history.ts';
 import { SUBNETS } from './history.ts';
 
-/** How often something happened that a history cannot force. */
+/** Counts of what a history cannot force. */
 export interface Met {
-  /** Transactions of a deposed leader that the database refused at the fence. */
+  /** Transactions of a deposed leader that failed at the fence. */
   fenced: number;
-  /** Leaders that were stopped past their Lease and woken. */
+  /** Leaders that were stopped past their Lease and continued. */
   deposed: number;
 }
 
@@ -32,7 +32,7 @@ export class Player {
       await this.carryOut(what);
     });
     if (fault !== undefined) all.push(sleep(fault.at).then(() => this.#fail(fault.what)));
-    // Not Promise.all: a fault that goes wrong must not leave operations behind that meet the next history.
+    // Not Promise.all: after a fault that throws, the operations must still end before the next history begins.
     const ends = await Promise.allSettled(all);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
@@ -101,7 +101,7 @@ export class Player {
     }
   }
 
-  /** Who was stopped writes nothing once another one leads: its own log and the database's say so. */
+  /** A stopped leader writes nothing once another one leads: its own log and the database's show this. */
   async #depose(): Promise<void> {
     const deposed = await this.#leader();
     if (deposed === undefined) return;
@@ -123,7 +123,7 @@ export class Player {
     const woken = (await deposed.log()).slice(mark);
     const leadsAgain = woken.findIndex(({ msg }) => msg === 'writing');
     const before = leadsAgain === -1 ? woken : woken.slice(0, leadsAgain);
-    // The reply to what was under way when it was stopped may be read only now; the database's log says whether there was more.
+    // The reply to a transaction that was under way may be read only now; the database's log shows whether there were more.
     const replies = before.filter(({ msg }) => msg === 'transaction').length;
     assert.ok(replies <= 1, `a deposed leader was told of ${replies} transactions that were carried out, and one at a time is under way`);
     const written = (await this.#cluster.northboundLog()).slice(records).filter(({ comment }) => comment.startsWith(`kiln: term ${term},`));
@@ -132,7 +132,7 @@ export class Player {
     this.met.fenced += before.filter(({ msg }) => msg === 'transaction failed').length;
   }
 
-  /** As if another process had led since: the one that leads finds its transactions refused, and takes the next term in time. */
+  /** As if another process had led since: the leader's transactions fail, and it takes the next term in time. */
   async #takeTerm(): Promise<void> {
     const { ovn } = this.#cluster;
     const now = /kiln\.io\/term="?(\d+)/.exec(await ovn.nbctl('get', 'NB_Global', '.', 'external_ids'))?.[1];
@@ -145,7 +145,7 @@ export class Player {
     this.met.fenced += said.filter(({ msg }) => msg === 'transaction failed').length;
   }
 
-  /** The controller that said last of all that it writes; undefined where it has said since that it does not. */
+  /** The last controller that logged `writing` and has not stopped leading since; undefined for none. */
   async #leader(): Promise<ControllerProcess | undefined> {
     let leader: { readonly one: ControllerProcess; readonly line: LogLine } | undefined;
     for (const one of this.#cluster.controllers) {
@@ -161,7 +161,7 @@ export function nameOf({ key }: Target): ObjectName {
   return second === undefined ? { name: first } : { namespace: first, name: second };
 }
 
-/** Whether the server knows the object. @throws KubeError where it cannot be asked */
+/** Whether the object exists. @throws KubeError if the server cannot be asked */
 export async function exists(cluster: ScenarioCluster, target: Target): Promise<boolean> {
   try {
     await cluster.client.get(RESOURCES[target.kind], nameOf(target));

@@ -1,4 +1,4 @@
-/** Histories one after another, on a cluster that is a new one now and then. */
+/** Plays histories one after another, on a fresh cluster now and then. */
 import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { namespaceYaml } from '../scenarios/pods.ts';
@@ -9,17 +9,17 @@ import { Player } from './player.ts';
 
 export interface ChaosOptions {
   readonly api: ScenarioClusterOptions['api'];
-  /** Of one history after another. */
+  /** The seed of each history, in order. */
   readonly seeds: Iterable<number>;
   readonly runs: number;
-  /** No history begins after so many milliseconds. */
+  /** No history begins after this many milliseconds. */
   readonly forMs?: number;
   readonly say?: (line: string) => void;
 }
 
 export interface ChaosFailure {
   readonly seed: number;
-  /** History, what was found, and the end of the controller's log. */
+  /** The history, what was found, and the end of the controller's log. */
   readonly text: string;
 }
 
@@ -27,12 +27,12 @@ export interface ChaosReport {
   readonly histories: number;
   readonly operations: number;
   readonly faults: ReadonlyMap<Fault, number>;
-  /** Transactions that the fence refused. */
+  /** Transactions that failed at the fence. */
   readonly fenced: number;
   readonly failures: readonly ChaosFailure[];
 }
 
-/** A new cluster keeps databases small and failures apart. */
+/** A new cluster keeps databases small and failures independent. */
 const HISTORIES_A_CLUSTER = 20;
 const FAULTS: readonly Fault[] = [
   'kill -9 the controller',
@@ -42,10 +42,13 @@ const FAULTS: readonly Fault[] = [
   'stop the leader past its Lease, then wake it',
   'somebody takes the term',
 ];
-/** The laboratory's API server is this process. A real one takes seconds to start, so it dies less often than the others. */
+/**
+ * The laboratory's API server runs in this process, so it cannot be killed. A real one takes seconds to start, so it is killed less often
+ * than the others.
+ */
 const REAL_FAULTS: readonly Fault[] = [...FAULTS, ...FAULTS, 'kill -9 kube-apiserver'];
 
-/** One seed after the other. */
+/** Consecutive seeds. */
 export function* seedsFrom(first: number): Generator<number> {
   for (let seed = first; ; seed++) yield seed;
 }

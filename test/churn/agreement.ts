@@ -1,6 +1,6 @@
 /**
- * Whether pods, IP objects, ports and the status of Subnets say exactly the same, as `kubectl` and `ovn-nbctl` print them. Everything
- * is counted anew here; no code of the product is used for it.
+ * Whether pods, IP objects, ports and the status of Subnets agree exactly, as `kubectl` and `ovn-nbctl` print them. Everything is counted
+ * anew here, without code of the product.
  */
 
 export interface Tools {
@@ -22,10 +22,13 @@ interface Subnet {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** How pods, IP objects and ports each tell one interface: `name v4 v6 mac subnet`, a dash for what there is not. */
+/**
+ * The text in which pods, IP objects and ports are compared, one for each interface: `name v4 v6 mac subnet`, with a dash for a missing
+ * value.
+ */
 type Interfaces = ReadonlyMap<string, string>;
 
-/** Everything that disagrees, in sentences; empty when all is one. */
+/** Everything that disagrees, as sentences; empty if all agree. */
 export async function disagreements(
   { kubectl, nbctl }: Tools,
   namespaces: readonly string[],
@@ -115,7 +118,10 @@ function compare(one: string, these: Interfaces, other: string, those: Interface
   for (const [name, said] of those) if (!these.has(name)) found.push(`${other} ${name} (${said}) has no ${one}`);
 }
 
-/** Status of one family against the addresses that pods have: no address twice, using is exactly these, available is all the rest. */
+/**
+ * Compares a Subnet's status in one family with the pods' addresses: no address is used twice, `using` is exactly these, and `available` is
+ * all the rest.
+ */
 function statusDisagreements({ metadata, spec, status }: Subnet, family: 'v4' | 'v6', holders: readonly string[]): readonly string[] {
   const cidr = spec.cidrBlock.split(',').find((block) => block.includes(':') === (family === 'v6'));
   const held = holders.filter((address) => address !== '-').map(numberOf);
@@ -133,7 +139,7 @@ function statusDisagreements({ metadata, spec, status }: Subnet, family: 'v4' | 
   const [network = '', length = '0'] = cidr.split('/');
   const size = 1n << BigInt((family === 'v4' ? 32 : 128) - Number(length));
   const base = (numberOf(network) / size) * size;
-  // Kube-OVN gives neither the first nor the last address, of either family.
+  // Kube-OVN uses neither the first nor the last address, in either family.
   const [least, most] = [base + 1n, base + size - 2n];
   const excluded = new Set(
     (spec.excludeIps ?? [])
@@ -141,7 +147,7 @@ function statusDisagreements({ metadata, spec, status }: Subnet, family: 'v4' | 
       .flatMap((one) => numbersOf(...bounds(one.split('..')))),
   );
   const free = most - least + 1n - BigInt([...new Set([...using, ...excluded])].filter((one) => one >= least && one <= most).length);
-  // An API server before 1.33 keeps what is beyond 2^63 as the float it is read as.
+  // An API server before 1.33 stores a number above 2^63 as a float.
   if (free < 1n << 53n) say(`status.${family}availableIPs`, status[`${family}availableIPs`], free);
   const available = ranges(String(status[`${family}availableIPrange`] ?? ''));
   say(

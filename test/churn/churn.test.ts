@@ -1,4 +1,4 @@
-/** More than two thousand pods on each API server; in the end everything says the same, and then nothing is left. */
+/** More than two thousand pods on each API server: in the end everything agrees, and after deletion nothing is left. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';

@@ -1,4 +1,4 @@
-/** Pods that come, go and come again under their names, thousands of them, while controllers end without a word. */
+/** Thousands of pods are created, deleted and created again under the same names, while controllers are killed. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeErrorCode } from '../../src/kube/errors.ts';
@@ -13,7 +13,7 @@ import { namespaceYaml, subnetYaml, vpcYaml } from '../scenarios/pods.ts';
 import { disagreements } from './agreement.ts';
 
 const NAMESPACES = ['churn-a', 'churn-b', 'churn-c'] as const;
-/** One is dual stack, one of the default Vpc, and two have the same network. */
+/** One Subnet is dual-stack, one is in the default Vpc, and two have the same network. */
 const NETWORKS =
   vpcYaml('churn-one') +
   vpcYaml('churn-two') +
@@ -23,15 +23,18 @@ const NETWORKS =
 const SUBNETS = ['churn-a-net', 'churn-b-net', 'churn-c-net'] as const;
 
 export interface ChurnOptions {
-  /** Names of pods in each namespace. */
+  /** The number of pod names in each namespace. */
   readonly names: number;
-  /** How often each of them is created or killed, about. */
+  /** How often each of them is created or deleted, approximately. */
   readonly rounds: number;
-  /** A controller ends each time so many pods more were created or killed: by work done, so that a fast machine sees as many ends as a slow one. */
+  /**
+   * A controller is killed each time this many pods were created or deleted: counted by work, so that a fast machine sees as many kills as
+   * a slow one.
+   */
   readonly killEvery: number;
-  /** How controllers reach both servers; without it, as everybody else does. */
+  /** How controllers reach both servers; by default directly, like all other clients. */
   readonly network?: Network;
-  /** Whether enough has happened that is left to chance: until then pods go on coming and going. */
+  /** Whether enough random faults have happened: until then pods are created and deleted. */
   readonly enough?: () => boolean;
 }
 
@@ -48,7 +51,7 @@ export interface ChurnReport {
   readonly seconds: number;
 }
 
-/** What a server answers that has more to do than it can, or nothing at all. */
+/** Errors of a server that is overloaded or does not answer. */
 const UNHEARD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_TIMEOUT',
   'KUBE_UNREACHABLE',
@@ -57,9 +60,9 @@ const UNHEARD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_INTERNAL',
   'KUBE_TOO_MANY_REQUESTS',
 ]);
-/** Requests under way at a time. */
+/** Concurrent requests. */
 const AT_A_TIME = 16;
-/** A watch that fell silent is noticed after 100 s, and what it tells may wait for another that did. */
+/** A silent watch is noticed after 100 s, and its events may have to wait for those of another silent watch. */
 const UNRELIABLE_PATIENCE_MS = 5 * PATIENCE_MS;
 
 export async function churn(
@@ -81,7 +84,7 @@ export async function churn(
   let [created, killed, controllersKilled] = [0, 0, 0];
   let killing = Promise.resolve();
   const killController = async (): Promise<void> => {
-    // One that does not write yet would have nothing to leave half done.
+    // A controller that does not write yet leaves nothing half done.
     await cluster.controller.untilLogged('writing', { patienceMs: UNRELIABLE_PATIENCE_MS });
     await cluster.controller.kill9();
     startController();
@@ -99,9 +102,9 @@ export async function churn(
         break;
       } catch (error) {
         if (!(error instanceof KubeError) || performance.now() > end) throw error;
-        // It may have been made though nobody said so.
+        // The pod may have been created although the answer was lost.
         if (error.code === 'KUBE_ALREADY_EXISTS' && unheard && (await isThere(cluster, pod))) break;
-        // The one of that name may still be ending.
+        // The former pod of that name may still be terminating.
         if (error.code !== 'KUBE_ALREADY_EXISTS') {
           if (!UNHEARD.has(error.code)) throw error;
           unheard = true;
@@ -135,7 +138,7 @@ export async function churn(
         await create(pod);
       });
     }
-    // A third go and stay away.
+    // A third of the pods is deleted for good.
     const last = all.filter((_, at) => at % 3 === 0);
     await inTurns(last, async (pod) => await remove(pod, false));
   } finally {
@@ -192,7 +195,7 @@ async function inTurns<T>(some: readonly T[], each: (one: T) => Promise<void>): 
   );
 }
 
-/** Whether a pod of that name is there, and not ending. */
+/** Whether a pod of that name exists and is not being deleted. */
 async function isThere(cluster: ScenarioCluster, pod: ObjectName): Promise<boolean> {
   const found = await cluster.client.find(PODS, pod);
   return found !== undefined && found.metadata.deletionTimestamp === undefined;

@@ -1,4 +1,4 @@
-/** A network as nobody wants it, between controllers and both servers. */
+/** An unreliable network between controllers and both servers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { UnreliableProxy } from '../../src/testing/unreliable-proxy.ts';
 import type { Network } from './churn.ts';
 
-/** A list of all pods is to come through more often than not. */
+/** Enough for a list of all pods to come through more often than not. */
 const LIFE_BYTES = 500_000;
 
 export class UnreliableNetwork implements Network, AsyncDisposable {
@@ -34,7 +34,7 @@ export class UnreliableNetwork implements Network, AsyncDisposable {
     return new UnreliableNetwork(directory, kubeconfig, { api, ovn });
   }
 
-  /** Connections that it broke. */
+  /** The number of connections that it broke. */
   get broken(): number {
     return this.#proxies.reduce((sum, { broken }) => sum + broken.closed + broken.silent, 0);
   }

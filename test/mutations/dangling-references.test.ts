@@ -1,4 +1,4 @@
-/** References to nothing: said once, then no write at all, counted at the API server; what they name comes, and they work. */
+/** Dangling references: reported once, then no write at all, counted at the API server; once the named object exists, they work. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,9 +6,9 @@ import type { KubeObject } from '../../src/kube/resource.ts';
 import { Ground, resourceOf } from './ground.ts';
 import type { Manifest } from './manifests.ts';
 
-/** Of the controller about one object at first, Events included: finalizer, defaults, status, an Event or two. */
+/** Writes of the controller about one object at first, Events included: finalizer, defaults, status, an Event or two. */
 const MOST_WRITES = 6;
-/** How long nothing is written after that. */
+/** How long there must be no write after that. */
 const STILL_MS = 40_000;
 
 let ground: Ground;
@@ -19,7 +19,7 @@ after(() => ground.stop());
 
 interface Dangling {
   readonly object: Manifest;
-  /** What is said on the object; undefined where nothing needs to be: it works as it is. */
+  /** What the object's conditions or Events report; undefined if nothing needs to be reported, as it works as it is. */
   readonly says: RegExp | undefined;
 }
 
@@ -100,7 +100,7 @@ type Seen = KubeObject & {
   readonly status?: { readonly conditions?: readonly Condition[] };
 };
 
-/** Where a kind has no status of its own, Kiln keeps its conditions in an annotation. */
+/** For a kind without a status of its own, Kiln keeps the conditions in an annotation. */
 async function conditions({ kind, metadata }: Manifest): Promise<readonly Condition[]> {
   const seen = await ground.client.get<Seen>(resourceOf(kind), metadata);
   const noted = JSON.parse(seen.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as readonly Condition[];
@@ -114,7 +114,7 @@ interface SeenEvent extends KubeObject {
 const nameOf = ({ kind, namespace = '', name }: { kind: string; namespace?: string; name: string }): string =>
   `${kind} ${namespace}/${name}`;
 
-/** Every write of the controller since the last time by the object that it was about: none is left out of the count. */
+/** All writes of the controller since the last call, counted by the object they are about. */
 async function writesByObject(told: Set<string>): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const add = (object: string, writes: number): void => void counts.set(object, (counts.get(object) ?? 0) + writes);
@@ -135,7 +135,7 @@ async function writesByObject(told: Set<string>): Promise<ReadonlyMap<string, nu
     else if (plural === 'events') add(about.get(name) ?? path, writes);
     else add(nameOf({ kind: KIND_OF.get(plural) ?? path, namespace, name }), writes);
   }
-  // One whose creation was answered with an error may be there all the same.
+  // An object whose creation was answered with an error may exist all the same.
   assert.ok(posted >= created && posted <= created + 2, `${posted} Events were sent, ${created} are there`);
   return counts;
 }

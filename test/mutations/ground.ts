@@ -1,4 +1,7 @@
-/** What mutants live on: the real controller, a real ovsdb-server, the laboratory's API server, and a sound network that must go on. */
+/**
+ * The environment of mutants: the real controller, a real ovsdb-server, the laboratory's API server, and a valid network that must keep
+ * working.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../src/controller/controller.ts';
 import { KubeClient } from '../../src/kube/client.ts';
@@ -40,9 +43,9 @@ export class Ground {
   /** Errors that the controller logged: rules that threw. */
   readonly errors: string[] = [];
   readonly warnings: string[] = [];
-  /** Refused transactions, by what OVN said. */
+  /** Failed transactions, as OVSDB's error messages. */
   readonly refused: string[] = [];
-  /** Writes of the controller by path, since they were last taken. */
+  /** Writes of the controller by path, since the last call of `takeWrites`. */
   #writes = new Map<string, number>();
   readonly #cluster: InProcessCluster;
   #rows = 0;
@@ -84,7 +87,7 @@ export class Ground {
     this.#writes.set(path, (this.#writes.get(path) ?? 0) + 1);
   }
 
-  /** Waits until the controller has written nothing for some seconds: Events come after the rest. */
+  /** Waits until the controller has written nothing for some seconds: Events come last. */
   async writesNothing(): Promise<void> {
     const sum = (): number => [...this.#writes.values()].reduce((all, one) => all + one, 0);
     for (const end = performance.now() + PATIENCE_MS; ;) {
@@ -120,13 +123,14 @@ export class Ground {
     );
   }
 
-  /** The sound network: a Vpc, a Subnet, two pods. */
+  /** Makes the valid network: a Vpc, Subnets, an attached network. */
   async lay(): Promise<void> {
     const kubeovn = { apiVersion: 'kubeovn.io/v1' };
     await this.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ground' } });
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'mutants' } });
-    // A mutant may well claim a namespace that it knows, with a pool that has no address left: who is served lives in one that none names.
+    // A mutant may name a namespace that it knows, with a pool without free addresses: the pod that must get an address is in a namespace
+    // that no mutant names.
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVED } });
     await this.create({ ...kubeovn, kind: 'Vpc', metadata: { name: 'ground' }, spec: { namespaces: ['ground', SERVED] } });
     const subnet = async (name: string, cidrBlock: string, namespaces: readonly string[]): Promise<void> =>
@@ -152,7 +156,7 @@ export class Ground {
     this.takeWrites();
   }
 
-  /** A pod that nothing is wrong with gets its address, and goes. */
+  /** A valid pod gets its address, and is deleted. */
   async serves(name: string): Promise<void> {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: SERVED } };
     await this.create({
@@ -180,7 +184,7 @@ export class Ground {
     await this.client.delete(resourceOf('Pod'), metadata, { gracePeriodSeconds: 0 });
   }
 
-  /** Deletes them all, and nothing of them is left. */
+  /** Deletes all of them, and waits until none of their rows and IP objects is left. */
   async clear(objects: readonly Manifest[]): Promise<void> {
     for (const { kind, metadata } of objects)
       await this.client.delete(resourceOf(kind), metadata, { gracePeriodSeconds: 0 }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Sound objects to begin with, each of its own name and networks. A folder of manifests can be added with `MANIFESTS=folder`. */
+/** Valid objects to begin with, each with a name and networks of its own. A folder of manifests is added with `MANIFESTS=folder`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -12,7 +12,7 @@ export interface Manifest {
 
 const NETWORK = { apiVersion: 'kubeovn.io/v1' } as const;
 
-/** @param at tells the objects of one round apart: a number below 200 */
+/** @param at distinguishes the objects of one round: a number below 200 */
 const SOUND: readonly ((name: string, at: number) => Manifest)[] = [
   (name) => ({
     ...NETWORK,
@@ -120,7 +120,7 @@ const SOUND: readonly ((name: string, at: number) => Manifest)[] = [
   }),
 ];
 
-/** One object, sound, under a name of its own. */
+/** One valid object, under a name of its own. */
 export function manifest(choice: number, name: string, at: number): Manifest {
   const all = [
     ...SOUND,

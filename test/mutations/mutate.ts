@@ -1,8 +1,8 @@
-/** One change of an object, as data: where, and what. */
+/** One change to an object, as data: where, and what. */
 import fc from 'fast-check';
 
 export interface Mutation {
-  /** Chooses among all places of the object. */
+  /** Chooses among all fields of the object. */
   readonly place: number;
   readonly change:
     | { readonly kind: 'replace'; readonly value: unknown }
@@ -82,7 +82,7 @@ type Container = Record<string, unknown> | unknown[];
 export function mutated<T extends object>(object: T, { place, change }: Mutation): T {
   const copy = structuredClone(object);
   const { kind, metadata, spec } = copy as { kind?: string; metadata?: { annotations?: Container }; spec?: Container };
-  // The spec of a pod is its API server's to judge.
+  // The API server validates the spec of a pod, not Kiln.
   const places = [...(kind === 'Pod' ? [] : placesIn(spec)), ...placesIn(metadata?.annotations)];
   const found = places[place % Math.max(places.length, 1)];
   if (found === undefined) return copy;

@@ -12,9 +12,9 @@ import { mutated, mutation } from './mutate.ts';
 
 const RUNS = Number(process.env['MUTATIONS'] ?? 1_000);
 const ROUND = process.env['ROUND'];
-/** So many at once: they meet each other as well. */
+/** Mutants at the same time: they meet each other as well. */
 const TOGETHER = 100;
-/** Of the controller about one object, from its creation to its end: finalizer, defaults, a few conditions as things come about. */
+/** Writes of the controller about one object, from creation to deletion: finalizer, defaults, a few conditions. */
 const MOST_WRITES = 15;
 
 let ground: Ground;
@@ -26,7 +26,7 @@ after(() => ground.stop());
 interface Mutant {
   readonly choice: number;
   readonly mutations: readonly Mutation[];
-  /** First it is sound and runs, then it is changed. */
+  /** Created valid, and changed once its network runs. */
   readonly later: boolean;
 }
 
@@ -35,7 +35,7 @@ const mutants: fc.Arbitrary<readonly Mutant[]> = fc.array(
   { minLength: TOGETHER, maxLength: TOGETHER },
 );
 
-/** What the API server does not take is no matter of ours. */
+/** Whether the API server accepts the write; rejected objects are skipped. */
 async function accepted(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;
@@ -80,10 +80,10 @@ async function live(batch: readonly Mutant[]): Promise<void> {
   await ground.serves(`fine-${round}`);
   await ground.quiet('a pod came and went');
   const refused = ground.refused.length - refusedBefore;
-  // A row that OVN refuses is tried twice, then set aside for half a minute.
+  // A row that fails is tried twice, then retried after half a minute.
   assert.ok(refused <= 2 * here.length, `${refused} transactions were refused: ${ground.refused.slice(-3).join('\n')}`);
   await sleep(100);
-  // What was set aside is tried again after half a minute: a machine that takes as long for a round sees that.
+  // The retry after half a minute is no repetition: a machine on which a round takes as long sees it.
   if (performance.now() - begun < 25_000) assert.equal(ground.refused.length - refusedBefore, refused, 'a refused transaction repeats');
   await ground.clear(here);
   assert.deepEqual(ground.errors.slice(errors), [], 'a rule threw');
@@ -99,10 +99,10 @@ test(`${RUNS} mutants of valid manifests: no exception, no repeated write, bound
   const seed = Number(process.env['SEED'] ?? treeSeed());
   await fc.assert(fc.asyncProperty(mutants, live), {
     seed,
-    // One round of a seed again, by itself: the first is 0. Runs are counted from there.
+    // `ROUND` replays one round of a seed by itself; the first is 0. Runs are counted from there.
     ...(ROUND === undefined ? { numRuns: Math.ceil(RUNS / TOGETHER) } : { numRuns: 1, path: ROUND }),
     endOnFailure: true,
-    // A hundred objects are no message; the seed brings them back.
+    // Printing a hundred objects would not help; the seed makes them again.
     reporter: ({ failed, numRuns, errorInstance }) => {
       if (failed) throw new Error(`SEED=${seed}, after ${numRuns} rounds`, { cause: errorInstance });
     },

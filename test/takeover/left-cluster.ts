@@ -1,6 +1,6 @@
 /**
- * What a Kube-OVN of an older release left, database and objects, of which the reference data beside the project has some: put into a cluster as a
- * take-over finds them.
+ * Database and objects of an older release of Kube-OVN, from the reference data beside the project, put into a cluster as Kiln finds them
+ * when it takes over.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,15 +24,18 @@ import { PATIENCE_MS } from '../../src/testing/patience.ts';
 
 const DATABASES = fileURLToPath(new URL('../../../shared/reference/databases', import.meta.url));
 
-/** Why tests of them are skipped; undefined where the data is there. */
+/** Why tests that need the data are skipped; undefined if it is there. */
 export const noOlderReleases: string | undefined = existsSync(DATABASES)
   ? undefined
   : 'the reference data lies beside the project (../shared/reference/databases), and is not there';
 
-/** Up to 1.13.13 the port groups of Subnets had Kube-OVN's keys for nodes alone; there were no routes by source, BFD ports and options of load balancers. */
+/**
+ * Up to 1.13.13 only port groups of nodes had Kube-OVN's keys, not those of Subnets; there were no routes by source, no BFD ports and no
+ * options of load balancers.
+ */
 const BY_HAND = '1.13.13, made of ';
 
-/** Names of the folders, and of what is made of one. */
+/** Names of the folders, and of the variants made from them. */
 export const OLDER_RELEASES: readonly string[] =
   noOlderReleases === undefined
     ? readdirSync(DATABASES)
@@ -51,7 +54,7 @@ interface LeftObject extends KubeObject {
 
 type LeftObjects = Readonly<Record<string, LeftObject>>;
 
-/** What others refer to comes first. */
+/** Objects that others refer to are created first. */
 const FIRST: readonly ResourceName[] = [
   'namespaces',
   'nodes',
@@ -62,7 +65,7 @@ const FIRST: readonly ResourceName[] = [
   'subnets',
 ];
 
-/** A cluster with that database and those objects, and no controller yet. */
+/** A cluster with that database and those objects, without a controller. */
 export async function clusterAsLeft(wanted: string): Promise<InProcessCluster> {
   const release = wanted.replace(BY_HAND, '');
   const directory = await mkdtemp(join(tmpdir(), 'kiln-left-'));
@@ -97,13 +100,13 @@ async function asBefore114(ovn: InProcessCluster['ovn']): Promise<void> {
   for (const [uuid] of await listed('name', 'HA_Chassis_Group')) await ovn.nbctl('destroy', 'HA_Chassis_Group', uuid);
 }
 
-/** By `<plural>/[<namespace>/]<name>`. */
+/** Objects by `<plural>/[<namespace>/]<name>`. */
 export function leftObjects(release: string): LeftObjects {
   return JSON.parse(gunzipSync(readFileSync(join(DATABASES, release, 'objects.json.gz'))).toString()) as LeftObjects;
 }
 
 async function putObjects(client: KubeClient, objects: LeftObjects): Promise<void> {
-  // Another API server gives other uids.
+  // This API server gives the objects new uids.
   const uids = new Map<string, string>();
   const resources = Object.keys(RESOURCES) as ResourceName[];
   for (const resource of [...FIRST, ...resources.filter((one) => !FIRST.includes(one))])
@@ -127,12 +130,12 @@ async function putObject(client: KubeClient, resource: ResourceName, object: Lef
 
 const NETWORKS: readonly ResourceName[] = ['vpcs', 'subnets', 'vips'];
 
-/** A controller on such a cluster, and what tests look at. */
+/** A controller on such a cluster, and what tests check. */
 export class TakenOver implements AsyncDisposable {
   readonly #cluster: InProcessCluster;
   #controller: Controller | undefined;
 
-  /** Nothing runs before `converged` is called. */
+  /** No controller runs before `converged` is called. */
   constructor(cluster: InProcessCluster) {
     this.#cluster = cluster;
   }
@@ -148,7 +151,7 @@ export class TakenOver implements AsyncDisposable {
       if (performance.now() > end) throw new Error(`still to be done: ${left.slice(0, 10).join('; ')}`);
   }
 
-  /** What a fresh controller would write into statuses of networks, by object. */
+  /** The statuses of networks that a fresh controller would write, by object. */
   async plannedStatuses(): Promise<readonly { readonly resource: ResourceName; readonly name: string; readonly status: object }[]> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
     return look.plan().objects.flatMap((write) => {
@@ -158,7 +161,7 @@ export class TakenOver implements AsyncDisposable {
     });
   }
 
-  /** What a fresh controller would do, and what it cannot. */
+  /** The writes that a fresh controller plans, and the conflicts that keep it from others. */
   async left(): Promise<readonly string[]> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
     const { rows, objects } = look.plan();
@@ -169,7 +172,7 @@ export class TakenOver implements AsyncDisposable {
     ];
   }
 
-  /** What `kiln status` and `kiln diff` say that Kube-OVN left, by UUID; with the sentences. */
+  /** The leftovers that `kiln status` and `kiln diff` report, by UUID; with the messages. */
   async leftovers(): Promise<{ readonly rows: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
     const groups = leftoverGroups(look.world);
@@ -179,7 +182,7 @@ export class TakenOver implements AsyncDisposable {
     };
   }
 
-  /** Rows of every table that say of no object of Kiln's that they are for it, by UUID, with their table. */
+  /** Rows of all tables without a row owner: table by UUID. */
   async rowsWithoutOwner(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     for (const table of [...TABLES.map((spec) => spec.table), 'HA_Chassis_Group', 'BFD', 'Meter'].filter((one) => one !== 'NB_Global')) {
@@ -196,25 +199,25 @@ export class TakenOver implements AsyncDisposable {
     return await this.#cluster.client.listAll<PrintedLeft>(traitsOf(resource));
   }
 
-  /** Status of the condition; undefined where there is none. */
+  /** Status of the condition `Ready`; undefined if there is none. */
   ready({ status }: PrintedLeft): string | undefined {
     return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   }
 
-  /** Deletes every object of the resource; those that pods, nodes and namespaces run on stay. */
+  /** Deletes every object of the resource except `kept`: those that pods, nodes and namespaces depend on. */
   async deleteAll(resource: ResourceName, kept: readonly string[] = []): Promise<void> {
     const { client } = this.#cluster;
     for (const { metadata } of await this.list(resource))
       if (!kept.includes(metadata.name)) await client.delete(traitsOf(resource), metadata, { gracePeriodSeconds: 0 });
   }
 
-  /** Waits until there is no object of the resource but these. */
+  /** Waits until only `kept` is left of the resource. */
   async gone(resource: ResourceName, kept: readonly string[] = []): Promise<void> {
     const names = async (): Promise<readonly string[]> => (await this.list(resource)).map(({ metadata }) => metadata.name);
     await until(`${resource} are gone`, async () => (await names()).every((name) => kept.includes(name)));
   }
 
-  /** Identity of every row of Kube-OVN's or Kiln's, by UUID. */
+  /** The identity of each row of ours or of Kube-OVN's, by UUID. */
   async rowsByUuid(): Promise<ReadonlyMap<string, string>> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
     const rows = TABLES.flatMap(({ table }) => look.world.rows.inTable(table));

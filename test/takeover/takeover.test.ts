@@ -1,4 +1,4 @@
-/** Take-overs of what Kube-OVN left: nothing is lost, everything of the objects is in effect, and every row is of somebody. */
+/** Kiln takes over what Kube-OVN left: no row is lost, each object is in effect, and each row has a row owner or is a leftover. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { traitsOf } from '../../src/world/resources.ts';
@@ -15,7 +15,7 @@ for (const release of OLDER_RELEASES) {
       const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
       const [leases, routes] = [await dhcpOptions(cluster.ovn), await defaultRoutes(cluster.ovn)];
       await taken.converged();
-      // A guest renews its lease at the server that it knows. (1.12 separated DNS servers in a way that OVN does not read.)
+      // A guest renews its DHCP lease at the server that it knows. (1.12 separated DNS servers in a way that OVN does not parse.)
       for (const [uuid, options] of await dhcpOptions(cluster.ovn))
         for (const [key, value] of leases.get(uuid) ?? [])
           if (value !== '') assert.equal(options.get(key), value.replaceAll(';', ','), `${uuid} ${key}`);
@@ -82,7 +82,7 @@ for (const release of OLDER_RELEASES) {
               .map((row) => JSON.stringify(row))
               .filter((row) => STRANGERS.test(row)),
           )
-          // ovn-nbctl lists rows in no order that holds.
+          // ovn-nbctl lists rows in no stable order.
           .toSorted();
       const before = await strangers();
       assert.ok(before.length >= 8);
@@ -116,7 +116,7 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       await taken.converged();
-      // In the order in which nothing is in the way of what follows.
+      // In an order in which no object blocks a later one.
       const resources = [
         'statefulsets',
         'pods',
@@ -145,13 +145,13 @@ for (const release of OLDER_RELEASES) {
   });
 }
 
-/** The group of all denied ports, which is no object's, with its ACLs, and two sets of the default Vpc, which stays. */
+/** The group of all denied ports, which belongs to no object, with its ACLs, and two sets of the default Vpc, which is not deleted. */
 const MOST_LEFT = 7;
 const BUILT_IN = ['ovn-cluster', 'ovn-default', 'join'];
 
 type Ovn = Awaited<ReturnType<typeof clusterAsLeft>>['ovn'];
 
-/** By UUID of the row. */
+/** Rows by UUID. */
 async function dhcpOptions(ovn: Ovn): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const printed = await ovn.nbctl('--format=json', '--columns=_uuid,options', 'list', 'DHCP_Options');
   const { data } = JSON.parse(printed) as {
@@ -173,7 +173,7 @@ function pick(status: object | undefined, fields: readonly string[]): object {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => fields.includes(field)));
 }
 
-/** Conditions without what depends on when they were written. */
+/** Conditions without their times. */
 function timeless(status: object): object {
   const times = (key: string, value: unknown): unknown =>
     key === 'lastUpdateTime' || key === 'lastTransitionTime' ? undefined : typeof value === 'bigint' ? Number(value) : value;

@@ -6,7 +6,7 @@
  *   npm test -- unit                  one step: types, lint, format, layering, unit, or a folder of test/
  *   npm test -- src/net               the tests below a folder, or one test file
  *
- * Interrupted, it ends what runs, tells what was found so far and exits with 130.
+ * When interrupted, it ends the running jobs, prints the results so far and exits with 130.
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

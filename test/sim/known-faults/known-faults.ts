@@ -111,7 +111,7 @@ function youngerFirst(): () => void {
   );
 }
 
-/** A node's port in a Subnet does not block its deletion. */
+/** A node's port in a Subnet does not block the deletion of the Subnet. */
 function nodesBlockNothing(): () => void {
   const dependency = DEPENDENCIES.find(({ on, dependent }) => on === 'subnets' && dependent === 'nodes') as {
     dependents: Dependency['dependents'];

@@ -34,7 +34,7 @@ export interface CrowdOptions {
   readonly pods: number;
   readonly nodes?: number;
   readonly namespaces?: number;
-  /** Files of `announce` by clusters that exist already: one with the same number of pods is reused. */
+  /** Files that `announce` of existing crowds wrote: a crowd with the same number of pods is reused. */
   readonly standing?: readonly string[];
 }
 

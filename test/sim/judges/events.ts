@@ -47,7 +47,7 @@ export function unsaid({ cluster: { lab, dropped, killed, faults }, fresh }: Res
     reasons.add(`${uid} ${causeOf(reason, message).reason}`);
   }
   for (const key of dropped) reasons.add(key.split(' ', 2).join(' '));
-  // Events of a Namespace that is being deleted are deleted before pods on a lost node.
+  // The Events of a Namespace being deleted are deleted before its pods on a lost node.
   const leaving = new Set(
     lab.store
       .list('namespaces')

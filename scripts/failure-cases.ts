@@ -1,9 +1,9 @@
 /**
- * Runs every scenario that bears the number of a known failure case, on both API servers, and writes `docs/failure-cases.md`.
+ * Runs every scenario that has the number of a known failure case, on both API servers, and writes `docs/failure-cases.md`.
  *
  *   npm run failure-cases                    all of them
- *   npm run failure-cases -- lab 'C01|C02'   some, on one server; what the page says of the others stays
- *   npm run failure-cases -- page            runs nothing: the list or the name of a scenario was changed
+ *   npm run failure-cases -- lab 'C01|C02'   some, on one server; the others keep their results on the page
+ *   npm run failure-cases -- page            runs nothing: for a changed list, or a renamed scenario
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { failureCasesPage, resultsIn, SERVERS, type Outcome, type Server } from './failure-cases/page.ts';

@@ -1,6 +1,6 @@
 /**
- * Builds kube-apiserver and kube-controller-manager from Debian 12's source package: the oldest release that Kiln supports, and what there is
- * without Go. The source is of 2021 and the compiler of 2023, hence the overlay below.
+ * Builds kube-apiserver and kube-controller-manager from Debian 12's source package: the oldest release that Kiln supports, and the only
+ * one that is available without Go. The source is of 2021 and the compiler of 2023, hence the overlay below.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';

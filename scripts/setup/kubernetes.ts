@@ -16,8 +16,8 @@ export async function setUpKubectl(): Promise<void> {
 }
 
 /**
- * etcd, kube-apiserver and kube-controller-manager: found, else built, once a machine: a current release where there is Go, else the oldest
- * from Debian's sources.
+ * etcd, kube-apiserver and kube-controller-manager: found, else built, once for each machine: a current release if there is Go, else the
+ * oldest supported one from Debian's sources.
  */
 export async function setUpKubernetes(): Promise<void> {
   if (isThere()) return await setUpEtcd();
@@ -44,10 +44,7 @@ async function setUpEtcd(): Promise<void> {
   if (findKubernetesProgram('etcd') === undefined) await installPackages(['etcd-server'], 'etcd');
 }
 
-/**
- * Whether the programs of one build are there; without a name, whether tests need none of ours but the current one: the machine's own, or
- * that.
- */
+/** Whether the programs of one build exist. Without a name: whether tests find a current build, or programs of the machine's own. */
 function isThere(build?: KubernetesBuildName): boolean {
   const found = (wanted?: KubernetesBuildName): readonly (string | undefined)[] =>
     (['kube-apiserver', 'kube-controller-manager'] as const).map((program) =>

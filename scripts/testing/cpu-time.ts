@@ -3,10 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Units of the times in /proc: 100 a second on every Linux that Node runs on. */
 const TICKS = 100;
 
-/**
- * Seconds of processor time that this process took, and the processes that it started and waited for, with theirs. Where there is no /proc,
- * its own only.
- */
+/** Seconds of processor time of this process and of all descendants that it waited for. Without /proc, its own only. */
 export function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6 + childrenSeconds();

@@ -1,6 +1,6 @@
 /**
- * A reporter for `node --test-reporter`: one line of JSON for each result, for `test-file.ts` to read. Errors are put
- * into words here, in the process that has them.
+ * A reporter for `node --test-reporter`: one line of JSON for each result, read by `test-file.ts`. Errors are formatted here, in the
+ * process that has them.
  */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';

@@ -21,8 +21,8 @@ export interface TestFileOptions {
 }
 
 /**
- * Runs one test file in a process of its own. It fails by its name when it takes longer than `timeoutMs` (with the tests
- * it was at), when it ends with an error outside any test, and when it ends before its tests did.
+ * Runs one test file in a process of its own. It fails under its own name if it takes longer than `timeoutMs` (the message names the tests
+ * under way), if it ends with an error outside any test, and if it ends before its tests did.
  */
 export async function runTestFile(file: string, timeoutMs: number, options: TestFileOptions = {}): Promise<Tally> {
   const folder = await mkdtemp(join(tmpdir(), 'kiln-test-'));
@@ -46,8 +46,8 @@ export interface End {
 }
 
 /**
- * Runs Node in a process group of its own, so that whatever hangs in it can be ended as a whole, and with a folder of its own for temporary
- * files, so that nothing is left where it cannot tidy up.
+ * Runs Node in a process group of its own, so that all its processes can be ended together, and with a folder of its own for temporary
+ * files, which is deleted in the end.
  */
 async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string, options: TestFileOptions): Promise<End> {
   // Set in a test's own process; it would make the file report to a runner that does not exist.

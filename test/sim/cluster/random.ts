@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same draws. */
+/** Pseudo-random draws: the same seed gives the same ones. */
 export class Random {
   #state: number;
 

@@ -1,13 +1,16 @@
-/** What a thief of the controller's token tries, one row a theft. Every request is a dry run: authorization and admission are the same, and nothing is left behind. */
+/**
+ * What a thief of the controller's token tries, one theft per row. Every request is a dry run: authorization and admission decide as for a
+ * real request, and nothing is stored.
+ */
 
 export interface Theft {
-  /** Goes on after "a thief of the token cannot ". */
+  /** Completes the sentence "a thief of the token cannot …". */
   readonly what: string;
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET';
   readonly path: string;
   /** A list is a JSON patch, an object a merge patch or an object. */
   readonly body?: object;
-  /** Refused by the Roles alone: policies are asked neither about reads nor about themselves. */
+  /** Denied by the Roles alone: admission policies are evaluated neither for reads nor for changes of the policies themselves. */
   readonly byRole?: true;
 }
 
@@ -136,7 +139,8 @@ const POD_THEFTS: readonly Theft[] = [
   patch("keep a pod by Kiln's finalizer", POD, metadata({ finalizers: ['kubeovn.io/kube-ovn-controller'] })),
   patch('annotate a pod for another program', POD, annotated('example.com/mine', 'no')),
   patch('take an annotation of another program away', POD, annotated('example.com/keep', null)),
-  // Its prefix has `allocated`, as that of an interface has. Kiln leaves a pod in the network of its node alone.
+  // Its key contains `allocated` after the prefix, as the annotations of an interface do. This pod runs on the host network: Kiln does not
+  // write it.
   patch(
     'take an annotation of another program under kubernetes.io away',
     `${VAULT}/pods/host`,

@@ -1,4 +1,4 @@
-/** Addresses that pods ask for, share by mistake, keep, and give back. */
+/** Addresses that pods request, that two pods claim by mistake, and that are retained and released. */
 import assert from 'node:assert/strict';
 import { port, rowsNamed } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
@@ -139,7 +139,7 @@ export const addresses: readonly Scenario[] = [
     name: 'a pod that terminates on a lost node releases its address when its grace period is over',
     run: async (cluster) => {
       const all = network('lost', '10.76.0.0/24');
-      // No kubelet plays this node, so nobody confirms the deletion.
+      // No kubelet runs for this node, so the deletion of the pod is never confirmed.
       const node = '---\napiVersion: v1\nkind: Node\nmetadata:\n  name: lost-node\n';
       await cluster.apply(all + node);
       await cluster.apply(podYaml('lost', 'pod', { graceSeconds: 600 }).replace('spec:\n', 'spec:\n  nodeName: lost-node\n'));
@@ -153,7 +153,7 @@ export const addresses: readonly Scenario[] = [
       );
       await cluster.delete('pod', 'pod', 'lost');
       assert.notEqual(await cluster.find('ip', 'pod.lost'), undefined, 'it holds its address during its grace');
-      // The grace is cut short only now: however long a look takes, it comes in time.
+      // The grace period is shortened only after the check above, so that a slow check cannot outlast it.
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'lost', '--grace-period=1', '--wait=false']);
       await gone(cluster, 'ip', 'pod.lost');
       assert.notEqual(await cluster.find('pod', 'pod', 'lost'), undefined, 'the pod is still there');

@@ -1,4 +1,4 @@
-/** The admission webhook in front of an API server, served by a controller that only stands by. */
+/** The admission webhook called by an API server and served by a controller on standby. */
 import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
@@ -8,11 +8,11 @@ import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds
 import { subnetYaml } from './pods.ts';
 
 export interface Admission {
-  /** The process that answers. */
+  /** The controller process that serves the webhook. */
   readonly controller: ControllerProcess;
 }
 
-/** Runs `use` while the webhook answers, and takes everything away again. */
+/** Runs `use` while the webhook is served, and removes everything afterwards. */
 export async function withWebhook(
   cluster: ScenarioCluster,
   use: (admission: Admission) => Promise<void>,
@@ -23,7 +23,7 @@ export async function withWebhook(
   }: {
     readonly flags?: readonly string[];
     readonly kubeconfig?: string;
-    /** Whether the webhook knows the API server by its certificate. */
+    /** Whether the webhook authenticates the API server by its client certificate. */
     readonly knows?: boolean;
   } = {},
 ): Promise<void> {
@@ -42,8 +42,9 @@ export async function withWebhook(
 }
 
 /**
- * Waits until who answers refuses it: it hears of objects by watches of its own. A dry run: nothing is stored, and nothing goes.
- * @param command of kubectl, with what a person would type
+ * Waits until the webhook denies the command: it observes objects by its own watches, a moment later. The command is a dry run, so nothing
+ * is stored or deleted.
+ * @param command of kubectl, as a person would type it
  */
 export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
   await cluster.eventually(`kubectl ${command.join(' ')} would be refused`, async () => {
@@ -52,7 +53,7 @@ export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly
   });
 }
 
-/** Waits until who answers lets it through, in a dry run as well. */
+/** Waits until the webhook allows the command, also in a dry run. */
 export async function wouldPass(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
   await cluster.eventually(`kubectl ${command.join(' ')} would pass`, async () => {
     await cluster.kubectl([...command, '--dry-run=server'], input);
@@ -64,24 +65,24 @@ export function webhookFlags(port: number): readonly string[] {
   return [`--webhook-bind-address=127.0.0.1:${port}`, '--webhook-host=127.0.0.1'];
 }
 
-/** The webhook asks for the API server's certificate, and answers nobody without it. */
+/** The webhook requires the client certificate of the API server, and denies every request without it. */
 export function knownBy(cluster: ScenarioCluster): readonly string[] {
   return [`--webhook-client-ca=${cluster.api.frontProxyAuthority}`, '--webhook-unknown-clients=refuse'];
 }
 
-/** Returns when the API server asks: it follows its own configuration a moment later. */
+/** Returns once the API server calls the webhook: a change of its configuration takes effect a moment later. */
 export async function configure(cluster: ScenarioCluster, port: number): Promise<void> {
   const wanted = webhookConfiguration(
     { url: `https://127.0.0.1:${port}/validate` },
     UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
-  // How long an API server waits for the answer is not what is tested: beyond that it lets through.
+  // The timeout of the API server is not what is tested. With a short one a slow webhook would be skipped, and the request allowed.
   const patient = { ...wanted, webhooks: wanted.webhooks?.map((one) => ({ ...one, timeoutSeconds: 30 })) };
   await cluster.apply(JSON.stringify(patient));
   await cluster.eventually('the webhook is asked', () => isRefused(cluster));
 }
 
-/** Whether nonsense is refused; nothing is stored either way. */
+/** Whether an invalid Subnet is denied. It is a dry run: nothing is stored. */
 export async function isRefused(cluster: ScenarioCluster): Promise<boolean> {
   try {
     await cluster.kubectl(

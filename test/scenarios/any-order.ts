@@ -1,4 +1,7 @@
-/** A whole tenant deleted in any order, in any way, at any moment, with and without a controller: it goes, and nothing of it is left. */
+/**
+ * A tenant is deleted in every order, in every manner, at any time, with and without a controller: all of it is deleted, and no leftover
+ * remains.
+ */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { ProgramError } from '../../lab/programs/run-program.ts';
@@ -8,7 +11,7 @@ import { traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Documents of a tenant, by what they are. Namespaces stay: the API server ends them by itself, in its own order. */
+/** Manifests of a tenant, by kind. Namespaces are not deleted here: the API server deletes their contents in an order of its own. */
 function tenant(
   name: string,
   net: number,
@@ -31,7 +34,7 @@ function permutations<T>(some: readonly T[]): readonly (readonly T[])[] {
   return some.flatMap((first, at) => permutations(some.toSpliced(at, 1)).map((rest) => [first, ...rest]));
 }
 
-/** As `kubectl delete -f` of the file does it, without waiting: one document after another. */
+/** Deletes one document after another without waiting, as `kubectl delete -f` of the file does. */
 async function deleteInOrder(cluster: ScenarioCluster, documents: readonly string[]): Promise<void> {
   await cluster.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], documents.join(''));
 }
@@ -48,7 +51,7 @@ async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> 
   assert.deepEqual(traces(await cluster.dump(), prefix), []);
 }
 
-/** Finalizers off, whether the object is there or not, and whoever puts them back meanwhile. */
+/** Removes the finalizers, whether the object exists or not. A controller may put them back meanwhile. */
 async function strip(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
   try {
     await cluster.patch(kind, name, { metadata: { finalizers: [] } });

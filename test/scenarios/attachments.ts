@@ -1,4 +1,4 @@
-/** Pods with more interfaces than their own: networks that OVN carries, and addresses for other plugins. */
+/** Pods with secondary interfaces: networks of OVN, and addresses that are allocated for other CNI plugins. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
@@ -42,7 +42,7 @@ export const attachments: readonly Scenario[] = [
       await cluster.apply(all);
       await condition(cluster, 'subnet', 'c21-wide', 'Ready', 'True');
       const names = ['a', 'b', 'c', 'd', 'e'];
-      // Five of them fill it; four rounds are more than twice its size.
+      // Five addresses fill the network; four rounds allocate more than twice its size.
       for (let round = 0; round < 4; round++) {
         await cluster.apply(names.map((name) => podYaml('c21', name, { annotations: { [NETWORKS]: 'wide' } })).join(''));
         for (const name of names) await running(cluster, 'c21', name);

@@ -1,4 +1,4 @@
-/** What people write by mistake: said with field, value and rule; others are not held up; mended, it works. */
+/** Invalid input: it is reported with field, value and rule, it does not delay other objects, and it takes effect once it is corrected. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entries } from '../../src/testing/northbound-dump.ts';
@@ -58,7 +58,7 @@ export const badInput: readonly Scenario[] = [
         assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', name), []);
       }
       await cluster.converged();
-      // Events of what happened before may still be on their way, at most twenty a second.
+      // Events about earlier changes may still be sent, at most twenty a second.
       await cluster.eventually('a mistake that stands costs no write: five seconds without one', async () => {
         const before = await cluster.api.writes((...args) => cluster.kubectl(args));
         await sleep(5_000);

@@ -1,4 +1,4 @@
-/** Which Subnet a pod gets: decided by what is declared, whatever came first. */
+/** Which Subnet a pod gets: the declared objects decide, not the order in which they were created. */
 import assert from 'node:assert/strict';
 import { port, rowsNamed, traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';

@@ -1,4 +1,4 @@
-/** Somebody deletes what the cluster stands on: the default Vpc, its default Subnet, the Subnet that joins the nodes. */
+/** The objects that the cluster depends on are deleted: the default Vpc, its default Subnet and the join Subnet. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowNamed, rowsNamed } from './northbound.ts';
@@ -11,7 +11,7 @@ const BUILT_IN = [
   ['subnet', 'join'],
 ] as const;
 
-/** The rows that traffic of what runs goes by. */
+/** The UUIDs of the rows that traffic of running pods and nodes passes through. */
 async function rowsOf(cluster: ScenarioCluster, ...ports: readonly string[]): Promise<readonly unknown[]> {
   const dump = await cluster.dump();
   const rows = [...ports, 'node-node-1', 'node-node-2'].map((name) => port(dump, name));
@@ -23,7 +23,7 @@ async function addressesOfNodes(cluster: ScenarioCluster): Promise<readonly unkn
   return nodes.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address']);
 }
 
-/** Finalizers taken off by hand: each is there again, and not the same one. */
+/** The finalizers are removed by hand: each object is created again, with another uid. */
 async function strip(cluster: ScenarioCluster, all: readonly (readonly [kind: string, name: string])[]): Promise<void> {
   const had = await Promise.all(all.map(([kind, name]) => cluster.get(kind, name)));
   await Promise.all(all.map(([kind, name]) => cluster.patch(kind, name, { metadata: { finalizers: [] } })));
@@ -69,7 +69,8 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
     await cluster.apply(NODE + LATE);
     cluster.startController();
   }
-  // What is empty goes; what is used stays and says by whom, and of what all stands on, that nothing has to be done.
+  // An object without dependents is deleted. One with dependents stays and reports its blockers; a built-in one also reports that nothing
+  // has to be done.
   for (const [kind, name] of [
     ['subnet', 'bare-net'],
     ['vpc', 'bare'],
@@ -85,7 +86,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   assert.match((await condition(cluster, 'subnet', 'wiped-net', 'DeletionBlocked', 'True')).message, /IP inside\.wiped/);
   await cluster.converged();
   await nobodyLost();
-  // Who comes is served: a node, a Subnet in the default Vpc with its pods.
+  // New dependents are served meanwhile: a node, and a Subnet in the default Vpc with its pods.
   if (!whileDown) await cluster.apply(NODE + LATE);
   await cluster.eventually(
     'the new node is joined',
@@ -94,7 +95,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   await condition(cluster, 'subnet', 'late-net', 'Ready', 'True');
   await cluster.apply(podYaml('latecomers', 'first') + podYaml('default', 'waits', { node: 'node-2' }));
   assert.match(await addressOf(cluster, 'latecomers', 'first'), /^10\.171\.3\./);
-  // A new pod of the default Subnet waits for the last of the old ones, and is served with that.
+  // A new pod of the default Subnet waits until the last old pod is deleted, and is served then.
   const told = await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'default');
   assert.match(told.message, /Subnet ovn-default is being deleted/);
   await nobodyLost();
@@ -110,7 +111,8 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   assert.equal(rowsNamed(now, 'Logical_Router_Port', 'ovn-cluster-ovn-default').length, 1);
   assert.deepEqual(await addressesOfNodes(cluster), had[2]);
   assert.deepEqual(await rowsOf(cluster), before.slice(2));
-  // Nothing is left to do. So that it is as before for others: by force, which changes no row.
+  // Nothing has to be deleted here any more. The built-in objects are removed by force, which changes no row, so that other scenarios find
+  // fresh ones.
   await strip(cluster, [BUILT_IN[0], BUILT_IN[2]]);
   assert.deepEqual([await addressesOfNodes(cluster), await rowsOf(cluster)], [had[2], before.slice(2)]);
   await removed(cluster, 'default', 'waits');

@@ -1,4 +1,4 @@
-/** Processes that end at bad moments. Everything is right in the end, and nothing is there twice. */
+/** Processes that are killed at the worst time. In the end everything is correct, and nothing exists twice. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -80,7 +80,7 @@ export const crashes: readonly Scenario[] = [
         ...Array.from({ length: 60 }, (_, i) => `a-${i}`),
       ]);
       await gone(cluster, 'pod', 'a-59', 'storm');
-      // Of those that come, the command that took all may have caught some: applied while it goes, such a one is not made again.
+      // `delete --all` may also have deleted pods of the new set. A pod that is applied while it is being deleted is not created again.
       await cluster.eventually('none goes any more', async () => {
         const marks = ['-o', 'jsonpath={.items[*].metadata.deletionTimestamp}'];
         return (await cluster.kubectl(['get', 'pods', '-n', 'storm', ...marks])) === '';

@@ -1,4 +1,4 @@
-/** The network that a cluster has before anybody asks for one. */
+/** The network that a cluster has before any Vpc or Subnet is created. */
 import assert from 'node:assert/strict';
 import { entries, members } from '../../src/testing/northbound-dump.ts';
 import { namespaceYaml, podYaml, removed, running } from './pods.ts';

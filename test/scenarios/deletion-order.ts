@@ -1,4 +1,4 @@
-/** Deletion in the wrong order: nothing that is used goes, everything goes in the end, and nothing is left. */
+/** Deletion in the wrong order: nothing that is in use is deleted, everything is deleted in the end, and no leftover remains. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { members } from '../../src/testing/northbound-dump.ts';
@@ -161,7 +161,7 @@ export const deletionOrder: readonly Scenario[] = [
         await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c07', '--wait=false']);
         await gone(cluster, 'subnet', 'c07-net');
         await gone(cluster, 'vpc', 'c07');
-        // Pods that came to the controller after the Subnet was gone are of the default one for a moment.
+        // Pods that the controller observes after the deletion of the Subnet belong to the default Subnet for a moment.
         await cluster.eventually('nothing of the pods is left', async () => {
           assert.deepEqual(await cluster.names('pod', 'c07'), []);
           assert.deepEqual(

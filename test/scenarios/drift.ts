@@ -1,4 +1,6 @@
-/** Rows of Kiln's that a person changes with ovn-nbctl: back at once, and told on the object, in the log and in the metrics. */
+/**
+ * A person changes Kiln's rows with ovn-nbctl: the drift is repaired at once, and reported on the object, in the log and in the metrics.
+ */
 import assert from 'node:assert/strict';
 import { entries, members } from '../../src/testing/northbound-dump.ts';
 import type { DumpedRow } from '../../src/testing/northbound-dump.ts';
@@ -7,7 +9,10 @@ import { rowsNamed } from './northbound.ts';
 import { namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Does something to a row by hand and waits until it is undone. @returns milliseconds from the end of the one to the sight of the other */
+/**
+ * Changes a row by hand and waits until the change is repaired.
+ * @returns milliseconds from the end of the change until the repair is seen
+ */
 async function undone(cluster: ScenarioCluster, change: readonly string[], back: () => Promise<boolean>): Promise<number> {
   await cluster.ovn.nbctl(...change);
   const began = performance.now();
@@ -108,7 +113,7 @@ export const drift: readonly Scenario[] = [
         async () => sample(await controller.metrics(), 'kiln_drift_rows{table="Logical_Switch_Port",kind="missing"}') === 0,
       );
 
-      // What others put into a shared column stays, and is no drift.
+      // A member that another program adds to a shared column stays, and is no drift.
       const pod = await only(cluster, 'Logical_Switch_Port', 'grouped.drift-shared');
       const [group] = (await cluster.rows('Port_Group')).filter(({ ports }) => members(ports).includes(String(pod['_uuid'])));
       assert.ok(group !== undefined, 'the pod is in a port group');

@@ -1,18 +1,18 @@
 /**
- * The cases known from the field, of Kube-OVN and of comparable projects: their numbers have gaps. A scenario that shows one bears its
- * number at the beginning of its name. A case that has none waits for a kind, or for a feature, that Kiln does not have.
- * `npm run failure-cases` makes the table in `docs/failure-cases.md` of them.
+ * Failure cases known from the field, of Kube-OVN and of comparable projects. Their numbers have gaps. The name of a scenario that covers a
+ * case begins with its number. A case without a scenario waits for a kind or a feature that Kiln does not have. `npm run failure-cases`
+ * generates the table in `docs/failure-cases.md` from them.
  */
 
 export interface FailureCase {
   readonly number: string;
   readonly family: Family;
   readonly title: string;
-  /** Custom resources and built-in kinds without which the case, or a part of it, cannot happen. */
+  /** Kinds, custom or built-in, without which the case or a part of it cannot happen. */
   readonly waitsFor?: readonly string[];
-  /** Something else that it waits for. */
+  /** Another feature that the case waits for. */
   readonly waitsForFeature?: string;
-  /** What of the case a scenario shows already, where the rest waits. */
+  /** The part of the case that a scenario covers already, where the rest waits. */
   readonly shown?: string;
 }
 
@@ -149,7 +149,7 @@ function family(name: Family, ...lines: readonly Line[]): readonly FailureCase[]
   return lines.map(([number, title, waits = {}]) => ({ number, family: name, title, ...waits }));
 }
 
-/** The cases that a scenario shows, as the beginning of its name says: `C24, C34 a virtual machine…`. */
+/** The numbers of the cases that a scenario covers, from the beginning of its name: `C24, C34 a virtual machine…`. */
 export function casesOf(scenarioName: string): readonly string[] {
   return (/^C\d\d(?:, C\d\d)*(?= )/.exec(scenarioName)?.[0] ?? '').split(', ').filter((number) => number !== '');
 }

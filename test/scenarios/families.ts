@@ -1,4 +1,4 @@
-/** Networks that change under addresses in use: a family more or less, wider, narrower. */
+/** Subnets that change while their addresses are in use: an address family added or removed, a wider or narrower CIDR. */
 import assert from 'node:assert/strict';
 import { port, rowNamed } from './northbound.ts';
 import { addressOf, condition, namespaceYaml, podYaml, removed, subnetYaml, vpcYaml } from './pods.ts';

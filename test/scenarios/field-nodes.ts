@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): nodes that come, go and come again. */
+/** Histories from the field (docs/field-histories.md): nodes that are added, deleted and added again. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts';
 const nodeYaml = (name: string, annotations: Readonly<Record<string, string>> = {}): string =>
   `---\napiVersion: v1\nkind: Node\nmetadata: {name: ${name}, annotations: ${JSON.stringify(annotations)}}\n`;
 
-/** The node's address in the join Subnet, once its annotations, its port and its IP object say the same. */
+/** The node's address in the join Subnet, once its annotations, its port and its IP object agree. */
 async function joined(cluster: ScenarioCluster, node: string): Promise<string> {
   return await cluster.eventually(`node ${node} has joined`, async () => {
     const { annotations = {} } = (await cluster.get('node', node)).metadata;
@@ -21,7 +21,7 @@ async function joined(cluster: ScenarioCluster, node: string): Promise<string> {
   });
 }
 
-/** On a node that no kubelet plays. */
+/** A pod on a node without a kubelet. */
 const podOn = (namespace: string, name: string, node: string, annotations: Readonly<Record<string, string>> = {}): string =>
   podYaml(namespace, name, { annotations }).replace('spec:\n', `spec:\n  nodeName: ${node}\n`);
 
@@ -76,7 +76,7 @@ export const fieldNodes: readonly Scenario[] = [
         await pretendPhase(cluster, 'h23', 'done', { phase: 'Failed' });
         await cluster.delete('node', 'h23-node');
         await gone(cluster, 'ip', 'node-h23-node');
-        // A real control plane clears pods of a node that is gone away by itself, some forty seconds later.
+        // A real control plane deletes the pods of a deleted node by itself, some forty seconds later.
         for (const name of order)
           await cluster.kubectl(['delete', 'pod', name, '-n', 'h23', '--force', '--grace-period=0', '--ignore-not-found']);
         for (const name of order) await gone(cluster, 'ip', `${name}.h23`);

@@ -1,4 +1,4 @@
-/** Histories from the field (docs/field-histories.md): rows of OVN that others change, double and lose. */
+/** Histories from the field (docs/field-histories.md): rows of OVN that other programs change, duplicate or delete. */
 import assert from 'node:assert/strict';
 import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
 import { addressOf, condition, gone, podYaml, pretendPhase, running, tenantYaml } from './pods.ts';
@@ -145,7 +145,7 @@ export const fieldRows: readonly Scenario[] = [
       const dump = await cluster.dump();
       assert.match(String(port(dump, 'web.h30')['addresses']), / 10\.236\.0\.5$/);
       assert.deepEqual(traces(dump, 'done.h30', 'h31-node'), []);
-      // A real control plane clears pods of a node that is gone away by itself, some forty seconds later.
+      // A real control plane deletes the pods of a deleted node by itself, some forty seconds later.
       await cluster.kubectl(['delete', 'pod', 'done', '-n', 'h30', '--force', '--grace-period=0', '--ignore-not-found']);
       await cluster.removeAll(all);
     },

@@ -1,4 +1,4 @@
-/** Beside others in one OVN: what is not Kiln's is left alone, bit by bit, and a name that others hold is said, not taken. */
+/** One OVN shared with other programs: foreign rows are left unchanged, and a name that a foreign row has is reported as a conflict. */
 import assert from 'node:assert/strict';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts';
 
 const PROJECT = '6c0f1b0e-6a2f-4b7e-9d5b-0d2f8d8f7a11';
 
-/** As Neutron, ovn-kubernetes, ovn-ic and a person at a terminal leave them. */
+/** Rows as Neutron, ovn-kubernetes, ovn-ic and a person with ovn-nbctl leave them. */
 async function others(cluster: ScenarioCluster): Promise<void> {
   const neutron = `neutron-${PROJECT}`;
   await cluster.ovn.nbctl(
@@ -351,7 +351,7 @@ export const foreignRows: readonly Scenario[] = [
         }
         return true;
       });
-      // The counts of a Subnet are written at most once a second.
+      // The counts in the status of a Subnet are written at most once a second.
       await cluster.converged();
       await cluster.invariantsHold(before);
       await cluster.ovn.nbctl('ls-del', 'taken-net', '--', 'lr-del', 'taken-vpc', '--', 'ls-del', 'elsewhere');

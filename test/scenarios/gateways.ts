@@ -1,4 +1,4 @@
-/** How traffic leaves a Subnet of the default Vpc: through each pod's node, or through chosen nodes. */
+/** How traffic leaves a Subnet of the default Vpc: through the node of each pod, or through chosen gateway nodes. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { entries, members } from '../../src/testing/northbound-dump.ts';

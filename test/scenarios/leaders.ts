@@ -1,4 +1,4 @@
-/** More than one controller, Kiln's or Kube-OVN's: one writes, and it is known which. */
+/** More than one controller, Kiln's or Kube-OVN's: one writes, and which one it is can be seen. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTROLLER_LEASE } from '../../src/api/well-known.ts';
@@ -46,7 +46,7 @@ export const leaders: readonly Scenario[] = [
       const since = (await first.log()).length;
       const second = cluster.startController();
       await sleep(2_000);
-      // One on a machine that stands still for a while loses its Lease: then the other one leads, and the first stands by.
+      // A controller on a stalled machine loses its Lease: then the second one leads, and the first one stands by.
       await cluster.eventually('the second one waits while the first one leads', async () => {
         if (!(await second.log()).some(({ msg }) => msg === 'writing')) return true;
         return (await first.log()).slice(since).some(({ msg }) => msg === 'no longer leading');
@@ -67,7 +67,7 @@ export const leaders: readonly Scenario[] = [
       const waited = Date.parse(taken.acquireTime) - free;
       assert.notEqual(taken.holderIdentity, left.holderIdentity);
       assert.ok(waited >= 0, `it was taken ${-waited} ms before it ended`);
-      // How fast the machine is counts too: what is excluded is another Lease's time, 15 s and more.
+      // A slow machine adds to the delay. The bound excludes waiting for the duration of another Lease, 15 s and more.
       assert.ok(waited < 12_000, `it was free for ${waited} ms`);
       await cluster.removeAll(network('failover', ''));
     },
@@ -80,7 +80,7 @@ export const leaders: readonly Scenario[] = [
       await deposed.untilLogged('writing');
       await cluster.apply(network('fenced', '10.104.0.0/24') + podYaml('fenced', 'a'));
       await running(cluster, 'fenced', 'a');
-      // The reply to what is under way when it is stopped would be read when it is woken.
+      // Without this, the reply to a transaction that is in flight when the process is stopped would be read when it is resumed.
       await cluster.converged();
       await deposed.pause();
       const heir = cluster.startController();
@@ -98,7 +98,7 @@ export const leaders: readonly Scenario[] = [
       await deposed.untilLogged('no longer leading', { from: mark });
       await sleep(1_000);
       const said = (await deposed.log()).slice(mark);
-      // Where the machine stands still for a while the heir may lose the Lease in its turn.
+      // On a stalled machine the new leader may lose the Lease in its turn.
       const again = said.findIndex(({ msg }) => msg === 'writing');
       const woken = again === -1 ? said : said.slice(0, again);
       assert.equal(
@@ -110,7 +110,7 @@ export const leaders: readonly Scenario[] = [
         .slice(records)
         .flatMap(({ comment }) => Number(/^kiln: term (\d+)/.exec(comment)?.[1] ?? 'NaN'))
         .filter((each) => !Number.isNaN(each));
-      // One on a machine that stands still for a while loses its Lease, and takes the next term.
+      // A controller on a stalled machine loses its Lease, and takes the next term.
       assert.ok(terms.length > 0 && terms.every((term) => term > ended), `later terms than ${ended} write: ${terms.join()}`);
       await cluster.converged();
       await cluster.removeAll(network('fenced', ''));
@@ -131,7 +131,8 @@ export const leaders: readonly Scenario[] = [
         await cluster.apply(podYaml('contested', `b-${term}`));
         await running(cluster, 'contested', `b-${term}`);
         lines = (await controller.log()).slice(mark);
-        // One on a machine that stands still just now loses its Lease, and takes the next term with the next one.
+        // A controller on a stalled machine may lose its Lease just now, and takes the next term with the next Lease: then it is tried
+        // again.
         if (!lines.some(({ msg, reason }) => msg === 'no longer leading' && reason === 'expired')) break;
       }
       const messages = lines.map(({ msg }) => msg);
@@ -169,7 +170,7 @@ export const leaders: readonly Scenario[] = [
       const vpc = await cluster.get('vpc', 'yielding');
       assert.deepEqual([vpc.metadata.finalizers, vpc.status], [undefined, undefined]);
       assert.equal((await cluster.get('pod', 'pod', 'yielding')).metadata.annotations?.['ovn.kubernetes.io/allocated'], undefined);
-      // Started while the Lease is held, another one waits as well.
+      // A controller that starts while Kube-OVN's Lease is held waits as well.
       await controller.kill9();
       const next = cluster.startController();
       await next.untilLogged("Kube-OVN's controller is active; Kiln observes and does not write");

@@ -1,4 +1,6 @@
-/** What is left without a parent, an event or an object that speaks of it: it is found and goes, and what is well is left alone. */
+/**
+ * Leftovers without a parent, and without an event or object that names them: they are found and collected. All other rows stay unchanged.
+ */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
@@ -18,7 +20,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
   assert.deepEqual(traces(await cluster.dump(), name), []);
 }
 
-/** `ovn-nbctl` words that give a row the marks of a row of Kiln's whose object is nowhere. */
+/** `ovn-nbctl` arguments that give a row the ownership keys of a row of Kiln's whose row owner does not exist. */
 const marks = (table: string, record: string, owner: string): readonly string[] => [
   ...['--', 'set', table, record, 'external_ids:vendor=kube-ovn', `external_ids:kiln.io/owner=${owner}`],
   ...['external_ids:kiln.io/uid=5d8f7a11-0000-4b7e-9d5b-0d2f8d8f7a11', 'external_ids:kiln.io/rule=pod'],
@@ -64,7 +66,8 @@ export const leftovers: readonly Scenario[] = [
       await cluster.delete('pod', 'pod', 'c12');
       await gone(cluster, 'pod', 'pod', 'c12');
       await tornOut(cluster, 'ip', 'pod.c12');
-      // It forgets its history: a watch goes on from a list that has neither.
+      // The restarted API server has no history: the watch of the controller resumes from a list that has neither the pod nor the IP
+      // object.
       await cluster.api.real?.kill('kube-apiserver');
       await cluster.api.real?.restart('kube-apiserver');
       await cluster.controller.resume();
@@ -210,7 +213,7 @@ export const leftovers: readonly Scenario[] = [
   },
 ];
 
-/** Rows with the vendor's mark alone; IP objects without finalizer and without a word of Kiln's. */
+/** Turns the rows into legacy rows, with the vendor's key alone, and removes finalizers and annotations from the IP objects. */
 async function asOlderVersion(cluster: ScenarioCluster, name: string): Promise<void> {
   const dump = await cluster.dump();
   for (const [table, rows] of dump) {

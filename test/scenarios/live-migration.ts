@@ -1,4 +1,4 @@
-/** Virtual machines that move to another node while they run, as KubeVirt tells it. */
+/** Live migration of virtual machines to another node, with the objects that KubeVirt writes. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
@@ -14,7 +14,7 @@ const migrationYaml = (name: string, phase: string): string =>
   `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\nmetadata: {name: ${name}, namespace: move}\n` +
   `spec: {vmiName: vm}\nstatus: {phase: ${phase}}\n`;
 
-/** Options of the machine's port, once they are as a step wants them. */
+/** Waits until the port of the machine has these options. */
 async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move'): Promise<void> {
   await cluster.eventually(`the place of port ${name}`, async () => {
     assert.deepEqual(port(await cluster.dump(), name)['options'], options);
@@ -22,7 +22,7 @@ async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move
   });
 }
 
-/** Both pods are told one address, which has one object and one port. */
+/** Both pods have one address in their annotations, with one IP object and one port. */
 async function shared(cluster: ScenarioCluster, address: string, pods: readonly string[], node: string): Promise<void> {
   await cluster.converged();
   for (const pod of pods) {
@@ -51,9 +51,9 @@ async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string;
   return { first, second, address: await addressOf(cluster, 'move', 'source') };
 }
 
-/** Its migration has begun: both pods run, OVN has both nodes. */
+/** The migration has begun: both pods run, and the port names both nodes. */
 async function begins(cluster: ScenarioCluster, job: string, first: string, second: string): Promise<void> {
-  // A kind is served a moment after its definition says so.
+  // The API server serves a kind a moment after its definition is established.
   await cluster.eventually('its migration is there', async () => {
     await cluster.apply(migrationYaml(job, 'Scheduling'));
     return true;
@@ -74,7 +74,7 @@ async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', `pod/${pod}`, '-n', 'move', '--wait=false', '--ignore-not-found']);
   await gone(cluster, 'ip', 'vm.move');
   await cluster.removeAll(NETWORK + namespaceYaml('move') + KINDS + MIGRATIONS);
-  // The next scenario makes one of this name, which a real server refuses while the old one ends.
+  // The next scenario creates a namespace of this name; a real API server rejects objects in it while the old one is being deleted.
   await gone(cluster, 'namespace', 'move');
   await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), 'move-net'), []);
@@ -82,13 +82,13 @@ async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
 
 export const liveMigration: readonly Scenario[] = [
   {
-    // It installs kinds and ends controllers.
+    // It installs kinds and kills controllers.
     alone: true,
     name: 'a migration of a virtual machine fails: the address stays with the source; the kind that reports it came later than the controller',
     run: async (cluster) => {
       await installKinds(cluster);
       const { first, second, address } = await runs(cluster);
-      // The controller is not started again for it.
+      // The controller is not restarted for the new kind.
       await cluster.apply(MIGRATIONS);
       await cluster.eventually('moves are served', async () => {
         await cluster.kubectl(['get', 'virtualmachineinstancemigrations', '-A']);

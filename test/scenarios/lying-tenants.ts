@@ -1,4 +1,4 @@
-/** A tenant with rights on the pods of its own namespace alone writes into their annotations what others have. */
+/** A tenant who may write only the pods of its own namespace copies addresses of other pods into their annotations. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed } from './northbound.ts';
@@ -62,7 +62,7 @@ export const lyingTenants: readonly Scenario[] = [
       });
       await judged();
 
-      // A process that knows of the pods only what they say.
+      // The new process knows of the pods only what their annotations contain.
       await cluster.controller.kill9();
       await tell();
       cluster.startController();

@@ -1,4 +1,4 @@
-/** A Subnet that claims a namespace when its pods are bound already, and addresses with a lease. */
+/** A Subnet that claims a namespace whose pods are already bound, and IP objects with a lease. */
 import assert from 'node:assert/strict';
 import { traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
@@ -108,7 +108,8 @@ spec: {podName: ${name}, namespace: leased, subnet: leased-net}
         const mark = (await controller.log()).length;
         await cluster.apply(ip('short', 'kiln.io/lease: 2s'));
         await gone(cluster, 'ip', 'short.leased');
-        // Who loses its Lease just now, on a machine that stands still, may send none: no other process knows what it deleted.
+        // A controller on a stalled machine may lose its Lease before it sends the Event. No other process knows what it deleted, so it is
+        // tried again.
         const end = await cluster.eventually('an Event says so', async () => {
           if ((await cluster.events('IP', 'short.leased')).some((event) => event.reason === 'LeaseEnded')) return 'told';
           return (await controller.log()).slice(mark).some(({ msg }) => msg === 'no longer leading') && 'lost its Lease';

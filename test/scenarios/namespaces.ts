@@ -1,4 +1,4 @@
-/** Namespaces and the Subnets of their pods: what is said on a namespace is output, and decides nothing. */
+/** Namespaces and the Subnets of their pods: the annotations of a namespace are output, and decide nothing. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
@@ -114,7 +114,7 @@ export const namespaces: readonly Scenario[] = [
         addresses: { [NETWORKS]: 'wide' },
       };
       await cluster.apply(outside);
-      // One that came before its Subnet would be told so, rightly.
+      // A pod that is observed before its Subnet would have a condition about that, correctly.
       await cluster.converged();
       await cluster.apply(
         Object.entries(layouts)

@@ -1,4 +1,4 @@
-/** What Kiln does not carry out it says on the object: silence about a policy that nobody enforces is unsafe. */
+/** Each object that is not implemented gets a condition: a policy that is silently not enforced is unsafe. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -65,7 +65,7 @@ function scopeOf(resource: ResourceName): readonly [kind: string, name: string, 
   return namespaced ? [kind, NAME, 'default'] : [kind, NAME];
 }
 
-/** That its condition is there, of its generation, and by which write it stands. */
+/** Checks that the condition exists for the current generation. @returns the resourceVersion of the object */
 async function saysSo(cluster: ScenarioCluster, resource: ResourceName): Promise<string> {
   return await cluster.eventually(`${resource} ${NAME} says that it is not implemented`, async () => {
     const object = await cluster.get(...scopeOf(resource));

@@ -1,4 +1,4 @@
-/** The commands of an operator, as processes of their own, against the API server that the scenario has. */
+/** The commands of an operator, run as separate processes against the API server of the scenario. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
@@ -13,7 +13,7 @@ const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 export interface Typed {
   readonly exit: number;
-  /** Standard output, or what it said where it did not exit with 0 and said something. */
+  /** Standard output; standard error if the exit code is not 0 and it is not empty. */
   readonly text: string;
 }
 

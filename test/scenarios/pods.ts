@@ -1,4 +1,4 @@
-/** Pods as a person writes them, and waiting for them. */
+/** Manifests of pods and tenants as a person writes them, and waiting for their state. */
 import { ProgramError } from '../../lab/programs/run-program.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
@@ -9,7 +9,7 @@ export interface PodOptions {
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
 }
 
-/** Each manifest begins with `---`: they are joined by writing one after another. */
+/** Each manifest begins with `---`, so that manifests are joined by concatenation. */
 export function podYaml(
   namespace: string,
   name: string,
@@ -50,7 +50,7 @@ export function subnetYaml(name: string, spec: object): string {
   return custom('Subnet', name, spec);
 }
 
-/** A Vpc, a Subnet of it and a namespace whose pods are in that: `x`, `x-net`, `x`. */
+/** A Vpc `x`, a Subnet `x-net` in it, and a namespace `x` whose pods are in that Subnet. */
 export function tenantYaml(name: string, cidrBlock: string, spec: object = {}): string {
   return vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name], ...spec }) + namespaceYaml(name);
 }
@@ -75,7 +75,7 @@ spec: ${JSON.stringify(spec)}
 `;
 }
 
-/** Waits until the pod runs with the address that its annotations say. */
+/** Waits until the pod runs with the address in its annotations. */
 export async function running(cluster: ScenarioCluster, namespace: string, name: string): Promise<PrintedObject> {
   return await cluster.eventually(`pod ${namespace}/${name} runs`, async () => {
     const pod = await cluster.get('pod', name, namespace);
@@ -96,11 +96,11 @@ export async function removed(cluster: ScenarioCluster, namespace: string, name:
   await gone(cluster, 'ip', `${name}.${namespace}`);
 }
 
-/** As `kubectl delete` and a patch of the finalizers leave it: nobody was asked. */
+/** Removes an object by force, with `kubectl delete` and a patch of its finalizers: no controller releases it. */
 export async function tornOut(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
   await cluster.delete(kind, name);
   await cluster.patch(kind, name, { metadata: { finalizers: [] } }).catch((error: unknown) => {
-    // Who holds it may have let it go in the meantime, or had not taken hold of it yet.
+    // The controller may have removed its finalizer in the meantime, or may not have added it yet.
     if (!(error instanceof ProgramError && error.stderr.includes('NotFound'))) throw error;
   });
   await gone(cluster, kind, name);
@@ -111,7 +111,8 @@ export async function gone(cluster: ScenarioCluster, kind: string, name: string,
 }
 
 /**
- * Waits until a condition of an object is as said and all is calm, and returns it: until then its reason may be that of a moment.
+ * Waits until a condition of an object has this status and the controller has converged, and returns it. Before that its reason may be a
+ * passing one.
  */
 export async function condition(
   cluster: ScenarioCluster,

@@ -1,4 +1,4 @@
-/** Things that happen at the same time. Whatever comes first, the end is the same. */
+/** Concurrent changes. Whichever is observed first, the result is the same. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';

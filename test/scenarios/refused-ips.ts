@@ -1,4 +1,4 @@
-/** An admission policy of somebody that refuses IP objects: nobody holds an address that no IP object says. */
+/** An admission policy of another program denies IP objects: no address is held without an IP object. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -82,7 +82,7 @@ export const refusedIps: readonly Scenario[] = [
         const others = [await addressOf(cluster, 'friday', 'one'), await addressOf(cluster, 'friday', 'two')];
         assert.deepEqual(others.toSorted(), ['10.69.0.2', '10.69.0.3']);
         await cluster.eventually('exactly theirs are counted', async () => (await counts(cluster)) === '2 used, 0 free');
-        // Ever more seldom, at last every 20 s: a few times in the beginning, and as long as this machine takes.
+        // The interval between tries grows to 20 s: a few tries in the beginning, then by the time that this machine takes.
         const most = 20 + (performance.now() - since) / 10_000;
         assert.ok(asked - before < most, `it was tried ${asked - before} times`);
 
@@ -92,7 +92,7 @@ export const refusedIps: readonly Scenario[] = [
         assert.equal(await addressOf(cluster, 'friday', 'web'), others[1]);
         await condition(cluster, 'pod', 'web', BOUND, 'True', 'friday');
 
-        // Nobody answers for the policy.
+        // The webhook of the policy does not answer.
         await removed(cluster, 'friday', 'one');
         await cluster.apply(policyYaml((await freePorts(1))[0] ?? 1, policy.caBundle));
         await cluster.eventually('the policy is asked where nobody answers', async () => await isAsked(cluster));
@@ -112,7 +112,7 @@ export const refusedIps: readonly Scenario[] = [
   },
 ];
 
-/** Whether IP objects are refused by now; nothing is stored. */
+/** Whether IP objects are denied by now. It is a dry run: nothing is stored. */
 async function isAsked(cluster: ScenarioCluster): Promise<boolean> {
   const ip = { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name: 'web.friday' }, spec: { subnet: 'friday-net' } };
   try {

@@ -1,4 +1,4 @@
-/** A restart with no change writes nothing. */
+/** A restart without a change writes nothing except the term. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts';
 
 const KINDS = 'vpcs,subnets,ips,ippools,nodes,namespaces,pods,events';
 
-/** `<kind>/<namespace>/<name> <resourceVersion>` of everything that the controller writes. */
+/** `<kind>/<namespace>/<name> <resourceVersion>` of every object that the controller writes. */
 async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
   const printed = await cluster.kubectl([
     'get',
@@ -24,12 +24,12 @@ async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** How often they began to write. */
+/** How often these controllers began to lead. */
 async function termsOf(controllers: readonly ControllerProcess[]): Promise<number> {
   return (await Promise.all(controllers.map((one) => one.log()))).flat().filter(({ msg }) => msg === 'writing').length;
 }
 
-/** Waits until nothing is written any more: Events of what was before may still be on their way. */
+/** Waits until nothing is written any more: Events about earlier changes may still be sent. */
 async function atRest(cluster: ScenarioCluster): Promise<void> {
   await cluster.eventually('two seconds without a write', async () => {
     const before = await versions(cluster);
@@ -79,7 +79,7 @@ export const restarts: readonly Scenario[] = [
       }
       assert.deepEqual(await versions(cluster), objects);
       const since = (await cluster.northboundLog()).slice(log.length).map(({ comment }) => comment);
-      // One on a machine that stands still for a while loses its Lease, and takes the next term.
+      // A controller on a stalled machine loses its Lease, and takes the next term.
       assert.equal(since.length, (await termsOf(started)) - mark, `transactions since: ${since.join('; ')}`);
       assert.ok(since.every((comment) => /^kiln: term \d+$/.test(comment)));
       await cluster.removeAll(all + podYaml('default', 'still'));

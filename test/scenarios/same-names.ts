@@ -1,4 +1,4 @@
-/** One name, another object; one address, another holder: what the old one left never takes from the new one. */
+/** One name with a new object, one address with a new holder: what the old one left never takes anything from the new one. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entries, members } from '../../src/testing/northbound-dump.ts';
@@ -28,7 +28,7 @@ const portsWith = (dump: NorthboundDump, address: string): readonly unknown[] =>
     .filter(({ addresses }) => members(addresses).some((text) => text.split(' ').includes(address)))
     .map(({ name }) => name);
 
-/** What is seen while something runs, look after look. */
+/** Runs `look` again and again while `run` runs, and returns all results. */
 async function lookingOn<T>(look: () => Promise<T>, run: () => Promise<void>): Promise<readonly T[]> {
   const looks: T[] = [];
   const over = new AbortController();
@@ -224,7 +224,7 @@ export const sameNames: readonly Scenario[] = [
       await tornOut(cluster, 'vpc', 'left');
       await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
       await cluster.converged();
-      // Of two that are made within one second, the Vpc has the name.
+      // If a Vpc and a Subnet are created within the same second, the Vpc gets the name.
       await sleep(1_100);
       await cluster.apply(vpcYaml('left'));
       await condition(cluster, 'vpc', 'left', 'Accepted', 'False');

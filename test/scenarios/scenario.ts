@@ -1,13 +1,13 @@
-/** What a scenario is: a name that says what an operator would see, and what happens. */
+/** What a scenario is: a name that describes what an operator sees, and the steps. */
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
 export interface Scenario {
   readonly name: string;
-  /** Left out: every API server. */
+  /** Default: every API server. */
   readonly only?: 'lab' | 'real';
-  /** It ends processes, counts what is written, or edits what all share: nothing else runs meanwhile. */
+  /** It kills processes, counts writes, or edits shared objects: nothing else runs meanwhile. */
   readonly alone?: true;
-  /** Why it cannot run here; undefined when it can. */
+  /** The reason why it cannot run here; undefined if it can. */
   readonly unless?: () => string | undefined;
   readonly run: (cluster: ScenarioCluster) => Promise<void>;
 }

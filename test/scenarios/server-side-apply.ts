@@ -1,4 +1,4 @@
-/** Subnets as GitOps tools apply them, again and again: what Kiln writes into a spec is in the way of none. */
+/** Subnets that GitOps tools apply again and again: the fields that Kiln writes into a spec cause no conflict. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,13 +27,10 @@ const KINDS: readonly Kind[] = [
   { what: 'addresses of another plugin', spec: { cidrBlock: '10.150.9.0/24', provider: 'macvlan.default' } },
 ];
 
-/** Fields of the guide that no Subnet has, in examples with a slip of the pen: a server takes no such object to apply. */
+/** Fields in examples of the guide that no Subnet has: a spelling mistake of the guide. The API server rejects such an object on apply. */
 const SLIPS: ReadonlySet<string> = new Set(['cidr']);
 
-/**
- * Subnets of the guide, where it is at hand, one of each set of fields; under names of ours, one at a time, so that they are not in each other's
- * way.
- */
+/** Subnets of the guide, if it is available: one of each set of fields. Each is renamed and applied alone, so that they do not conflict. */
 function guideKinds(): readonly Kind[] {
   if (!existsSync(GUIDE)) return [];
   const found = readdirSync(GUIDE).flatMap((file) =>

@@ -1,4 +1,4 @@
-/** With what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml lets through, and no more. */
+/** The controller with only what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml allows. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../lab/programs/free-port.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
@@ -22,7 +22,7 @@ const OF_EARLIER_RELEASE = {
   data: { 'tls.crt': 'Y2VydA==', 'tls.key': 'a2V5' },
 };
 
-/** What the thief finds, as an administrator and tenants leave it. */
+/** The objects that a thief of the token finds, as an administrator and tenants created them. */
 const FOUND = `${namespaceYaml('vault')}
 ${vpcYaml('vault')}${subnetYaml('vault-net', { vpc: 'vault', cidrBlock: '10.143.0.0/24', namespaces: ['vault'], private: true })}
 ---
@@ -77,7 +77,7 @@ metadata: {name: net, namespace: vault}
 spec: {config: '{"cniVersion": "0.3.1", "name": "net", "type": "bridge"}'}
 `;
 
-/** Whether the API server refuses it as forbidden. Anything else is a theft, or a row that tries nothing. */
+/** Whether the API server answers "forbidden". Any other answer is a theft, or a row that tests nothing. */
 async function outcomeOf(thief: KubeClient, { method, path, body }: Theft): Promise<string> {
   const contentType =
     method === 'PATCH' ? (Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json') : undefined;
@@ -98,7 +98,7 @@ async function outcomeOf(thief: KubeClient, { method, path, body }: Theft): Prom
   }
 }
 
-/** Of the rows those that are not refused, each with what came of it. @param by what refuses */
+/** The thefts that were not denied, each with its outcome. @param by what must deny them */
 async function carriedOut(
   thief: KubeClient,
   thefts: readonly Theft[],
@@ -163,7 +163,7 @@ export const serviceAccount: readonly Scenario[] = [
       assert.deepEqual(forbidden, []);
       await controller.stop();
       await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
-      // Releases before the manifest had the Secret made it themselves, of another type, which no Secret changes.
+      // Releases whose manifest had no Secret created it themselves, with another type, and the type of a Secret cannot be changed.
       await cluster.kubectl(['create', '-f', '-'], JSON.stringify(OF_EARLIER_RELEASE));
       await applyWebhookSecret(cluster);
       assert.equal((await certificate()).split(' ')[1], OF_EARLIER_RELEASE.data['tls.crt']);
@@ -207,7 +207,7 @@ export const serviceAccount: readonly Scenario[] = [
           [],
           'while the Secret of the webhook is absent',
         );
-        // The policies alone: a right that somebody grants one day opens nothing.
+        // Only the policies are tested here: a right that is granted by mistake later must not open anything.
         const granted = ['clusterrolebinding', 'too-much'];
         await cluster.kubectl(['create', ...granted, '--clusterrole=cluster-admin', '--serviceaccount=kube-system:kiln-controller']);
         await applyWebhookSecret(cluster);

@@ -1,4 +1,4 @@
-/** What a Subnet can be: families, ranges, walls, DHCP, router advertisements; and what its status says. */
+/** Settings of a Subnet (families, ranges, private access, DHCP, router advertisements) and its status. */
 import assert from 'node:assert/strict';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';

@@ -1,9 +1,9 @@
 /**
- * Runs scenarios on one cluster: a few at a time those that touch only what is theirs, then one after another those that must be
- * alone. Then, and after each that was alone, the cluster is as its objects want it and the invariants hold. Where one failed, what comes
- * next has a cluster of its own: nothing that was left behind fails another.
- * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches; with `TEST_PART=2/3` it is the second third of them, by
- * turns, for runs beside each other, each on a cluster of its own.
+ * Runs scenarios on one cluster: first, a few at a time, those that touch only their own objects; then those that must run alone, one after
+ * another. After the first group and after each that ran alone, the controller has nothing left to write and the invariants hold. After a
+ * failure the next scenario gets a new cluster, so that leftovers of a failed one fail no other.
+ * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs the scenarios whose name matches. `TEST_PART=2/3` runs every third one from the
+ * second on, for parallel runs, each on its own cluster.
  */
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import type { Scenario } from './scenario.ts';
 
 const SCENARIO_MS = 20 * 60_000;
 const STOP_MS = 60_000;
-/** More would only wait for each other: there are two processors where this runs. */
+/** More would only wait for each other: the machines that run this have two processors. */
 const AT_A_TIME = 3;
 
 export function scenarioSuite(name: string, options: ScenarioClusterOptions, scenarios: readonly Scenario[]): void {
@@ -36,7 +36,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
   describe(name, () => {
     let cluster: ScenarioCluster | undefined;
     let foreign: ForeignSnapshot | undefined;
-    /** What has begun on this cluster and has not come to a good end; what ran out of time may even go on. */
+    /** Scenarios that have begun on this cluster and have not passed. One that timed out may still be running. */
     const unfinished = new Set<string>();
     const running = (): ScenarioCluster => {
       if (cluster === undefined) throw new Error('the cluster did not start');
@@ -61,7 +61,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
         unfinished.delete(title);
       });
     };
-    /** The scenario before came to a good end, and nothing was done since. */
+    /** The previous scenario passed, and nothing has changed since. */
     let rested = false;
     const begin = async (): Promise<void> => {
       const runs = running().controllers.length === 1;
@@ -72,7 +72,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
       foreign = await running().foreignRows();
     };
     const end = async (): Promise<void> => {
-      // What others clear away there would be new to the look that is to find nothing.
+      // Deletions that the API server still performs would otherwise show up as changes in the check, which must find none.
       await running().namespacesEnded();
       await running().endsWell(foreign ?? (await running().foreignRows()));
       rested = true;

@@ -1,4 +1,4 @@
-/** `--tenancy=namespaced`: what a tenant is refused, by the rules and by the webhook, and how an administrator lets it in. */
+/** `--tenancy=namespaced`: what the rules and the webhook deny a tenant, and how an administrator permits it. */
 import assert from 'node:assert/strict';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { withWebhook } from './admission.ts';

@@ -1,4 +1,4 @@
-/** Kiln is taken off a cluster, in the order in which `helm uninstall` goes about it: who would let go of the objects is gone first. */
+/** Kiln is uninstalled in the order of `helm uninstall`: the controller that removes the finalizers is deleted first. */
 import assert from 'node:assert/strict';
 import { allKinds } from '../../src/api/kinds/crds.ts';
 import { foreignRows } from '../../src/invariants/foreign-rows.ts';
@@ -10,7 +10,7 @@ import { namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts'
 import type { Scenario } from './scenario.ts';
 
 const DEFINITIONS = allKinds.map(({ plural }) => `${plural}.kubeovn.io`);
-/** Of those that have objects here. */
+/** The kinds that have objects here. */
 const KINDS = 'ips,subnets,vpcs,vips,ovn-eips,ippools,qos-policies,security-groups,vlans';
 const FINALIZERS = ['kubeovn.io/kube-ovn-controller'];
 
@@ -22,7 +22,7 @@ const network =
   subnetYaml('leaving-net', { vpc: 'leaving', cidrBlock: '10.181.0.0/24', namespaces: ['leaving'] }) +
   namespaceYaml('leaving');
 
-/** Of many kinds, with the finalizer that an older version, or Kube-OVN, has put on kinds that are not implemented. */
+/** Objects of many kinds, with the finalizer that an older version or Kube-OVN put on kinds that are not implemented. */
 const objects =
   object('Vip', 'leaving-vip', { subnet: 'leaving-net' }) +
   object('IPPool', 'leaving-pool', { subnet: 'leaving-net', ips: ['10.181.0.100..10.181.0.110'] }) +
@@ -39,7 +39,7 @@ async function rowsOfKiln(cluster: ScenarioCluster): Promise<readonly string[]> 
   return owned;
 }
 
-/** Options of NB_Global that Kiln has set, by its record. */
+/** The options of NB_Global that Kiln has set, according to its record. */
 async function optionsOfKiln(cluster: ScenarioCluster): Promise<Readonly<Record<string, unknown>>> {
   const record = 'kiln.io/set.options.';
   const all = Object.entries(entries((await cluster.rows('NB_Global'))[0]?.['external_ids']));
@@ -77,7 +77,7 @@ export const uninstallation: readonly Scenario[] = [
       );
       const foreign = await cluster.foreignRows();
       await cluster.kubectl(['delete', 'crd', '--wait=false', ...DEFINITIONS]);
-      // A real API server goes about it a few definitions at a time, and waits a minute for each.
+      // A real API server deletes a few definitions at a time, and waits a minute for each.
       await cluster.eventually('objects are being deleted, and hang', async () => {
         const printed = await cluster.kubectl(['get', KINDS, '-o', 'jsonpath={.items[*].metadata.deletionTimestamp}']);
         return printed.trim() !== '';

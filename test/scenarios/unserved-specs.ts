@@ -1,7 +1,7 @@
 /** One object of each kind that is not implemented. */
 import type { ResourceName } from '../../src/world/resources.ts';
 
-/** Of each kind of its own that is not implemented: a spec, and an edit of it. */
+/** For each custom kind that is not implemented: a spec, and an edit of it. */
 export const UNIMPLEMENTED_SPECS: Readonly<Partial<Record<ResourceName, readonly [spec: object, edit: object]>>> = {
   networkpolicies: [{ podSelector: {}, policyTypes: ['Ingress'] }, { policyTypes: ['Egress'] }],
   'ovn-fips': [{ ovnEip: 'nowhere', ipName: 'nobody' }, { ipName: 'another' }],

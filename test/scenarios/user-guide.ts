@@ -1,4 +1,4 @@
-/** Manifests of Kube-OVN's user guide, applied as they are. */
+/** Manifests of Kube-OVN's user guide, applied unchanged. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import type { Scenario } from './scenario.ts';
 const FOLDER = join(import.meta.dirname, '../../../shared/reference/manifests');
 const unless = (): string | undefined => (existsSync(FOLDER) ? undefined : `${FOLDER} is not there`);
 
-/** The guide leaves a blank or a line out between documents here and there. */
+/** The guide sometimes omits a blank or a line between documents. */
 function manifest(name: string): string {
   return `---\n${readFileSync(join(FOLDER, `${name}.yaml`), 'utf8').trimEnd()}\n`;
 }
 
-/** The images of the guide are nowhere; nothing here runs a container. */
+/** The images of the guide are not available; nothing here runs a container. */
 const asPods = (yaml: string): string =>
   yaml.replaceAll(/^spec:\n {2}containers:/gm, 'spec:\n  terminationGracePeriodSeconds: 0\n  containers:');
 

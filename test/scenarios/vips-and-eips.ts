@@ -1,4 +1,4 @@
-/** Addresses that are objects: Vips and EIPs beside pods in one ledger, through deletions in every manner and restarts. */
+/** Vips and EIPs beside pods in one ledger, through deletions of every manner and restarts. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
@@ -12,7 +12,7 @@ const network = (name: string, cidrBlock: string): string =>
 const object = (kind: string, name: string, spec: object): string =>
   `---\napiVersion: kubeovn.io/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec: ${JSON.stringify(spec)}\n`;
 
-/** What a Subnet says of its IPv4 addresses, once it says so. */
+/** Waits until the status of a Subnet has this count and range of used IPv4 addresses. */
 async function using(cluster: ScenarioCluster, subnet: string, count: number, range: string): Promise<void> {
   await cluster.eventually(`Subnet ${subnet} has ${count} in use: ${range}`, async () => {
     const { status } = await cluster.get('subnet', subnet);
@@ -147,7 +147,7 @@ export const vipsAndEips: readonly Scenario[] = [
       await using(cluster, 'agree-net', 2, '10.166.0.2-10.166.0.3');
       await cluster.apply(object('OvnEip', 'agree-lrp', { externalSubnet: 'agree-net', type: 'lrp' }));
       await using(cluster, 'agree-net', 3, '10.166.0.2-10.166.0.4');
-      // As Kube-OVN has it: an address in use, and no finalizer.
+      // As Kube-OVN leaves it: an address in use without a finalizer.
       await cluster.patch('ovn-eip', 'agree-lrp', { metadata: { finalizers: [] } });
       await cluster.delete('vip', 'agree-vip');
       await using(cluster, 'agree-net', 2, '10.166.0.2,10.166.0.4');

@@ -1,4 +1,4 @@
-/** Virtual machines of KubeVirt, as its controllers make their objects: the machine, its instance, pods that run it. */
+/** Virtual machines of KubeVirt: the machine, its instance and its launcher pods, as KubeVirt's controllers create them. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
@@ -22,7 +22,7 @@ spec:
 }
 
 export const KINDS = kindYaml('VirtualMachine', 'vm') + kindYaml('VirtualMachineInstance', 'vmi');
-/** @param annotations of its launchers, as its template has them @param networks that it is attached to */
+/** @param annotations of the pod template @param networks that the machine is attached to */
 export function machineYaml(
   namespace: string,
   annotations: Readonly<Record<string, string>> = {},
@@ -54,17 +54,17 @@ export async function launch(
 export async function installKinds(cluster: ScenarioCluster): Promise<void> {
   await cluster.apply(KINDS);
   const established = ['wait', '--for=condition=Established', '--timeout=120s'];
-  // kubectl fails where a definition has no conditions yet.
+  // kubectl fails while a definition has no conditions yet.
   await cluster.eventually('the definitions are established', async () => {
     await cluster.kubectl([...established, 'crd/virtualmachines.kubevirt.io', 'crd/virtualmachineinstances.kubevirt.io']);
     return true;
   });
-  // A kind is served a moment after its definition says so.
+  // The API server serves a kind a moment after its definition is established.
   await cluster.eventually('machines and instances are served', async () => {
     await cluster.kubectl(['get', 'vm,vmi', '-A']);
     return true;
   });
-  // Kinds that are served are looked at when a controller starts.
+  // A controller checks at its start which kinds are served.
   await cluster.controller.stop();
   cluster.startController();
 }
@@ -149,7 +149,7 @@ export const virtualMachines: readonly Scenario[] = [
     },
   },
   {
-    // It ends controllers and looks at the whole cluster.
+    // It kills controllers and checks the whole cluster.
     alone: true,
     name: 'C24, C34, C39 a virtual machine keeps its address while it is stopped and while it migrates, through restarts, and releases it when it is deleted while stopped',
     run: async (cluster) => {

@@ -1,4 +1,4 @@
-/** Routes and policies of a custom Vpc, edited with kubectl while others stay. */
+/** Routes and policies of a custom Vpc that are edited with kubectl while others stay. */
 import assert from 'node:assert/strict';
 import { children, policiesOf, rowNamed, routesOf, traces } from './northbound.ts';
 import { condition, subnetYaml, vpcYaml } from './pods.ts';
@@ -32,7 +32,8 @@ export const vpcRoutes: readonly Scenario[] = [
         'main dst-ip 192.168.0.0/24 10.30.1.253',
         'main dst-ip 192.168.0.0/24 10.30.1.254',
         'main dst-ip 192.168.9.9 10.30.1.253',
-        // A source route of a Subnet is left out where it would hide a route of the spec, in the same table and no longer than it.
+        // The source route of a Subnet is omitted where it would hide a route of the spec: in the same table, with a prefix that is not
+        // longer.
         'rtb1 src-ip 172.31.0.0/24 10.30.1.253',
         'rtb1 src-ip fd00:30:2::/64 fd00:30:2::1',
       ]);

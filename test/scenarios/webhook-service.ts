@@ -1,4 +1,6 @@
-/** The admission webhook as a cluster uses it: behind its Service, with certificates from elsewhere, and with kubectl delete -f of a tenant. */
+/**
+ * The admission webhook in a cluster: behind its Service, with certificates from other issuers, and with `kubectl delete -f` of a tenant.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +27,7 @@ const ORDERS = [
   ['pod', 'vpc', 'subnet', 'namespace'],
 ] as const;
 
-/** A Service without pods: the API server resolves it to this machine, and asks for its DNS name. */
+/** A Service without pods: the API server resolves it to this machine, and verifies its DNS name. */
 const serviceYaml = JSON.stringify({
   apiVersion: 'v1',
   kind: 'Service',
@@ -81,7 +83,7 @@ export const webhookService: readonly Scenario[] = [
             for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
             const refused = await cluster.kubectlFails(command, file);
             assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
-            // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
+            // The addresses of the pods are released before the command is typed again, as a person reads the message first.
             for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
             await cluster.converged();
             await wouldPass(cluster, typed, documents.vpc + documents.subnet);
@@ -150,7 +152,7 @@ export const webhookService: readonly Scenario[] = [
           await cluster.eventually(`kubectl is warned of ${kind} ${name}`, async () =>
             waits.test(await cluster.kubectlFails([...command, '--dry-run=server'])),
           );
-          // The warning is an error for kubectl alone: the deletion is accepted.
+          // kubectl alone treats the warning as an error: the deletion is accepted.
           assert.match(await cluster.kubectlFails(command), waits);
           assert.notEqual((await cluster.get(kind, name)).metadata.deletionTimestamp, undefined);
         }
@@ -158,7 +160,7 @@ export const webhookService: readonly Scenario[] = [
         assert.match((await condition(cluster, 'subnet', 'slip-net', 'DeletionBlocked', 'True')).message, /IP web\.slip/);
         await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), 'slip-net'), before, 'the rows of the running pod stay');
-        // What is built in is denied in either mode: it would be there again.
+        // The deletion of a built-in object is denied in either mode: it would be created again.
         await wouldBeRefused(cluster, ['delete', '--wait=false', 'vpc', 'ovn-cluster']);
         await cluster.kubectl(['delete', 'namespace', 'slip', '--timeout=120s']);
         for (const [kind, name] of [
@@ -186,7 +188,7 @@ export const webhookService: readonly Scenario[] = [
       const cleared = ['delete', 'validatingwebhookconfiguration/kiln', '--ignore-not-found'];
       try {
         await applyWebhookSecret(cluster);
-        // Its own certificate is for the Service's name, without a word of it on the command line.
+        // The certificate that the controller issues is for the name of the Service, without a flag for it.
         const own = cluster.startController([`--webhook-bind-address=:${port}`]);
         await own.untilLogged('webhook serves');
         await configure();
@@ -194,7 +196,7 @@ export const webhookService: readonly Scenario[] = [
         const [published = '', ...more] = await bundles(cluster);
         assert.ok(published !== '' && more.length === 0);
 
-        // From now on the bundle is cert-manager's.
+        // From here on cert-manager owns the bundle.
         const foreign = Buffer.from(authorityOf('somebody').certificate).toString('base64');
         await cluster.kubectl(['annotate', 'validatingwebhookconfiguration', 'kiln', `${INJECTED}=kube-system/kiln`]);
         const replaced = [0, 1, 2, 3].map((at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig/caBundle`, value: foreign }));
@@ -212,7 +214,7 @@ export const webhookService: readonly Scenario[] = [
         await cluster.kubectl(cleared);
         await own.stop();
 
-        // By file, with a bundle that somebody else writes.
+        // The certificate comes from files, and the bundle is written by another program.
         const authority = authorityOf('given');
         const { certificate, key } = authority.issue({ name: { commonName: NAME }, purpose: 'server', hosts: [NAME] });
         const [cert, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];

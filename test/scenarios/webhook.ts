@@ -1,4 +1,4 @@
-/** The admission webhook: what kubectl shows when it refuses, and that everything stays right without it. */
+/** The admission webhook: what kubectl prints when it denies a request, and that everything stays correct without it. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
@@ -12,7 +12,7 @@ const tenant = (name: string, cidrBlock: string): string =>
 const ip = (name: string, spec: object): string =>
   `---\napiVersion: kubeovn.io/v1\nkind: IP\nmetadata: {name: ${name}}\nspec: ${JSON.stringify(spec)}\n`;
 
-/** A deletion of what is in use is denied rather than accepted with a warning. */
+/** A deletion of an object in use is denied instead of accepted with a warning. */
 const DENIES = ['--webhook-deletion-in-use=deny'];
 
 export const webhook: readonly Scenario[] = [
@@ -39,7 +39,7 @@ export const webhook: readonly Scenario[] = [
           const held = await cluster.kubectlFails(['create', '--validate=false', '-f', '-'], taken);
           assert.match(held, /Pod two cannot be created like this/);
           for (const said of [blocked, held]) assert.doesNotMatch(said, /web\.hidden|hidden\/web|10\.168\./);
-          // What the request alone says is shown as it is.
+          // A message about the request itself is printed as it is.
           const nonsense = subnetYaml('hidden-two', { cidrBlock: '10.169.0.0/24', gateway: '10.9.0.1' });
           assert.match(await cluster.kubectlFails(['create', '--validate=false', '-f', '-'], nonsense), /spec\.gateway.*10\.9\.0\.1/s);
           await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
@@ -121,10 +121,10 @@ export const webhook: readonly Scenario[] = [
           for (const name of ['asks-two', 'asks-dry']) assert.equal(await cluster.find('subnet', name), undefined);
           assert.deepEqual(await cluster.names('pods', 'asks'), ['web']);
           assert.equal((await cluster.get('vpc', 'asks')).metadata.deletionTimestamp, undefined, 'it was not even begun');
-          // From the leaves it is let through.
+          // Deletions are allowed from the leaves upwards.
           await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);
           await gone(cluster, 'ip', 'web.asks');
-          // Who answers hears of it by watches of its own.
+          // The webhook observes the deletion by its own watches, a moment later.
           for (const [kind, name] of [
             ['subnet', 'asks-net'],
             ['vpc', 'asks'],
@@ -175,7 +175,7 @@ export const webhook: readonly Scenario[] = [
         await controller.kill9();
         await cluster.apply(overlapping);
         const { message } = await condition(cluster, 'subnet', 'down-two', 'Ready', 'False');
-        // Of an object that is there it goes on with the command that mends it.
+        // The condition of a stored object also names the command that corrects it.
         const [sentence = ''] = message.split('; kubectl edit');
         assert.ok(said.includes(sentence), `refused with: ${said}; reported as: ${message}`);
         await cluster.deleteAll(vpcYaml('down'));

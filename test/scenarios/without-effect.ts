@@ -1,4 +1,4 @@
-/** What a person wrote and has no effect is told: on the object, by `kiln explain` and by `kiln status`. */
+/** Each ineffective field is reported: on the object, by `kiln explain` and by `kiln status`. */
 import assert from 'node:assert/strict';
 import { kiln } from './operator-commands.ts';
 import { condition, custom, namespaceYaml, podYaml, running, subnetYaml, tenantYaml } from './pods.ts';

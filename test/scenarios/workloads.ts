@@ -1,4 +1,4 @@
-/** Controllers of others make the pods, real ones or their stand-ins: StatefulSets and Deployments roll and scale, namespaces end. */
+/** Pods of StatefulSets and Deployments, made by real controllers or their stand-ins: rollouts, scaling, deletion of namespaces. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
@@ -22,7 +22,7 @@ spec:
       containers: [{name: main, image: none}]
 `;
 
-/** @param version of its template: another one is a rollout */
+/** @param version of the pod template: another version causes a rollout */
 const deployment = (
   namespace: string,
   replicas: number,
@@ -53,7 +53,7 @@ interface ListedPod {
   readonly status: { readonly phase: string; readonly podIP?: string };
 }
 
-/** Addresses of the pods of a workload, once exactly so many run and none is going; by name. */
+/** The addresses of the pods of a workload by name, once exactly this number runs and none is being deleted. */
 export async function runningPods(
   cluster: ScenarioCluster,
   namespace: string,
@@ -61,7 +61,7 @@ export async function runningPods(
   count: number,
 ): Promise<ReadonlyMap<string, string>> {
   return await cluster.eventually(`${count} pods ${app} run in ${namespace}`, async () => {
-    // Scaled down and up at once it may have as many pods as before because nobody has looked at it yet.
+    // A set that is scaled down and up at once may have as many pods as before, since its controller has not observed the change yet.
     const set = await cluster.find('statefulset', app, namespace);
     if (set !== undefined && set.status?.['observedGeneration'] !== set.metadata.generation)
       throw new Error(`StatefulSet ${app} was not looked at since it was edited`);
@@ -78,7 +78,7 @@ export async function runningPods(
   });
 }
 
-/** What IP objects and status of a Subnet, and the ports of its namespace, say is exactly the addresses of these pods. */
+/** IP objects, the status of the Subnet and the ports of the namespace have exactly the addresses of these pods. */
 async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: string, pods: ReadonlyMap<string, string>): Promise<void> {
   await cluster.converged();
   const ips = await Promise.all(
@@ -167,7 +167,7 @@ export const workloads: readonly Scenario[] = [
       };
       const partition = (at: number): Promise<string> =>
         cluster.kubectl(['patch', ...set, '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
-      // Named in both templates: an ordinal keeps its address where none is.
+      // Both templates name the Subnet: an ordinal keeps its address where a template names none.
       await cluster.apply(all + statefulSet('undo', 3, { 'ovn.kubernetes.io/logical_switch': 'undo-one' }));
       await inSubnet('0', '0', '0');
       await partition(2);

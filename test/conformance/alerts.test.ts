@@ -1,4 +1,4 @@
-/** The alerts speak of metrics and labels that exist, and of sections of the docs that exist. */
+/** The alerts use only metrics and labels that exist, and refer only to sections of the docs that exist. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

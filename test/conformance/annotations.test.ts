@@ -1,4 +1,4 @@
-/** The list of annotations, from which the reference page is made, says of each what the code does with it: no more and no less. */
+/** The list of annotations, from which the reference page is generated, describes exactly how the code uses each. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const LIST = 'src/api/annotations.ts';
 const NAMES = 'src/api/well-known.ts';
 
-/** The product, without what names all annotations alike and what is no part of it. */
+/** The source of the product, without the files that name all annotations alike and without tests. */
 function source(...patterns: readonly string[]): string {
   return globSync(patterns, { cwd: root })
     .filter((path) => !/\.test\.ts$|\/testing\//.test(path) && path !== LIST && path !== NAMES)
@@ -20,7 +20,7 @@ function source(...patterns: readonly string[]): string {
 }
 
 const product = source('src/**/*.ts');
-/** Where a word in quotes is an annotation of a pod. */
+/** The files in which a quoted word is the suffix of a pod annotation. */
 const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod/pod-*.ts');
 const writing = source('src/compile/pod/pod-annotations.ts');
 
@@ -40,7 +40,7 @@ test('other objects, and annotations without a provider: exactly the listed ones
 
 test('the list has every annotation that the product names', () => {
   const literal = [...product.matchAll(/'((?:ovn\.kubernetes|kiln)\.io\/[a-z_-]+)'/g)].map(([, key]) => key ?? '');
-  // Marks of rows, and what is printed for programs.
+  // Ownership keys of rows, and keys of output for programs.
   const others = ['owner', 'uid', 'rule', 'seal', 'mac', 'term', 'v1'].map((name) => `kiln.io/${name}`);
   const listed = Object.entries(POD_ANNOTATIONS).flatMap(([suffix, { use }]) =>
     use === '-' ? [] : [podAnnotation('ovn', suffix as PodAnnotationSuffix)],

@@ -1,4 +1,4 @@
-/** One suite for every API server: the laboratory's and the real one must answer alike. */
+/** One suite for every API server: the laboratory's and a real one must answer alike. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,9 +37,10 @@ export interface ServerUnderTest {
 }
 
 /**
- * Declares the suite for one server. Cases that need a newer server name its first version; they are not asked of this one, and listed.
+ * Declares the suite for one server. A case that needs a newer server names the first version that supports it; it is skipped here and
+ * listed.
  *
- * @param minor of the server: 20 for v1.20; a server built from source may not name its own
+ * @param minor version of the server: 20 for v1.20. A server built from source may not report its own
  */
 export function apiServerSuite(name: string, minor: number, start: () => Promise<ServerUnderTest>): void {
   describe(name, () => {
@@ -65,7 +66,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
         const replies = await Promise.all([http.get(WIDGETS), http.get(`/apis/${GROUP}/v1/kits`), http.get(`/apis/${GROUP}/v1/plains`)]);
         return replies.every((reply) => reply.status === 200);
       });
-      // A server tells of new kinds in several places, each a moment after it serves them.
+      // A server lists new kinds in several places, in each a moment after it serves them.
       await until('the definitions are told of', async () => {
         const [groups, own, group, root] = await Promise.all(
           ['/apis', `/apis/${GROUP}/v1`, `/apis/${GROUP}`, '/'].map(async (path) => (await http.get(path)).body),

@@ -1,4 +1,4 @@
-/** Objects that keep or break the CEL rules of our definitions, drawn so that each rule is kept by some and broken by others. */
+/** Random objects for the CEL rules of our definitions: some satisfy and some violate each rule. */
 import fc from 'fast-check';
 import { dnsNameResolverKind } from '../../src/api/kinds/dns-name-resolver.ts';
 import type { Kind } from '../../src/api/schema/kind.ts';
@@ -7,9 +7,9 @@ import { vpcEgressGatewayKind } from '../../src/api/kinds/vpc-egress-gateway.ts'
 export interface CelCase {
   readonly kind: Kind<unknown, unknown>;
   readonly name: string;
-  /** With the defaults that an API server fills in before it asks the rules. */
+  /** With the defaults that the API server applies before it evaluates the rules. */
   readonly spec: object;
-  /** What the object is before, for rules that compare. */
+  /** The old object, for transition rules. */
   readonly before?: object;
 }
 
@@ -44,7 +44,7 @@ const gateway = fc
   )
   .map((spec) => ({ externalSubnet: 'ext', replicas: 1, ...spec }));
 
-/** The same ones in every run. */
+/** The seed is fixed: every run gets the same gateways. */
 export function newGateways(count: number): readonly CelCase[] {
   return fc.sample(gateway, { numRuns: count, seed: 1 }).map((spec, index) => ({ kind: vpcEgressGatewayKind, name: `new-${index}`, spec }));
 }

@@ -1,4 +1,4 @@
-/** What every case is given: the server under test, through kubectl and through plain HTTPS. */
+/** What every case receives: the server under test, through kubectl and through plain HTTPS. */
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
@@ -12,12 +12,12 @@ export interface Conformance {
   readonly kubeconfigPath: string;
 }
 
-/** Set before the first case runs. */
+/** `current` is set before the first case runs. */
 export interface Holder {
   current: Conformance | undefined;
-  /** Of the server, known before it starts. */
+  /** The minor version of the server, known before it starts. */
   readonly minor: number;
-  /** Cases that it is too old for. */
+  /** Cases that need a newer server. */
   readonly notAsked: string[];
 }
 
@@ -26,7 +26,7 @@ export function conformance(holder: Holder): Conformance {
   return holder.current;
 }
 
-/** A case that needs this minor version: of an older server it is not asked. */
+/** Declares a case that needs this minor version, and skips it on an older server. */
 export function since(holder: Holder, minor: number, name: string, body: () => Promise<void>): void {
   if (holder.minor >= minor) test(name, body);
   else holder.notAsked.push(`${name} (first in Kubernetes 1.${minor})`);
@@ -34,13 +34,13 @@ export function since(holder: Holder, minor: number, name: string, body: () => P
 
 let counter = 0;
 
-/** A name of its own for each case, so that cases do not meet. */
+/** A name that no other case uses. */
 export function fresh(prefix: string): string {
   counter += 1;
   return `${prefix}-${process.pid}-${counter}`;
 }
 
-/** The value at a path, `undefined` where there is none. */
+/** The value at a path; `undefined` if there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const key of path) {
@@ -63,13 +63,13 @@ export async function newNamespace(holder: Holder): Promise<string> {
   const { http } = conformance(holder);
   const reply = await http.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   if (reply.status !== 201) throw new Error(`namespace ${name}: ${reply.status} ${reply.text}`);
-  // What every namespace has comes a moment later: no case is to meet it half way.
+  // The control plane adds these objects to every namespace a moment later. Cases must not see the namespace before.
   for (const made of ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'])
     await until(`namespace ${name} has ${made}`, async () => (await http.get(`/api/v1/namespaces/${name}/${made}`)).status === 200);
   return name;
 }
 
-/** A node: what is bound to one that is not there is taken away by the cluster after a while. */
+/** Creates a node. A control plane deletes pods that are bound to a missing node after a while. */
 export async function newNode(holder: Holder): Promise<string> {
   const name = fresh('node');
   const reply = await conformance(holder).http.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
@@ -77,7 +77,7 @@ export async function newNode(holder: Holder): Promise<string> {
   return name;
 }
 
-/** What a check says once it is well: it is so strict with the database that one slow answer counts as a failure. */
+/** The reply of a health check once it succeeds: one slow answer of the database already makes it fail. */
 export async function wellAt(client: HttpsClient, path: string): Promise<RawReply> {
   for (const begun = performance.now(); ; await sleep(100)) {
     const reply = await client.get(path);

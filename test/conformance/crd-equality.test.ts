@@ -1,4 +1,7 @@
-/** Kube-OVN's definitions and ours take and refuse the same objects, and keep the same of them: on objects made from both. */
+/**
+ * Kube-OVN's definitions and ours accept and reject the same objects and store the same fields of them: tested with objects generated from
+ * both.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -18,7 +21,7 @@ const reference = fileURLToPath(new URL('../../../shared/reference/kube-ovn-crds
 const skip = existsSync(reference) ? false : "Kube-OVN's definitions are not on this machine";
 const RUNS = Number(process.env['CRD_EQUALITY_RUNS'] ?? 60);
 
-/** The lab without HTTP with one set of definitions, whose clock stands still. */
+/** The lab without HTTP, with one set of definitions and a clock that stands still. */
 function labWith(crds: readonly JsonObject[]): LabApi {
   const steps: (() => void)[] = [];
   const environment: Environment = { ...systemEnvironment, now: () => 0, uid: () => 'uid', schedule: (step) => void steps.push(step) };
@@ -30,7 +33,7 @@ function labWith(crds: readonly JsonObject[]): LabApi {
   return lab;
 }
 
-/** So that a status is taken with the object, and looked at like the rest. */
+/** Removes the status subresource, so that a status is stored with the object and validated like the rest. */
 function withoutSubresources(crd: JsonObject): JsonObject {
   const copy = clone(crd);
   for (const version of list(object(copy['spec'])['versions'])) delete object(version)['subresources'];
@@ -38,7 +41,7 @@ function withoutSubresources(crd: JsonObject): JsonObject {
 }
 
 interface Outcome {
-  /** The fields that rules refuse; the words for a rule of CEL are our own. */
+  /** The fields that validation rejects. Messages are not compared: those of our CEL rules differ. */
   readonly refused?: readonly string[];
   readonly kept?: Json;
 }
@@ -74,7 +77,7 @@ const NOISE: readonly Json[] = [
   { a: 'b' },
 ];
 
-/** Values that a schema takes, values just beyond its bounds, and values of other types. */
+/** Values that a schema accepts, values just beyond its bounds, and values of other types. */
 function valueOf(schema: JsonObject, depth = 0): fc.Arbitrary<Json> {
   const good = fitting(schema, depth);
   const edges: Json[] = [];
@@ -129,7 +132,7 @@ function fitting(schema: JsonObject, depth: number): fc.Arbitrary<Json> {
 let refused = 0;
 let kept = 0;
 
-/** Objects made from the schema of `source` fare alike in both labs. */
+/** Objects generated from the schema of `source` have the same outcome in both labs. */
 function alike(plural: string, left: LabApi, right: LabApi, source: LabApi): fc.IProperty<[JsonObject]> {
   const [a, b, from] = [left, right, source].map((lab) => lab.registry.find('kubeovn.io', 'v1', plural));
   const properties = object(from?.openApiSchema?.['properties']);

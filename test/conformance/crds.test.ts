@@ -1,4 +1,4 @@
-/** The CustomResourceDefinitions on a real kube-apiserver: all apply, default, prune and show what they declare. */
+/** The CustomResourceDefinitions on a real kube-apiserver: all of them apply, default, prune and print as declared. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { until } from '../../src/testing/until.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 const minor = missing === undefined ? await apiServerMinor() : 0;
-/** Rules in CEL, fields refused by their names, and OpenAPI v3 are all there. */
+/** The server has CEL rules, field names in validation errors, and OpenAPI v3. */
 const isCurrent = minor >= 27;
 const reference = (path: string): string => fileURLToPath(new URL(`../../../shared/reference/${path}`, import.meta.url));
 const theirCrds = reference('kube-ovn-crds.yaml');
@@ -60,7 +60,7 @@ function messagesOf(value: unknown): string[] {
   return [...own, ...Object.values(value).flatMap(messagesOf)];
 }
 
-/** Of each rule of our definitions. */
+/** The messages of all rules of our definitions. */
 const MESSAGES = new Set(allKinds.flatMap(({ spec, status }) => [...messagesOf(spec.node), ...messagesOf(status?.node)]));
 
 const BROKEN = new RegExp(
@@ -68,7 +68,7 @@ const BROKEN = new RegExp(
   'g',
 );
 
-/** What kubectl shows of one refusal: each field, and the rule by its message. */
+/** The violations in a validation error of kubectl: each field, with the message of the rule. */
 function brokenIn(refusal: string): readonly string[] {
   const broken = [...refusal.matchAll(BROKEN)].map(([, field = '', message = '']) => `${field}: ${message}`);
   assert.equal(broken.length, refusal.split('Invalid value').length - 1, `a refusal that is not by a rule of ours: ${refusal}`);
@@ -77,17 +77,17 @@ function brokenIn(refusal: string): readonly string[] {
 
 describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   let cluster: RealCluster;
-  /** A line for each kind, as kubectl lists them. */
+  /** One line per kind, as `kubectl api-resources` lists them. */
   const served = async (): Promise<readonly string[]> =>
     (await cluster.kubectl(['api-resources', `--api-group=${GROUP}`, '--no-headers'])).trim().split('\n');
   before(async () => {
     cluster = new RealCluster({ controllerManager: false });
     await cluster.start();
     await cluster.kubectl(['apply', '-f', '-'], crdYaml({ cel: minor >= 25 }));
-    // kubectl fails where a definition has no conditions yet.
+    // kubectl fails while a definition has no conditions yet.
     const established = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s'];
     await until('all definitions are established', () => succeeds(cluster.kubectl(established)));
-    // A kind is served a moment after its definition says so, and objects of it are taken a moment after that.
+    // A kind is served a moment after its definition is established, and accepts objects a moment after that.
     await until('all kinds are served', async () => (await served()).length === allKinds.length);
     const items = allKinds.map(({ kind }) => ({ apiVersion: `${GROUP}/v1`, kind, metadata: { name: 'tried' }, spec: {} }));
     const tried = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
@@ -143,7 +143,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     else process.stdout.write(`not asked of Kubernetes 1.${minor}: ${name} (first in Kubernetes 1.27)\n`);
   };
 
-  /** Of each object: where it breaks which rule, as the API server answers. */
+  /** For each object: the fields and the rules that it violates, as the API server answers. */
   const serverVerdicts = async (cases: readonly CelCase[], verb: readonly string[]): Promise<readonly string[]> => {
     const answer = await cluster
       .kubectl([...verb, '--dry-run=server', '-f', '-'], listOf(cases.map(({ kind, name, spec }) => objectOf(kind, name, spec))))
@@ -204,7 +204,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     assert.match(row, /^shown\s+ovn\s+v1\s+10\.1\.0\.0\/16\s+true\s+\["10\.1\.0\.1"\]/);
   });
 
-  /** The examples that the server refuses with the definitions that it has now. */
+  /** The examples that the server rejects with its current definitions. */
   const refused = async (): Promise<string[]> => {
     const out: string[] = [];
     for (const { file, object } of examples())
@@ -219,7 +219,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     const byOurs = await refused();
     await cluster.kubectl(['apply', '--validate=false', '-f', theirCrds]);
     assert.deepEqual(byOurs, await refused());
-    // The guide writes a mapping where a string `key:value` is wanted.
+    // The guide writes a mapping where the field is a string `key:value`.
     assert.deepEqual(byOurs, ['vpc__vpc-internal-lb__1.yaml: SwitchLBRule cjh-slr-nginx', 'vpc__vpc__13.yaml: SwitchLBRule cjh-slr-nginx']);
   });
 });

@@ -126,7 +126,7 @@ test('the ClusterRole lets the controller write the status of kinds that are not
   );
   for (const { resource } of UNIMPLEMENTED_KINDS) {
     const { plural, group, conditions, statusSubresource } = RESOURCES[resource];
-    // Conditions in an annotation, marks on rules that name an EIP, and the finalizer of who carried it out before, which is taken off.
+    // These patches write conditions in an annotation, the EIP of a NAT rule, and remove the finalizer of an earlier controller.
     assert.equal(patched.has(`${plural}.${group}`), conditions !== 'none', plural);
     assert.equal(patched.has(`${plural}/status.${group}`), conditions === 'status' && statusSubresource, `${plural}/status`);
   }

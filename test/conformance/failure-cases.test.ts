@@ -1,4 +1,7 @@
-/** The list of known cases: whole, each one shown or waiting for something that there is not, and in the docs as it was run. */
+/**
+ * The list of failure cases: it is complete, each case has a scenario or waits for something that is missing, and the docs show the last
+ * run.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** The faults that the lab can make, and that our own client recovers from each of them. */
+/** The faults that the lab can inject, and that our own client recovers from each of them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Not the ConfigMap that every namespace has. */
+/** Excludes the ConfigMap that the control plane adds to every namespace. */
 const isOwn = ({ metadata }: ConfigMap): boolean => metadata.name !== 'kube-root-ca.crt';
 const MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const NS = 'default';

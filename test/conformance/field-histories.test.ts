@@ -1,4 +1,4 @@
-/** The page of histories from the field: every scenario of one is on it, and what it says a history is held by is there. */
+/** The page of histories from the field: it lists every scenario of a history, and every test that it names exists. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/field-histories.md', ROOT), 'utf8');
 const NUMBER = /^H\d\d$/;
 
-/** `[number, held by]` of each line. */
+/** `[number, test that covers it]` of each line. */
 const LINES = PAGE.split('\n').flatMap((line): (readonly [string, string])[] => {
   const cells = line.split(' | ');
   const number = cells[0]?.replace('| ', '') ?? '';

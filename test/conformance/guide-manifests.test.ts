@@ -1,4 +1,7 @@
-/** The examples of Kube-OVN's user guide, applied as people apply them: both API servers take the same ones, and the rest for a reason. */
+/**
+ * The examples of Kube-OVN's user guide, applied with kubectl: both API servers accept the same ones, and each rejection has a known
+ * reason.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +22,7 @@ const MANIFESTS = fileURLToPath(new URL('../../../shared/reference/manifests', i
 const noManifests = existsSync(MANIFESTS) ? false : "the examples of Kube-OVN's user guide are not on this machine";
 const noCluster = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 
-/** Files that no API server with these definitions takes: what it says, and why. */
+/** Files that no API server with these definitions accepts: the message, and the reason. */
 const REFUSED: Readonly<Record<string, { readonly says: RegExp; readonly because: string }>> = {
   'advance__offload-mellanox__3.yaml': {
     says: /metadata\.name: Invalid value: "nginx-underlay-noVF"/,
@@ -52,7 +55,7 @@ function documents(file: string): Document[] {
     .filter((document) => document !== null);
 }
 
-/** What the examples name and do not make: namespaces with their service accounts. */
+/** Namespaces that the examples name and do not create. */
 function namespaces(): string[] {
   const all = files.flatMap((file) => documents(file));
   const named = all.flatMap(({ kind, metadata }) => [metadata?.namespace, kind === 'Namespace' ? metadata?.name : undefined]);
@@ -67,7 +70,7 @@ async function outcomes(kubectl: Kubectl, cel: boolean): Promise<Map<string, str
   await until('the definitions are described', async () => (await kubectl.run(['explain', 'subnet.spec.cidrBlock'])).code === 0);
   const result = new Map<string, string>();
   for (const file of files) {
-    // The server does all but keep it: the examples share names.
+    // A dry run on the server stores nothing: the examples share names.
     const { code, stderr } = await kubectl.run(['apply', '--dry-run=server', '-f', join(MANIFESTS, file)]);
     result.set(file, code === 0 ? '' : stderr.trim());
   }

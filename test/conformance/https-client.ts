@@ -96,7 +96,7 @@ export class HttpsClient {
     return this.send('PATCH', path, body, { 'Content-Type': `application/${type}+json` });
   }
 
-  /** A watch: its events as they come. */
+  /** Opens a watch and collects its events. */
   async watch(
     path: string,
     headers: Readonly<Record<string, string>> = {},

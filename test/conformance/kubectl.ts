@@ -1,4 +1,4 @@
-/** The real kubectl, as a person types it. */
+/** Runs the real kubectl. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { SHORT_GO_PROGRAM } from '../../lab/programs/run-program.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import { until } from '../../src/testing/until.ts';
 
-/** How kubectl prints the age of what is some minutes old at most. */
+/** The age that kubectl prints for an object that is at most some minutes old. */
 export const AGE = String.raw`(?:\d+m)?\d+s|\d+m`;
 
 export interface KubectlResult {
@@ -23,7 +23,7 @@ export class Kubectl {
     this.#environment = { ...process.env, ...SHORT_GO_PROGRAM, KUBECONFIG: kubeconfigPath, KUBECACHEDIR: cacheDir };
   }
 
-  /** Runs to the end whatever its exit code; `input` is its standard input. */
+  /** Runs kubectl to its end, whatever the exit code; `input` is its standard input. */
   async run(args: readonly string[], input?: string, environment: NodeJS.ProcessEnv = {}): Promise<KubectlResult> {
     return new Promise((resolve) => {
       const child = execFile(
@@ -39,14 +39,14 @@ export class Kubectl {
     });
   }
 
-  /** Its standard output. @throws Error when it fails. */
+  /** Returns standard output. @throws Error if kubectl fails. */
   async ok(args: readonly string[], input?: string): Promise<string> {
     const result = await this.run(args, input);
     if (result.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed with ${result.code}:\n${result.stderr}${result.stdout}`);
     return result.stdout;
   }
 
-  /** What it says when it fails. @throws Error when it does not. */
+  /** Returns standard error. @throws Error if kubectl succeeds. */
   async fails(args: readonly string[], input?: string): Promise<string> {
     const result = await this.run(args, input);
     if (result.code === 0) throw new Error(`kubectl ${args.join(' ')} was expected to fail, and printed:\n${result.stdout}`);
@@ -54,8 +54,8 @@ export class Kubectl {
   }
 
   /**
-   * Runs what waits in vain for a second. A server that is held up for so long has not shown by then what there is to wait for: then
-   * it is asked again, with more time.
+   * Runs a `kubectl wait` that must time out, first with one second. A stalled server may not have sent the object by then: in that case it
+   * is run again with a longer timeout.
    */
   async waitInVain(args: readonly string[]): Promise<KubectlResult> {
     for (let seconds = 1; ; seconds *= 4) {
@@ -64,7 +64,7 @@ export class Kubectl {
     }
   }
 
-  /** Waits until every definition is established: kubectl fails where one has no conditions yet. */
+  /** Waits until every definition is established. kubectl fails while one has no conditions yet. */
   async established(...names: readonly string[]): Promise<void> {
     const which = names.length === 0 ? ['--all'] : names;
     const args = ['wait', '--for=condition=Established', 'crd', ...which, '--timeout=120s'];
@@ -77,14 +77,14 @@ export class Kubectl {
     const editor = join(directory, 'editor.sh');
     await writeFile(editor, `#!/bin/sh\nexec sed -i -e '${expression}' "$1"\n`, { mode: 0o755 });
     try {
-      // What it could not apply it leaves in the folder for temporary files.
+      // kubectl leaves a copy of a change that it could not apply in the temporary folder.
       return await this.run(['edit', ...args], undefined, { EDITOR: editor, KUBE_EDITOR: editor, TMPDIR: directory });
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
   }
 
-  /** Starts a command that goes on, such as `get -w`, and collects its lines. */
+  /** Starts a command that does not end by itself, such as `get -w`, and collects its lines. */
   start(args: readonly string[]): { readonly lines: string[]; readonly stop: () => Promise<void> } {
     const child = spawn('kubectl', args, { env: this.#environment, stdio: ['ignore', 'pipe', 'inherit'] });
     const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** The lab's state on disk against `kill -9` at any moment: nothing that was answered is lost, and watches go on or begin anew. */
+/** The lab's state on disk under `kill -9` at any time: no acknowledged write is lost, and watches resume or restart. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,13 @@ import { LabProcess } from './lab-process/lab-process.ts';
 import { crashTests, listWatchSuite } from './list-watch.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
-/** The ConfigMap that every namespace has. */
+/** The control plane adds this ConfigMap to every namespace. */
 const AUTHORITY = 'kube-root-ca.crt';
 const KILLS = 20;
 
-/** A writer's last answered value, `undefined` after a deletion; the request for `next - 1` was under way at the end. */
+/**
+ * The last acknowledged value of a writer, `undefined` after a deletion. The request for `next - 1` was in flight when the lab was killed.
+ */
 interface Written {
   readonly answered: number | undefined;
   readonly next: number;
@@ -35,7 +37,10 @@ describe('the lab is killed in mid-write', () => {
 
   let writes = 0;
 
-  /** Writes one object over and over until the connection breaks. @param before its value, which stays where no write is answered */
+  /**
+   * Writes one object again and again until the connection breaks.
+   * @param before its value, which stays if no write is acknowledged
+   */
   async function write(client: HttpsClient, name: string, from: number, before: number | undefined): Promise<Written> {
     let value = before;
     for (let next = from; ; next++) {
@@ -83,7 +88,7 @@ describe('the lab is killed in mid-write', () => {
       };
       const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${seen === 0n ? '' : seen}`);
       const writers = names.map(async (name) => [name, await write(client, name, starts.get(name) ?? 0, before.get(name))] as const);
-      // By work done, so that a slow machine has as many writes as a fast one.
+      // A number of writes, not a time, so that a slow machine has as many as a fast one.
       const enough = writes + 15 + Math.random() * 60;
       await until('many writes are answered', () => writes > enough);
       await sleep(Math.random() * 20);
@@ -94,7 +99,7 @@ describe('the lab is killed in mid-write', () => {
         assert.equal(at(watch.events[0].object, 'code'), 410);
         expired++;
       } else resumed++;
-      // What no longer resumes is listed again by the next round's look at all objects.
+      // Events that cannot be resumed are covered by the list of the next round.
       watch.events.forEach(follow);
       client.close();
 
@@ -112,12 +117,12 @@ describe('the lab is killed in mid-write', () => {
         const { answered, next } = results.get(name) ?? assert.fail(name);
         starts.set(name, next);
         const value = found.get(name);
-        // The request without an answer may have been carried out; nothing else may.
+        // Only the request without an answer may have been applied in addition.
         const unanswered = (next - 1) % 10 === 9 ? undefined : next - 1;
         assert.ok(value === answered || value === unanswered, `${name} is ${value}, answered was ${answered}`);
       }
       before = found;
-      // Events between the last one seen and the crash come by resuming.
+      // Events between the last one seen and the crash are read by resuming the watch.
       const resume = await again.watch(`${MAPS}?watch=true&resourceVersion=${seen}&allowWatchBookmarks=true&timeoutSeconds=1`);
       await until('all was resumed', () =>
         resume.events.some(({ type, object }) => type === 'ERROR' || version(object) >= version(list.body)),

@@ -1,4 +1,4 @@
-/** The Kubernetes edge on every API server that we run on: a difference is a bug of the lab's. */
+/** The suite of `src/kube` on every API server: a difference is a bug of the lab. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

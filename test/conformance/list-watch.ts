@@ -1,4 +1,4 @@
-/** What `src/kube` relies upon, asked of an API server: the same questions to every one that we run on. */
+/** What `src/kube` relies on in an API server, tested in the same way on every server. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,11 +31,11 @@ export interface ConformanceServer {
   stop(): Promise<void>;
 }
 
-/** A server that keeps its data through a crash. */
+/** A server that keeps its data after a crash. */
 export interface DurableServer extends ConformanceServer {
-  /** Ends the API server as a crash does. */
+  /** Kills the API server. */
   crash(): Promise<void>;
-  /** Starts it again over the same data. */
+  /** Starts the API server again with the same data. */
   recover(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       }
     };
 
-    /** A server takes objects of a new kind a moment after it lists them. */
+    /** Creates an object of a new kind. A server accepts objects a moment after it lists their kind. */
     const createdOnceServed = async (resource: Resource, objectName: string): Promise<void> => {
       const deadline = performance.now() + PATIENCE_MS;
       for (;;) {
@@ -117,7 +117,7 @@ export function listWatchSuite<S extends ConformanceServer>(
           await client.create(resource, { metadata: { name: objectName, ...(resource.namespaced && { namespace: NS }) } });
           return;
         } catch (error) {
-          // Between the two a server of 1.20 fails.
+          // Before that, a server of 1.20 answers with an internal error.
           const isEarly = isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_INTERNAL');
           if (!isEarly || performance.now() > deadline) throw error;
           await sleep(100);
@@ -125,7 +125,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       }
     };
 
-    /** A test that failed half way must not fail the next. */
+    /** Deletes what a failed test left, so that it does not fail the next one. */
     beforeEach(async () => {
       for (const left of await client.listAll<Thing>(THINGS, { namespace: NS })) {
         await client.mergePatch(THINGS, left.metadata, { metadata: { finalizers: null } });
@@ -176,7 +176,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       const cache = cacheOf({ pageSize: 5, cachedAbove: 5 });
       await cache.untilSynced();
       const shown = await client.listAll<Thing>(THINGS);
-      // A server's cache may be a moment behind its database.
+      // The watch cache of a server may be a moment behind its database.
       await until('as many as in its database', () => cache.size === shown.length);
       assert.deepEqual(
         [...cache.values()].toSorted(byName),
@@ -378,7 +378,7 @@ export function listWatchSuite<S extends ConformanceServer>(
             }),
           );
         await all((i) => ({ kind: 'create', object: made[i] as Thing }));
-        // How long a connection lives is left to chance: what is written goes on until some have ended in the middle of it.
+        // The lifetime of a connection is random: writes go on until some connections have broken in the middle of one.
         for (let round = 0; round < 2 || proxy.broken.closed + proxy.broken.silent < 3; round++) {
           assert.ok(round < 100, `the network was hardly unsteady: ${JSON.stringify(proxy.broken)}`);
           await all((i) => ({ kind: 'merge-patch', patch: { spec: { x: i + round } } }));
@@ -490,7 +490,7 @@ export function listWatchSuite<S extends ConformanceServer>(
 
     test('Events are shown by kubectl, once with a count', async () => {
       const map = await client.create<KubeObject>(CONFIG_MAPS, { metadata: { name: 'subject', namespace: NS } });
-      // Its time stands still, so that both repetitions come within the interval, however long the first Event took to be written.
+      // The clock stands still, so that both repetitions fall into the interval, however long the first Event took to be written.
       const clock = { ...systemClock, now: () => 0 };
       const recorder = new EventRecorder({ client, component: 'conformance', bumpIntervalMs: 50, clock });
       const target = { resource: CONFIG_MAPS, ...named('subject'), uid: map.metadata.uid };
@@ -516,7 +516,7 @@ export function listWatchSuite<S extends ConformanceServer>(
     });
 
     test('one candidate leads, shows it in the Lease, and hands over', async () => {
-      // Longer than any machine stands still: who leads hands over, and nobody waits for a Lease to end.
+      // These durations exceed any stall of the machine, so that leadership changes by a handover and never by an expired Lease.
       const lease = { client, namespace: NS, name: 'leader', retryPeriodMs: 100, renewDeadlineMs: 60_000, leaseDurationMs: 90_000 };
       const watching = new ForeignLeaseWatch({ client, namespace: NS, name: 'leader' }).start();
       open.push(watching);
@@ -542,14 +542,14 @@ export function listWatchSuite<S extends ConformanceServer>(
   });
 }
 
-/** What further tests get of the suite; valid once a test runs. */
+/** What the suite offers to further tests; valid once a test runs. */
 export interface Suite<S extends ConformanceServer> {
   readonly server: () => S;
   readonly client: () => KubeClient;
   readonly cacheOf: (options?: Partial<ListWatchOptions<Thing>>) => ListWatchCache<Thing>;
 }
 
-/** For servers that outlive a crash. */
+/** Tests for servers that keep their data after a crash. */
 export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): void {
   test('a crash of the API server costs only time', { timeout: 2_400_000 }, async () => {
     await client().create(THINGS, thing('stays'));
@@ -562,7 +562,7 @@ export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): v
     await server().crash();
     await until('the loss to be noticed', () => cache.state === 'stale');
     assert.equal(cache.size, 2);
-    // A server that comes back serves its custom kinds a moment after it answers at all: such a write is asked again, as controllers do.
+    // A restarted server answers before it serves its custom kinds: such a write is retried, as a controller does.
     const submitted = async (intent: Parameters<typeof writer.submit>[0]): ReturnType<typeof writer.submit> => {
       for (;;) {
         const result = await writer.submit(intent);

@@ -1,4 +1,4 @@
-/** How often the controller writes of what it does not carry out, counted: a condition each, the mark of a NAT rule, and nothing again. */
+/** Counts the writes for objects that are not implemented: one condition each, one annotation for each NAT rule, and no further write. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,7 +44,7 @@ test('an object of every kind that is not implemented is written once after its 
     await allReportIt();
     await sleep(500);
     await controller.untilQuiet();
-    // A rule is marked with the EIP that it names, in a write of its own: its condition is in its status.
+    // A NAT rule also gets the EIP that it names, in a separate write, since its condition is in its status.
     const marks = KINDS.filter(isNatRule).length;
     assert.equal(controller.status.objectsWritten - before, KINDS.length + marks);
     const edited = KINDS.filter((resource) => Object.keys(UNIMPLEMENTED_SPECS[resource]?.[1] ?? {}).length > 0);

@@ -1,5 +1,5 @@
 /**
- * Each reason and code of the reference happens: a test outside of `src/api` names it (rules, webhook, commands, scenarios), or one of the
+ * Each reason and code of the reference occurs: a test outside of `src/api` names it (rules, webhook, commands, scenarios), or one of the
  * objects here produces it, as a user would. A reason that nothing emits, or that no test produces, has no place in the reference.
  */
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ interface Attempt {
   readonly name?: string;
   readonly spec: object;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The object before an edit. */
+  /** The old object, if this is an edit. */
   readonly before?: object;
 }
 
@@ -36,7 +36,7 @@ const pod = (suffix: string, value: string): Attempt => ({
 });
 const vip = (spec: object): Attempt => ({ resource: 'vips', spec: { subnet: 'ovn-default', ...spec } });
 
-/** What a user writes, for each reason that no other test names. */
+/** An object of a user for each reason that no other test names. */
 const ATTEMPTS: Partial<Readonly<Record<Reason, Attempt>>> = {
   ValidateLogicalSwitchSuccess: subnet({}),
   ProviderImpossible: subnet({ provider: 'a b' }),
@@ -89,7 +89,7 @@ const ATTEMPTS: Partial<Readonly<Record<Reason, Attempt>>> = {
   VpcBfdPortInvalid: { resource: 'vpcs', spec: { bfdPort: { enabled: true, ip: 'none' } } },
 };
 
-/** Reasons that the webhook gives for it, and that its conditions and Events have once it is stored. */
+/** The reasons that the webhook gives for the object, and those of its conditions and Events after it is stored. */
 function reasonsOf({ resource, name = 'new', spec, annotations = {}, before }: Attempt): ReadonlySet<string> {
   const scene = new PodScene();
   const { bench } = scene;

@@ -1,4 +1,4 @@
-/** What people type, typed at the lab and at a real cluster: kubectl must say the same. */
+/** The same kubectl sessions on the lab and on a real cluster: the output must be equal. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { definition, kit, widget } from './widgets.ts';
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 const minor = missing === undefined ? await apiServerMinor() : 0;
 
-/** What differs between two runs of one server as well. */
+/** Replaces what differs between two runs on the same server. */
 function plain(text: string): string {
   return (
     text
@@ -32,10 +32,10 @@ function plain(text: string): string {
       .replaceAll(/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+/g, 'CLUSTERIP')
       .replaceAll(/^[IWE]\d{4} .*\n/gm, '')
       .replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER')
-      // Before 1.34 it names the field again.
+      // Releases before 1.34 repeat the name of the field.
       .replaceAll(/\b(?:kind|name|uid) must not be empty/g, 'must not be empty')
       .replaceAll(/\/tmp\/\S*(?:LIVE|MERGED)\S*/g, 'FILE')
-      // A real server names the fields that are wrong in the order of a Go map.
+      // A real API server lists the invalid fields in the random order of a Go map.
       .replaceAll(/(?:^\* .*\n)+/gm, (lines) => lines.split('\n').toSorted().join('\n'))
       .replaceAll(/ +/g, ' ')
       .replaceAll(/ +$/gm, '')
@@ -77,7 +77,7 @@ describe('kubectl prints the same for the laboratory and for a real cluster', { 
       await kubectl.established();
       await until('both kinds are served', async () => (await kubectl.run(['get', 'kits,widgets'])).code === 0);
       await kubectl.ok(['create', 'ns', 'sides']);
-      // A server takes objects of a new kind a moment after it lists them.
+      // A server accepts objects of a new kind a moment after it lists it.
       const tried = [widget('tried'), { ...kit('tried'), metadata: { name: 'tried', namespace: 'sides' } }];
       const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: tried });
       await until('both kinds are taken', async () => (await kubectl.run(['create', '--dry-run=server', '-f', '-'], list)).code === 0);

@@ -1,4 +1,4 @@
-/** What people see in conditions and Events is on the page about troubles: every type, and every reason after which something is to be done. */
+/** The troubleshooting page names every condition type, and every reason that requires an action. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import type { ReasonText } from '../../src/api/reasons.ts';
 import { REASONS } from '../../src/api/reasons.ts';
 
 const page = readFileSync(new URL('../../docs/troubleshoot.md', import.meta.url), 'utf8');
-/** Words in backticks, those with a status among them. */
+/** Words in backticks, with or without a status. */
 const named = new Set([...page.matchAll(/`([A-Za-z./]+)(?:=(?:True|False))?`/g)].map(([, word]) => word));
 
 test('docs/troubleshoot.md names every type of condition', () => {

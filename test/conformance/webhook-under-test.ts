@@ -1,4 +1,4 @@
-/** A validating webhook that a case answers for, and the configuration that makes an API server ask it. */
+/** A validating webhook whose answers the case gives, and the configuration with which an API server calls it. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCredentials } from '../../lab/apiserver/tls.ts';
@@ -10,7 +10,7 @@ export interface AdmissionReview {
   readonly request: Fields & { readonly uid: string; readonly name?: string; readonly operation: string };
 }
 
-/** The answer's `response` without its uid; undefined: never answers; a number: this HTTP status. */
+/** The `response` without its uid; undefined: no answer at all; a number: this HTTP status. */
 export type Answer = Fields | number | undefined;
 
 export interface WebhookUnderTest {
@@ -21,7 +21,7 @@ export interface WebhookUnderTest {
   close(): void;
 }
 
-/** What a control plane puts into each namespace, at any time again: it is let through, and no review of a case's. */
+/** The control plane writes this ConfigMap into each namespace at any time: it is allowed, and not recorded as a review of the case. */
 const AUTHORITY = 'kube-root-ca.crt';
 
 export async function startWebhook(answer: (review: AdmissionReview) => Answer): Promise<WebhookUnderTest> {
@@ -50,7 +50,7 @@ export async function startWebhook(answer: (review: AdmissionReview) => Answer):
       );
     });
   });
-  // A server that asks again after a while must not meet a connection that is just being closed.
+  // Otherwise a later request of the server could reach a connection that is just being closed.
   listener.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => void listener.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,4 +1,4 @@
-/** A small CustomResourceDefinition that uses what Kube-OVN's use, and some more. */
+/** Small CustomResourceDefinitions with the features that Kube-OVN's definitions use, and some more. */
 import type { Fields } from './https-client.ts';
 
 export const GROUP = 'lab.example.com';

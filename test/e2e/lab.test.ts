@@ -3,10 +3,10 @@ import { SCENARIOS } from '../scenarios/all.ts';
 import type { Scenario } from '../scenarios/scenario.ts';
 import { scenarioSuite } from '../scenarios/suite.ts';
 
-// All of them run on a real API server, and the conformance suite holds the two together. One that is asked for by its name is not left out.
+// All scenarios run on a real API server, and the conformance suite keeps the lab equal to it. A scenario chosen by name is always run.
 const isNamed = process.env['SCENARIO'] !== undefined || process.execArgv.some((flag) => flag.startsWith('--test-name-pattern'));
 const every = LONG_RUN || isNamed;
-// A third, mostly of those that run side by side: one that runs alone takes as long as four of them.
+// About a third of the scenarios, mostly those that run in parallel: one that runs alone takes as long as four of them.
 const shares = ({ alone }: Scenario): number => (alone === true ? 7 : 2);
 const chosen = SCENARIOS.filter((scenario) => every || scenario.only === 'lab' || isInShare(scenario.name, shares(scenario)));
 

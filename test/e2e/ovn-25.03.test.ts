@@ -4,7 +4,7 @@ import { defaultNetwork } from '../scenarios/default-network.ts';
 import { scenarioSuite } from '../scenarios/suite.ts';
 import { userGuide } from '../scenarios/user-guide.ts';
 
-/** Here OVN differs; the others run on it where there is time. */
+/** The scenarios in which OVN 25.03 differs. The others run only in a long run. */
 const few = [...defaultNetwork, ...userGuide];
 
 scenarioSuite('scenarios on OVN 25.03', { api: 'lab', ovn: '25.03' }, LONG_RUN ? SCENARIOS : few);

@@ -1,4 +1,4 @@
-/** Who one is, whom one may speak for, and what the rules of access let one do. */
+/** Authentication, impersonation, and authorization by RBAC. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -31,7 +31,7 @@ export function accessCases(holder: Holder): void {
     );
     assert.match(await kubectl.fails(['get', '--raw', '/metrics', `--as=${bob}`]), /forbidden: User ".*" cannot get path "\/metrics"/);
     assert.equal((await kubectl.ok(['get', 'pods', '-n', namespace, '-o', 'name', '--as=eve', '--as-group=system:masters'])).trim(), '');
-    // What is bound to everybody is told beside what administrators may.
+    // Rights of all users are listed beside those of administrators.
     const rights = await kubectl.ok(['auth', 'can-i', '--list']);
     assert.match(rights, /^selfsubjectaccessreviews\.authorization\.k8s\.io +\[\] +\[\] +\[create\]$/m);
     assert.equal(rights.match(/^ +\[\*\] +\[\] +\[\*\]$/gm)?.length, 1, 'nothing is told twice');
@@ -90,7 +90,7 @@ export function accessCases(holder: Holder): void {
     assert.match(message(refused), new RegExp(`User "system:serviceaccount:${namespace}:robot" cannot list resource "pods"`));
     assert.equal((await list(`${token}x`)).status, 401);
     assert.equal((await http.send('DELETE', `/api/v1/namespaces/${namespace}/serviceaccounts/robot`)).status, 200);
-    // A real server remembers for some seconds who a token was.
+    // A real API server caches the user of a token for some seconds.
     await until('the token of an account that is gone is refused', async () => (await list(token)).status === 401);
     robot.close();
   });
@@ -113,7 +113,7 @@ export function accessCases(holder: Holder): void {
     for (const role of ['view', 'edit', 'admin']) {
       await kubectl.ok(['create', 'rolebinding', role, '-n', name, `--clusterrole=${role}`, `--user=${name}-${role}`]);
     }
-    // The authorizer of a real server hears of a binding a moment later.
+    // The authorizer of a real API server observes a binding a moment later.
     for (const role of ['view', 'edit', 'admin'])
       await until(`${role} is bound`, async () => (await may(`${name}-${role}`, 'list', 'pods')) === 'yes');
     const table = [

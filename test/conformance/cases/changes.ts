@@ -1,4 +1,4 @@
-/** What a server makes of what manifests say of core kinds, and what of it may be changed later. */
+/** Core kinds: how an API server stores what a manifest contains, and which fields can be changed later. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';

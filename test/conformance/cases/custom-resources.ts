@@ -225,7 +225,7 @@ export function customResourceCases(holder: Holder): void {
     assert.match(await patch('{"available":18446744073709551614}'), /"available":18446744073709552000[,}]/);
     assert.match(await patch('{"available":1.5}'), /"available":1\.5[,}]/);
     assert.match(await patch('{"available":79228162514264337593543950336}'), /"available":7\.922816251426434e\+28[,}]/);
-    // No API server holds a number to its format, and a fraction in the tenth digit passes for none.
+    // No API server checks a number against its format, and a fraction in the tenth digit counts as none.
     assert.match(await patch('{"count":9007199254740993}'), /"count":9007199254740993[,}]/);
     assert.match(await patch('{"count":123456789.123456789}'), /"count":123456789\.12345679[,}]/);
     assert.match(await patch('{"count":1234567.123456789}'), /"reason":"Invalid"/);
@@ -494,7 +494,7 @@ export function customResourceCases(holder: Holder): void {
       return at(reply.body, 'spec', 'fresh') === 'kept';
     });
     await http.send('DELETE', `${CRDS}/movers.${GROUP}`);
-    // Whoever asks for all kinds of a category must not be told of one that is about to go.
+    // Other cases list all kinds of a category, which must not include one that is about to be removed.
     await until('its path is gone', async () => (await http.get(path)).status === 404);
   });
 }

@@ -124,7 +124,7 @@ export function discoveryCases(holder: Holder): void {
     const resources = await kubectl.ok(['api-resources']);
     assert.match(resources, /^widgets\s+wi\s+lab\.example\.com\/v1\s+false\s+Widget$/m);
     assert.match(resources, /^pods\s+po\s+v1\s+true\s+Pod$/m);
-    // Older servers publish the schema of a new kind some seconds after the kind.
+    // Older servers publish the schema of a new kind some seconds after they serve it.
     await until('the kind is described', async () => (await kubectl.run(['explain', 'widget'])).code === 0);
     const explained = await kubectl.ok(['explain', 'widget.spec']);
     assert.match(explained, /cidr\s+<string> -required-\n\s+The range of the widget\./);

@@ -1,4 +1,4 @@
-/** Kinds that manifests bring along and that an API server keeps, checks and shows, whoever carries them out. */
+/** Kinds of common manifests that the API server stores, validates and prints, whether a controller implements them or not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
@@ -207,7 +207,7 @@ export function keptKindCases(holder: Holder): void {
   });
 }
 
-/** All that `--prune` prunes by default of what servers of every age have. */
+/** The kinds that `--prune` prunes by default and that servers of every version have. */
 const PRUNED = [
   'core/v1/ConfigMap',
   'core/v1/PersistentVolumeClaim',

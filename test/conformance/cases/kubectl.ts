@@ -343,7 +343,7 @@ export function kubectlCases(holder: Holder): void {
     };
     await until('a Subnet can be applied', async () => (await kubectl.run(['apply', '-f', '-'], JSON.stringify(subnet))).code === 0);
     assert.match(await kubectl.ok(['get', 'subnet', 's']), /^NAME\s+PROVIDER\s+VPC\s+VLAN\s+PROTOCOL\s+CIDR/);
-    // Until a kind has been read once, an API server of 1.34 may forget for minutes that it is to be removed.
+    // An API server of 1.34 may for minutes not remove a kind that has never been read.
     for (const line of (await kubectl.ok(['api-resources', '--api-group=kubeovn.io', '-o', 'name'])).trim().split('\n'))
       await until(`${line} is read`, async () => (await kubectl.run(['get', line])).code === 0);
     await until('a Subnet is described', async () => (await kubectl.run(['explain', 'subnet'])).code === 0);

@@ -8,8 +8,8 @@ import { KITS, kit, widget, WIDGETS } from '../widgets.ts';
 
 export function lifecycleCases(holder: Holder): void {
   /**
-   * The collector of a real cluster hears of new kinds, owners and dependents by watches of its own. Of dependents it hears in their
-   * order: once it has taken away what was made last, it knows those from before.
+   * Waits until the garbage collector has observed all dependents so far. A real one observes kinds, owners and dependents by watches of
+   * its own, and dependents in the order of their creation: once it has deleted the last one, it knows the earlier ones.
    */
   const untilCollectorKnows = async (namespace: string): Promise<void> => {
     const { http } = conformance(holder);

@@ -1,4 +1,4 @@
-/** What a server does not take: bodies, objects and copies that are too large. */
+/** Limits of an API server: bodies, objects and copies that are too large. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Lists, watches, patches and deletions whose tokens, versions, selectors and bodies are nonsense; an object of another place. */
+/** Lists, watches, patches and deletions with invalid tokens, versions, selectors and bodies; an object that does not match the path. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
@@ -27,7 +27,7 @@ export function nonsenseCases(holder: Holder): void {
       ['limit=', [400], number('', 'invalid syntax')],
       ['limit=99999999999999999999', [400], number('9+', 'value out of range')],
       ['timeoutSeconds=', [400], number('', 'invalid syntax')],
-      // Before 1.21 an internal error.
+      // An internal error before 1.21.
       ['resourceVersion=-1', [400, 500], version('-1', 'invalid syntax')],
       ['resourceVersion=99999999999999999999', [400, 500], version('9+', 'value out of range')],
       ['resourceVersionMatch=exact', [422], /is forbidden unless resourceVersion is provided, .*Unsupported value: "exact"/],
@@ -77,7 +77,7 @@ export function nonsenseCases(holder: Holder): void {
       const [json, merge] = [await http.patch(path, 'json-patch', body), await http.patch(path, 'merge-patch', body)];
       assert.equal(json.status, 400, body);
       assert.match(message(json), /^(?:error decoding patch: )?(?:unexpected end of JSON input|invalid character '.' .+)$/, body);
-      // Before 1.27 an internal error.
+      // An internal error before 1.27.
       assert.ok([400, 500].includes(merge.status), `${body}: ${merge.text}`);
     }
     const strategic = await http.patch(path, 'strategic-merge-patch', '[]');
@@ -121,7 +121,7 @@ export function nonsenseCases(holder: Holder): void {
       const name = fresh('options');
       await http.send('POST', path, object(name, {}));
       for (const body of ['[]', '"x"', '{', '{"gracePeriodSeconds":"x"}']) {
-        // A real server calls them errors of its own.
+        // A real API server answers with an internal error.
         const reply = await http.send('DELETE', `${path}/${name}`, body);
         assert.ok([400, 500].includes(reply.status), `${body}: ${reply.text}`);
       }

@@ -61,7 +61,7 @@ export function patchCases(holder: Holder): void {
     for (const patch of ['5', '"x"', '[]', 'null']) {
       const reply = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', patch);
       assert.ok(reply.status >= 400, `${patch}: ${reply.text}`);
-      // Before 1.27 an internal error.
+      // An internal error before 1.27.
       if (holder.minor >= 27 && patch !== 'null')
         assert.match(message(reply), /^error decoding patch: json: cannot unmarshal (number|string|array) into Go value of type map/);
     }

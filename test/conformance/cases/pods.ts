@@ -93,7 +93,7 @@ export function podCases(holder: Holder): void {
     const after = Date.now();
     assert.equal(at(asked.body, 'metadata', 'deletionGracePeriodSeconds'), 7);
     const deadline = Date.parse(String(at(asked.body, 'metadata', 'deletionTimestamp')));
-    // In whole seconds.
+    // The timestamp is in whole seconds.
     assert.ok(deadline >= before + 6_000 && deadline <= after + 8_000, `${deadline - before} ms`);
     const again = await http.send('DELETE', `${path}/bound`);
     assert.equal(at(again.body, 'metadata', 'resourceVersion'), at(asked.body, 'metadata', 'resourceVersion'));

@@ -15,7 +15,7 @@ export function priorityCases(holder: Holder): void {
       ...{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name } },
       ...fields,
     });
-  /** A pod that asks for this: what it was given, or why it was refused. */
+  /** The priority fields that a pod with this spec gets, or the status and message of the rejection. */
   const given = async (spec: Fields): Promise<unknown> => {
     const body = pod('p');
     const reply = await conformance(holder).http.send('POST', `${PODS}?dryRun=All`, {
@@ -33,7 +33,7 @@ export function priorityCases(holder: Holder): void {
     const { http } = conformance(holder);
     const name = fresh('high');
     await priorityClass(name, { value: 1000, preemptionPolicy: 'Never' });
-    // A server has its classes from a watch of its own.
+    // The API server observes new classes by a watch, a moment later.
     await until('the class is known', async () => isDeepStrictEqual(await given({ priorityClassName: name }), [name, 1000, 'Never']));
     assert.deepEqual(await given({ priorityClassName: name, priority: 1000 }), [name, 1000, 'Never']);
     assert.deepEqual(await given({ priorityClassName: name, priority: 7 }), computed('the integer value of priority (7)', '1000'));

@@ -16,7 +16,7 @@ export function quotaCases(holder: Holder): void {
     const reply = await conformance(holder).http.send('POST', `/api/v1/namespaces/${namespace}/${plural}`, body);
     return { status: reply.status, said: message(reply), body: reply.body };
   };
-  /** The server learns of a quota, and of what others use, by watches: this waits until a request shows that it has. */
+  /** Waits until the API server applies a quota and the usage by other requests: it observes both by watches, a moment later. */
   const untilTold = async (namespace: string, plural: string, body: Fields, isTaken = false): Promise<boolean> =>
     until("the server's admission knows the quota", async () => {
       const { status, said } = await send(namespace, `${plural}?dryRun=All`, body);
@@ -30,7 +30,7 @@ export function quotaCases(holder: Holder): void {
     const namespace = await newNamespace(holder);
     await kubectl.ok(['create', 'quota', 'q', '-n', namespace, '--hard=pods=2,requests.cpu=1,services.nodeports=0,count/secrets=1']);
     await until('the quota is counted', async () => at(await used(namespace), 'pods') === '0');
-    // A server hears of a new quota, and then of what is counted, by a watch of its own.
+    // The API server observes a new quota, and then its usage, by a watch.
     let silent = await send(namespace, 'pods?dryRun=All', pod('silent'));
     await until('the quota is asked', async () => {
       silent = await send(namespace, 'pods?dryRun=All', pod('silent'));
@@ -151,8 +151,8 @@ export function quotaCases(holder: Holder): void {
       },
     });
     assert.equal(volume.status, 201, volume.text);
-    // Who binds claims does so where there is one; elsewhere this does. A binder that has not seen the volume yet may
-    // take the phase back between two requests, and a claim that is not bound may not grow: then it is bound again.
+    // Where a controller binds claims, it does so; elsewhere this test does. A controller that has not observed the volume yet may reset
+    // the phase between two requests, and a claim that is not bound cannot grow: then the test binds it again.
     const bound = async (): Promise<boolean> => {
       await http.patch(`${path}/status`, 'merge-patch', { status: { phase: 'Bound', capacity: { storage: '2Gi' } } });
       const read = await http.get(path);
@@ -173,8 +173,8 @@ export function quotaCases(holder: Holder): void {
       'persistentvolumeclaims "c" is forbidden: exceeded quota: q, requested: requests.storage=38Gi, used: requests.storage=2Gi, limited: requests.storage=24Gi',
     ]);
     assert.deepEqual(await grow('5Gi'), [200, '']);
-    // Who binds the claim may write it meanwhile, its marks and then its status: a real server then tries again, and has charged what is
-    // more once for each try until it counts anew.
+    // The controller that binds the claim may write annotations and status meanwhile. A real API server then retries the request, and
+    // charges the difference once for each try until it recalculates the usage.
     const charged = ['5Gi', '8Gi', '11Gi'];
     await until('what is more is charged', async () => charged.includes(String(at(await used(namespace), 'requests.storage'))));
     await http.send('DELETE', path);
@@ -197,7 +197,7 @@ export function quotaCases(holder: Holder): void {
     });
     assert.equal(range.status, 201, range.said);
     assert.deepEqual(at(range.body, 'spec', 'limits', 0, 'defaultRequest'), { cpu: '200m', memory: '1Gi' });
-    // A server hears of a new range by a watch of its own.
+    // The API server observes a new limit range by a watch.
     await until('the range counts', async () => {
       const { body } = await conformance(holder).http.send('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod('probe'));
       return at(body, 'spec', 'containers', 0, 'resources', 'limits') !== undefined;

@@ -4,7 +4,10 @@ import type { Holder } from '../context.ts';
 import { at, conformance, fresh, newNamespace } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 
-/** What is sent, and the fields that are told with the reason, as `spec.ports[0].port Invalid`; with `or`, as another release has it. */
+/**
+ * An invalid manifest, and the fields and reasons of the answer, such as `spec.ports[0].port Invalid`. After `or` follows the answer of
+ * another release.
+ */
 interface Refusal {
   readonly version?: string;
   readonly plural: string;
@@ -249,7 +252,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
     ),
     inPod(
       { hostNetwork: true, containers: [{ ...container, ports: [{ containerPort: 80, hostPort: 81 }] }] },
-      // Of old, the port of the container.
+      // Older releases name the port of the container.
       'spec.containers[0].ports[0].hostPort Invalid or spec.containers[0].ports[0].containerPort Invalid',
     ),
   ],
@@ -411,7 +414,7 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
   ],
 };
 
-/** Core kinds are checked as they are everywhere: a manifest that a cluster would refuse is refused here, with the same fields. */
+/** Core kinds are validated as in any cluster: the API server rejects an invalid manifest, and names the same fields. */
 export function refusalCases(holder: Holder): void {
   for (const [subject, refusals] of Object.entries(REFUSALS)) {
     test(subject, async () => {

@@ -1,4 +1,4 @@
-/** Requests whose options, bodies or types make no sense. */
+/** Requests with invalid options, bodies or types. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
@@ -106,7 +106,7 @@ export function requestCases(holder: Holder): void {
     }
     const patch = `{"spec":{"extra":{"b":${'['.repeat(10_001)}${']'.repeat(10_001)}}}}`;
     const patched = await http.send('PATCH', `${WIDGETS}/${kept}`, patch, { 'Content-Type': 'application/merge-patch+json' });
-    // A server of 1.20 says 500.
+    // A server of 1.20 answers 500.
     assert.ok(patched.status >= 400, patched.text.slice(0, 500));
     assert.deepEqual(Object.keys(at((await http.get(`${WIDGETS}/${kept}`)).body, 'spec', 'extra') as object), ['a']);
     assert.equal((await http.get(WIDGETS)).status, 200);

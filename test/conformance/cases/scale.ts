@@ -26,7 +26,7 @@ const replicasOf = (reply: RawReply): unknown => at(reply.body, 'spec', 'replica
 export function scaleCases(holder: Holder): void {
   const http = (): ReturnType<typeof conformance>['http'] => conformance(holder).http;
 
-  /** A Deployment or a neighbour of no pods: nobody else writes it for long. */
+  /** A workload kind with `replicas`, without pods: no controller keeps writing it. */
   const workload = async ([group, groupVersion, plural, kind]: (typeof KINDS)[number], paused = true): Promise<Scaled> => {
     const namespace = await newNamespace(holder);
     const collection = `${group === '' ? '/api' : `/apis/${group}`}/${groupVersion}/namespaces/${namespace}/${plural}`;
@@ -62,7 +62,7 @@ export function scaleCases(holder: Holder): void {
   });
   const put = async (item: Scaled, fields: Fields, metadata: Fields = {}, query = ''): Promise<RawReply> =>
     http().send('PUT', `${item.path}/scale${query}`, scaleOf(item, fields, metadata));
-  /** Changes with what is wanted only: a controller's marks leave it alone. */
+  /** The generation changes with the spec only, not with the annotations and status of a controller. */
   const generation = async ({ path }: Scaled): Promise<unknown> => at((await http().get(path)).body, 'metadata', 'generation');
   const judged = (reply: RawReply): readonly [number, string] => [reply.status, message(reply)];
 
@@ -78,7 +78,7 @@ export function scaleCases(holder: Holder): void {
   });
 
   test('an object that does not exist cannot be scaled', async () => {
-    // Of 1.20, kind by kind.
+    // The names in messages of 1.20, by kind.
     const unread: Readonly<Record<string, string>> = {
       deployments: 'deployments/scale.apps',
       replicasets: 'replicasets/scale.apps',
@@ -149,7 +149,7 @@ export function scaleCases(holder: Holder): void {
       assert.equal(lowered.status, 422, lowered.text);
       assert.equal(message(lowered), item === web ? `Scale.autoscaling ${negative}` : below);
       assert.equal(replicasOf(await put(item, { spec: { replicas: 2 } })), 2);
-      // Nothing said is none wanted.
+      // A Scale without `replicas` means none.
       const none = await put(item, {});
       assert.deepEqual([none.status, none.body['spec']], [200, {}]);
       assert.equal(replicasOf(await http().get(item.path)), 0);
@@ -232,7 +232,7 @@ export function scaleCases(holder: Holder): void {
       assert.deepEqual([emptied.status, emptied.body['spec']], [200, {}]);
       const strategic = await http().patch(path, 'strategic-merge-patch', { spec: { replicas: 4 } });
       assert.equal(strategic.status, item.namespace === '' ? 415 : 200, strategic.text);
-      // What a Scale only tells is not written by it.
+      // Labels and status of a Scale are read-only.
       await http().patch(path, 'merge-patch', { metadata: { labels: { a: 'b' } }, status: { replicas: 9 } });
       const read = await http().get(item.path);
       assert.equal(at(read.body, 'metadata', 'labels'), undefined);
@@ -287,7 +287,7 @@ export function scaleCases(holder: Holder): void {
     await kubectl.established(`${plural}.lab.example.com`);
     const collection = `/apis/lab.example.com/v1/${plural}`;
     const body = { apiVersion: 'lab.example.com/v1', kind: 'Unsaid', metadata: { name }, spec: {} };
-    // A real server serves a kind a moment after its definition says so.
+    // A real API server serves a kind a moment after its definition is established.
     await until('it takes objects', async () => (await http().send('POST', collection, body)).status === 201);
     const path = `${collection}/${name}/scale`;
     assert.deepEqual(judged(await http().get(path)), [500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist']);
@@ -334,7 +334,7 @@ export function scaleCases(holder: Holder): void {
     const refused = async (...more: string[]): Promise<string> => kubectl.fails([...args, ...more]);
     assert.match(await refused('--replicas=2', '--current-replicas=5'), /Expected replicas to be 5, was 0/);
     assert.match(await refused('--replicas=2', '--resource-version=1'), /Expected resource version to be 1, was \d+/);
-    // Whose Deployment it is may write its status between the look and the command.
+    // The controller of the Deployment may write its status between the read and the command.
     await until('it is scaled from the version that it has', async () => {
       const current = version(await http().get(web.path));
       const scaled = await kubectl.run([...args, '--replicas=2', '--current-replicas=0', `--resource-version=${current}`]);

@@ -1,4 +1,4 @@
-/** What a server tells of itself: whether it lives and is ready, and what it counted. */
+/** State of the API server: liveness, readiness and metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
@@ -36,7 +36,7 @@ export function serverStateCases(holder: Holder): void {
   test('the components of the cluster can only be read, with a warning', async () => {
     const { http, kubectl } = conformance(holder);
     let shown = { stdout: '', stderr: '' };
-    // A database that is slow at the moment is told of as unhealthy.
+    // A database that is slow just now is reported as unhealthy.
     await until('the database is well', async () => {
       shown = await kubectl.run(['get', 'cs']);
       return !/^etcd-0 +Unhealthy/m.test(shown.stdout);
@@ -52,7 +52,7 @@ export function serverStateCases(holder: Holder): void {
     assert.deepEqual([one.body['kind'], at(one.body, 'metadata', 'name')], ['ComponentStatus', 'etcd-0']);
     assert.equal(at(one.body, 'metadata', 'creationTimestamp') ?? null, null);
     const none = await http.get('/api/v1/componentstatuses/nobody');
-    // Of old, an error of the server's.
+    // An internal error in older releases.
     assert.match(`${none.status}: ${message(none)}`, /^(?:404: componentstatus "nobody" not found|500: Component not found: nobody)$/);
     assert.equal((await http.send('POST', '/api/v1/componentstatuses', {})).status, 405);
     assert.equal((await http.send('DELETE', '/api/v1/componentstatuses/etcd-0')).status, 405);

@@ -81,7 +81,7 @@ export function watchCases(holder: Holder): void {
     const path = '/api/v1/namespaces';
     const list = await http.get(path);
     let bookmarks: readonly WatchedEvent[] = [];
-    // A real server looks each second for watches that are about to end: one that is held up then has none for this one.
+    // A real API server checks once a second for watches that are about to end. If that check is late, this watch gets no bookmark.
     for (let tries = 0; bookmarks.length === 0; tries++) {
       assert.ok(tries < 10, 'no bookmark came');
       const watch = await http.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=${version(list)}`);
@@ -135,7 +135,7 @@ export function watchCases(holder: Holder): void {
       [`/api/v1/watch/namespaces/${namespace}?timeoutSeconds=1`, [`ADDED ${namespace}`]],
     ] as const) {
       let events: readonly WatchedEvent[] = [];
-      // A server that is held up for a second has ended the watch before it comes to show anything.
+      // A stalled server may end a watch with a timeout of one second before it sends anything.
       await until(`what is there is shown: ${asked}`, async () => {
         const watch = await http.watch(asked);
         assert.equal(watch.status, 200, asked);

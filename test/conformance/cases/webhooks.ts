@@ -20,7 +20,7 @@ export function webhookCases(holder: Holder): void {
     }
   });
 
-  /** Configures a webhook for what a namespace of its own labels, and waits until the server asks it. */
+  /** Configures a webhook for labelled objects of a new namespace, and waits until the API server calls it. */
   const hooked = async (
     rule: Fields,
     answer: (review: AdmissionReview) => Answer,
@@ -154,14 +154,14 @@ export function webhookCases(holder: Holder): void {
     const { http } = conformance(holder);
     const answer = ({ request }: AdmissionReview): Answer =>
       request.name?.startsWith('slow') === true ? undefined : request.name?.startsWith('broken') === true ? 500 : {};
-    // Seconds enough for one that answers, and few for one that never does.
+    // A long timeout for the webhook that answers, and a short one for the one that never does.
     const cases = [
       ['slow', 1, /context deadline exceeded|Client\.Timeout/],
       ['broken', 30, /500|an error on the server/],
     ] as const;
     for (const [name, timeoutSeconds, why] of cases) {
       const strict = await hooked(maps('CREATE'), answer, { failurePolicy: 'Fail', timeoutSeconds });
-      // Where one of the two is held up for the whole of that second, the question has not come when the time is over.
+      // If the server or the webhook stalls for the whole second, the timeout ends before the request arrives.
       let tries = 0;
       await until('the webhook is asked', async () => {
         tries++;

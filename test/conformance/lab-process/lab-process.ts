@@ -1,4 +1,4 @@
-/** A lab that can be ended as a crash ends it, and started again over the same folder. */
+/** A lab in a process that can be killed, and started again over the same folder. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ export class LabProcess implements DurableServer {
     await ended;
   }
 
-  /** @throws Error when it does not come up. */
+  /** @throws Error if the lab does not start. */
   async recover(): Promise<void> {
     const child = fork(RUN, [this.#directory, String(this.#port)], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#child = child;

@@ -1,4 +1,4 @@
-/** The lab's API server as a process of its own: `node run.ts <directory> <port>`; tells its parent when it serves. */
+/** Runs the lab's API server as a separate process: `node run.ts <directory> <port>`. It sends its parent a message once it serves. */
 import { join } from 'node:path';
 import { LabApiServer } from '../../../lab/apiserver/server.ts';
 

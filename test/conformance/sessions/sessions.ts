@@ -1,19 +1,19 @@
-/** What people type at a cluster, as data: each session is typed at the lab and at a real one. */
+/** Sessions of kubectl commands, as data: each is run on the lab and on a real cluster. */
 
 export interface Step {
   readonly args: readonly string[];
   readonly input?: string;
-  /** `kubectl edit` with this sed expression for an editor. */
+  /** For `kubectl edit`: the editor applies this sed expression. */
   readonly edit?: string;
-  /** Tried until it succeeds, where controllers, or a check of the server, need a moment. */
+  /** Retried until it succeeds, where controllers or a check of the server need a moment. */
   readonly eventually?: boolean;
-  /** `code`: what it prints depends on the server's age. */
+  /** `code`: only exit codes are compared, since the output depends on the version of the server. */
   readonly compare?: 'code';
 }
 
 export interface Session {
   readonly name: string;
-  /** The first minor version that it can be asked of. */
+  /** The first minor version that supports it. */
   readonly since?: number;
   readonly steps: readonly Step[];
 }

@@ -48,8 +48,9 @@ function hasDependents(world: World, subnet: string): boolean {
 }
 
 /**
- * Whether a Vpc is being deleted and accepts no new Subnet. The default Vpc, which the cluster needs, accepts them as long as it has blockers, or
- * a foreign row in its router: its deletion waits then. Empty it goes at once, and a new Subnet is in the one that is created again.
+ * Whether a Vpc is being deleted and accepts no new Subnet. The default Vpc, which the cluster needs, accepts them as long as it has
+ * blockers, or a foreign row in its router: its deletion waits then. If it is empty it is deleted at once, and a new Subnet belongs to the
+ * Vpc that is created again.
  */
 export const acceptsNoSubnet: Query<boolean> = defineQuery('vpc-accepts-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;

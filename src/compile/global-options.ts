@@ -1,7 +1,8 @@
 /**
- * Options of OVN that apply to every network of the database (columns `options` of NB_Global), with Kube-OVN's values. Nothing that Kiln does needs one: they are what
- * networks had under Kube-OVN. Other programs' networks would change with them, so beside these they are set only where the setting demands it. An option that
- * another program set stays as it is (`diff/global-diff.ts`); the difference is reported.
+ * Options of OVN that apply to every network of the database (column `options` of NB_Global), with Kube-OVN's values. Kiln needs none of
+ * them: they keep networks as they were under Kube-OVN. They would also change the networks of other programs; if there are any, they are
+ * set only if the setting demands it. An option that another program set stays as it is (`diff/global-diff.ts`), and the difference is
+ * reported.
  */
 import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
 import { commandText } from '../text/command-text.ts';
@@ -56,7 +57,7 @@ export function keptOptionText({ key, value, instead }: KeptOption): string {
   return `NB_Global option ${key} is ${JSON.stringify(value)}, which another program set; Kiln would set "${instead}" and leaves it as it is`;
 }
 
-/** What removes the option, so that Kiln sets it. */
+/** The command that removes the option, so that Kiln sets it. */
 export function optionRemoval({ key }: KeptOption): string {
   return commandText`ovn-nbctl remove NB_Global . options ${key}`;
 }

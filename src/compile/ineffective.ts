@@ -1,6 +1,6 @@
 /**
- * What a user wrote on an object and has no effect, for the kinds whose other rules do not report it: a condition where the kind has conditions,
- * else an Event for each. Vpcs, Subnets, IPPools, Vips and EIPs report theirs with the rest of their status.
+ * Ineffective fields and annotations of the kinds whose other rules do not report them: one condition if the kind has conditions, else an
+ * Event for each. Vpcs, Subnets, IPPools, Vips and EIPs report theirs with the rest of their status.
  */
 import { mayHaveUnreadKeys } from '../api/pod/annotation-keys.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
@@ -37,8 +37,8 @@ const CHECKS: readonly Check[] = [
 export const ineffectiveRules: readonly Rule[] = CHECKS.map(ruleOf);
 
 /**
- * The findings about an object whose kind has no conditions; none for other kinds, whose conditions say it. Not for rules: it reads outside of
- * them.
+ * The findings about an object whose kind has no conditions; none for other kinds, whose conditions report them. Not for rules: it reads
+ * outside of them.
  */
 export function ineffectiveWithoutCondition(
   world: World,
@@ -64,7 +64,7 @@ function ofAnnotations(resource: ResourceName): Check {
   };
 }
 
-/** Also a policy for misbound pods that is none. */
+/** Includes an unknown policy for misbound pods. */
 function ofNamespaces(): Check {
   const unread = ofAnnotations('namespaces');
   return {

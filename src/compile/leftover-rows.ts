@@ -1,7 +1,7 @@
 /**
- * What Kube-OVN left and no other rule emits (rows of features that are not implemented, rows that outlived what they were for): retained as it is while the object
- * exists that it serves, so that it goes with that. Of a node that is gone it goes at once. What serves no object that exists is left alone, and reported
- * (`explain/leftovers.ts`).
+ * Leftovers: rows of features that are not implemented, and rows whose purpose has ended. A leftover is retained as it is while the object
+ * that it serves exists, and is deleted with that object. A leftover for a node is deleted once the node is gone. A leftover that serves no
+ * existing object stays, and is reported (`explain/leftovers.ts`).
  */
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -34,13 +34,13 @@ export const leftoverRows: Rule = {
 /** An object that leftovers serve. */
 interface ServedObject {
   readonly owner: RowOwner;
-  /** Nothing needs its rows any more. */
+  /** No dependent needs its rows any more. */
   readonly isReleased: boolean;
 }
 
 function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObject): RowOutput | undefined {
   const translated = translatedFor(world, id);
-  // First it becomes the object's, whatever is to become of it then.
+  // A legacy row is adopted first, also if it is deleted afterwards.
   const legacy = adoptedRow(world, id, translated ?? owner, LEFTOVER_RULE);
   if (legacy !== undefined) return { ...legacy, leftover: true, externalIds: { ...legacy.externalIds, ...macOf(world, id) } };
   const node = world.rows.serves(id)?.node ?? '';
@@ -50,13 +50,13 @@ function leftoverRow(world: World, id: RowId, { owner, isReleased }: ServedObjec
   return retained === undefined ? undefined : { ...retained, owner: translated ?? owner, leftover: true };
 }
 
-/** Translates addresses for an object that is gone: another of its name has others. */
+/** Whether the row translates addresses for an earlier object of the same name: the present object has other addresses. */
 function isOfPredecessor(world: World, id: RowId, { kind, uid }: RowOwner): boolean {
   const ownership = world.rows.state(id)?.ownership;
   return TRANSLATED.has(kind) && ownership?.kind === 'ours' && ownership.uid !== uid;
 }
 
-/** A rule that emits the row later keeps the MAC that it has now. */
+/** A rule that emits the row later keeps its present MAC. */
 function macOf(world: World, id: RowId): Readonly<Record<string, string>> {
   const table = tableOf(id);
   if (table === 'Logical_Router_Port') return macExternalId(id, rowMac(world, id, 'mac'));

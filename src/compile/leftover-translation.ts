@@ -1,6 +1,6 @@
 /**
- * The object for which Kube-OVN translates addresses by a row that it left: an OvnFip or OvnSnatRule, by its status, or a pod by its annotations. Neither the row nor
- * its keys name it, and the next holder of the address must not inherit the row.
+ * The object for which Kube-OVN translates addresses with a leftover row: an OvnFip or OvnSnatRule, found by its status, or a pod, found by
+ * its annotations. Neither the row nor its keys name the object, and the next holder of the address must not inherit the row.
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import { annotationKey } from '../api/well-known.ts';
@@ -14,7 +14,7 @@ import { isFinished } from './pod/pod-life.ts';
 /** Kinds of these objects, in lower case. */
 export const TRANSLATED: ReadonlySet<string> = new Set(['pod', 'ovnfip', 'ovnsnatrule']);
 
-/** Undefined where none that exists is found. */
+/** The owner of such a row; undefined if no such object exists. */
 export function translatedFor(world: World, id: RowId): RowOwner | undefined {
   const column = (name: string): string => String(world.rows.column(id, name) ?? '');
   switch (tableOf(id)) {

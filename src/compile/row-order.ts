@@ -1,7 +1,7 @@
 /** Which of several row outputs for one identity is written. */
 import type { RowOutput } from './output.ts';
 
-/** Owners of rows that the networks of all tenants depend on: they go before pods and others, whatever the age. */
+/** Owners of rows that the networks of all tenants depend on: they have precedence over pods and others, whatever their age. */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set(['vpc', 'subnet', 'node']);
 
 /** Order of outputs for one identity, the same in every process: infrastructure first, then the older object, then by uid, rule and contents. */

@@ -1,9 +1,9 @@
 /**
- * The members of shared columns that selections give, without an object for each: a row has a selector and a view, and its members are computed
- * when the diff asks.
+ * Members of shared columns that come from selections, without an object for each member: a row has a selector and a view, and its members
+ * are computed when the diff needs them.
  *
- * Cost: a pod that comes, goes or changes costs one step for each row whose selector selects it; a selector that begins or ceases to select a label
- * set, one for each pod with these labels.
+ * Cost: a pod that is created, changed or deleted costs one step for each row whose selector selects it. A label set that a selector begins
+ * or ceases to select costs one step for each pod with these labels.
  */
 import type { RowId } from '../nb/row-id.ts';
 import type { DerivedTable } from '../world/derived-table.ts';
@@ -14,7 +14,7 @@ import type { LiveSet } from '../world/sets/live-set.ts';
 import type { World } from '../world/world.ts';
 import type { MemberOutput, SelectionOutput } from './output.ts';
 
-/** One output, in force. */
+/** One output in effect. */
 interface Attached {
   readonly output: SelectionOutput;
   emitters: number;
@@ -29,7 +29,7 @@ interface UsedView {
   readonly byLabelSet: Map<string, Set<Attached>>;
 }
 
-/** Called for a member that may have come or gone. */
+/** Called for a member that may have been added or removed. */
 type Changed = (row: RowId, column: string, member: ViewMember) => void;
 
 const NONE: readonly Attached[] = [];

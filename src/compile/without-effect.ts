@@ -34,7 +34,7 @@ export function withoutEffect(
   next: string,
   type: ConditionType = WITHOUT_EFFECT,
 ): Pick<PatchOutput, 'conditions' | 'withoutConditions'> {
-  // What is in effect, if not as written, gives its name to the condition only if nothing else does.
+  // A finding about host bits names the condition only if there is no other one: its field is in effect, though not as written.
   const first = findings.find(({ code }) => code !== 'HostBitsCleared') ?? findings[0];
   if (first === undefined) return { withoutConditions: [type] };
   const message = `${findingsText(findings)}. All else is in effect; ${next}`;

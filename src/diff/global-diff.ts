@@ -1,6 +1,6 @@
 /**
- * Keys of NB_Global: it sets those that rules emit and no other program has set, with a record of each; takes back those that no rule emits any longer; and
- * never changes a value that another program wrote, also where that happens at the same moment (`pairs`).
+ * Keys of NB_Global. The diff sets keys that rules emit and that no other program has set, with a record of each. It removes its own keys
+ * that no rule emits any longer. It never changes a value that another program wrote, even at the same time (`pairs`).
  *
  * Cost: one pass over the keys of the row, whatever changed in it.
  */
@@ -11,10 +11,10 @@ import type { Edit, Verdict } from './edits.ts';
 import { CONVERGED } from './edits.ts';
 import type { DiffContext } from './diff-context.ts';
 
-/** Detail of a change that forgets what Kiln set, since another program set something else: no drift, and nothing to repair. */
+/** Detail of a change that only drops records, since another program set other values: this is no drift, and nothing is repaired. */
 export const RECORDS_ALONE = 'records';
 
-/** Pairs of one column: what goes, and what comes. */
+/** Pairs of one column to set and to remove. */
 interface Pairs {
   readonly set: Record<string, string>;
   readonly remove: Record<string, string>;
@@ -22,7 +22,7 @@ interface Pairs {
 
 export function diffGlobal(context: DiffContext): Verdict {
   const held = context.rows.best(GLOBAL_ROW);
-  // The fence inserts it.
+  // The fence inserts the row.
   if (held === undefined) return CONVERGED;
   const changes: Readonly<Record<GlobalColumn, Pairs>> = { options: { set: {}, remove: {} }, external_ids: { set: {}, remove: {} } };
   const change = (column: GlobalColumn, key: string, from: string | undefined, to: string | undefined): void => {

@@ -32,7 +32,7 @@ function at({ uuid, row }: Observed, column: string, { rows }: DiffContext): rea
   return [...(held as ReadonlySet<Uuid>)].flatMap((one) => rows.entry(one) ?? []);
 }
 
-/** Before 1.15 Kube-OVN writes none into load balancers; those of other programs on its switches have some. */
+/** Before 1.15 Kube-OVN writes no key into load balancers; those of other programs in its switches have some. */
 function hasNoKey({ row: { external_ids: held } }: Entry): boolean {
   return held instanceof Map && held.size === 0;
 }

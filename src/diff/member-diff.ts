@@ -42,7 +42,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
   const missing: string[] = [];
-  // It is retained with what Kube-OVN put into it.
+  // A leftover is retained with the members that Kube-OVN gave it.
   const isLeftover = slot?.rows[0]?.leftover === true;
   const look = (key: MemberKey): void => {
     const desired = context.desired.member(id, key);
@@ -139,7 +139,7 @@ function removalOf(
   return gone.map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
 }
 
-/** A reference to a row that no longer exists; `ownHeld` says how that happens. */
+/** A reference to a row that no longer exists; `ownHeld` explains how that happens. */
 function isDangling(uuid: string, now: ReadonlySet<unknown>, { rows }: DiffContext): boolean {
   return now.has(uuid) && rows.entry(uuid as Uuid) === undefined;
 }

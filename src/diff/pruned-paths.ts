@@ -3,8 +3,8 @@
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The paths that the patch sets and the answer lacks. A CustomResourceDefinition is the only reason for that: what another program
- * changes in the same moment is still there.
+ * The paths that the patch sets and the answer lacks. Only a CustomResourceDefinition causes that: a field that another program changes at
+ * the same time is still in the answer, with another value.
  */
 export function prunedPaths(patch: unknown, answer: unknown, path: string): readonly string[] {
   if (Array.isArray(patch)) {

@@ -46,7 +46,7 @@ export interface Explanation {
   readonly rows: OwnedRows | undefined;
   /** Undefined if the object does not wait. */
   readonly waiting: Waiting | undefined;
-  /** What was asked of the object and has no effect, beside the reason in `waiting`. */
+  /** Ineffective and unimplemented parts of the object, beside the reason in `waiting`. */
   readonly notes: readonly IneffectiveCondition[];
   /** The sentence that no controller leads, so nothing will change. Undefined if one leads, or if that is unknown. */
   readonly unattended?: string | undefined;

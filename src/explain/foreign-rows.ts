@@ -1,4 +1,4 @@
-/** Rows of other programs in the Northbound database, counted. Kiln leaves them alone, so no object says that they are there. */
+/** Rows of other programs in the Northbound database, counted. Kiln leaves them alone, so no condition reports them. */
 import { TABLES } from '../nb/tables.ts';
 import type { World } from '../world/world.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What was asked of an object and has no effect: it is not implemented, or does nothing as things are. From its conditions, and computed for kinds
- * that have none.
+ * The parts of an object that have no effect: not implemented, or ineffective at present. Read from its conditions; computed for kinds
+ * without conditions.
  */
 import { POD_NOT_IMPLEMENTED, POD_WITHOUT_EFFECT } from '../api/well-known.ts';
 import { ineffectiveWithoutCondition } from '../compile/ineffective.ts';
@@ -12,7 +12,7 @@ import { keyOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 
 export interface IneffectiveCondition {
-  /** `not implemented` lasts as long as this version; a user can mend what is `without effect`. */
+  /** `not implemented` holds for this version of Kiln; a user can correct what is `without effect`. */
   readonly what: 'not implemented' | 'without effect';
   readonly reason: string;
   readonly message: string;

@@ -1,6 +1,4 @@
-/**
- * Rows that Kube-OVN left and that no rule emits: what each does in OVN, and what it goes with.
- */
+/** Leftovers: what each does in OVN, and the object that it serves. */
 import { namesInMatch } from '../api/values/match-text.ts';
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
@@ -16,20 +14,20 @@ export interface Leftover {
   readonly table: string;
   readonly name: string;
   readonly uuid: string;
-  /** What follows from it; empty for nothing. */
+  /** Its effect on traffic; empty if there is none. */
   readonly effect: string;
-  /** What removes it by hand; absent where others may need what is in it. */
+  /** The command that removes it by hand; absent if the row may also contain what other objects need. */
   readonly remove?: string;
 }
 
-/** Leftovers by what they go with. */
+/** Leftovers by the object that they serve. */
 export interface LeftoverGroup {
-  /** The object that they serve, and are deleted with; undefined where none that exists does. */
+  /** They are deleted with this object; undefined if no such object exists. */
   readonly object: { readonly resource: ResourceName; readonly key: string } | undefined;
   readonly rows: readonly Leftover[];
 }
 
-/** Empty before the first adoption: all that is there is Kube-OVN's then, and in use. */
+/** Empty before the first adoption: then all rows belong to Kube-OVN and are in use. */
 export function leftoverGroups(world: World): readonly LeftoverGroup[] {
   if (world.rows.owned.size === 0) return [];
   const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter(isLeftover);
@@ -46,7 +44,7 @@ export function leftoverGroups(world: World): readonly LeftoverGroup[] {
 
 const MOST_NAMED = 4;
 
-/** One sentence, and the command that leads on. */
+/** One sentence, and the next command. */
 export function leftoverText({ object, rows }: LeftoverGroup): { readonly message: string; readonly next: string } {
   const named = rows.slice(0, MOST_NAMED).map(leftoverLine);
   const more = rows.length > named.length ? [`${rows.length - named.length} more`] : [];
@@ -72,7 +70,7 @@ export function leftoverText({ object, rows }: LeftoverGroup): { readonly messag
   };
 }
 
-/** Every row, below what it serves. */
+/** One line for each row, below the object that it serves. */
 export function leftoverLines(groups: readonly LeftoverGroup[]): readonly string[] {
   return groups.flatMap(({ object, rows }) => {
     const what = object === undefined ? 'objects that do not exist' : `${traitsOf(object.resource).kind} ${object.key}`;
@@ -109,7 +107,7 @@ function isServed(world: World, owner: string): boolean {
   return world.tables[resource]?.peek(key) !== undefined || world.unimplemented.peek(`${resource}/${key}`) !== undefined;
 }
 
-/** What steers traffic comes first. */
+/** The tables that steer traffic, which come first. */
 const ORDER: readonly string[] = ['Logical_Router_Policy', 'ACL', 'NAT', 'Logical_Router_Static_Route', 'Load_Balancer'];
 
 function rankOf({ table }: Leftover): number {
@@ -157,7 +155,7 @@ function effectOf(world: World, table: string, row: Entry['row']): string {
   }
 }
 
-/** A match that names a set or a group which is not there matches nothing. */
+/** A match with a missing address set or port group matches nothing. */
 function withMissing({ rows }: World, action: string, match: string): string {
   const missing = namesInMatch(match).filter(({ kind, name }) => !isThere(rows, kind, name));
   return missing.length === 0 ? action : `${action}; ${missing.map(({ kind, name }) => `${kind} ${name} does not exist`).join(', ')}`;

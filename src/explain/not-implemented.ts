@@ -1,4 +1,4 @@
-/** What of the cluster's objects Kiln does not implement: objects of kinds that it does not, and single fields and annotations. */
+/** Objects of kinds that Kiln does not implement, and single fields and annotations that it does not implement. */
 import { commandText, inNamespace } from '../text/command-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
@@ -17,7 +17,7 @@ export interface UnimplementedGroup {
 }
 
 const MOST_NAMED = 4;
-/** The API server makes this Service in every cluster; no user asked for it. */
+/** The API server creates this Service in every cluster; no user requested it. */
 const OF_THE_CLUSTER = 'services/default/kubernetes';
 
 /** One group for each kind, however many objects there are. */
@@ -47,7 +47,7 @@ function groupOf(objects: readonly UnimplementedObject[]): UnimplementedGroup {
   };
 }
 
-/** The World has of these objects only what is reported of them. */
+/** The World keeps of these objects only what is reported about them. */
 function standIn({ key, uid }: UnimplementedObject): Pick<AnyObservedObject, 'metadata' | 'spec'> {
   const { namespace, name } = splitKey(key);
   return { metadata: { name, uid, resourceVersion: '', creationTimestamp: '', ...(namespace !== '' && { namespace }) } };

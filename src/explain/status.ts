@@ -18,7 +18,7 @@ import { leftoverGroups, leftoverText } from './leftovers.ts';
 import { strandedRows } from './stranded-rows.ts';
 import { commandText } from '../text/command-text.ts';
 
-/** A finding is a problem that someone can solve; a note is what this version does not do, and no edit changes it. */
+/** A finding is a problem that a user can solve; a note is a feature that this version does not implement, whatever is edited. */
 export interface Finding<What extends string = ProblemKind> {
   readonly what: What;
   readonly kind: string;
@@ -103,7 +103,7 @@ function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (reado
   return entries.filter(([key, object]) => chosen(resource, key, object));
 }
 
-/** Kinds of whose objects Kiln reports something. */
+/** Kinds with objects that Kiln reports on. */
 export const REPORTED_RESOURCES: readonly ResourceName[] = [
   ...new Set<ResourceName>([
     ...BLOCKED_RESOURCES,
@@ -134,7 +134,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
   );
 }
 
-/** Whether Kiln has something to say of it: a pod or node that the kubelet has not started yet is no finding. */
+/** Whether the object has a problem: a pod or node that the kubelet has not started yet is no finding. */
 function isWrong(resource: ResourceName, object: AnyObservedObject, { ready, reason }: ObjectState): boolean {
   if (ready !== 'False') return false;
   if (object.metadata.deletionTimestamp !== undefined && reason === 'Terminating') return false;
@@ -203,7 +203,7 @@ function outdated(world: World): readonly Finding[] {
   });
 }
 
-/** Only where the setting demands the options: elsewhere another program's value is as good. */
+/** Only if the setting demands the options: otherwise the value of another program is valid as well. */
 function optionsWithoutEffect(world: World): readonly Finding[] {
   const { globalOptions, defaultVpc: key } = world.settings;
   if (globalOptions !== 'always') return [];

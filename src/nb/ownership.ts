@@ -1,7 +1,7 @@
 /**
- * The ownership of a row, decided in this one place. A row is ours when its external_ids have Kube-OVN's vendor key and Kiln's ownership keys. With the vendor
- * key alone it is legacy, and so is a row without it that other keys of Kube-OVN, or its parent, show to be Kube-OVN's: before 1.15
- * Kube-OVN wrote the vendor key into two rows of three. All other rows are foreign, and Kiln never changes them.
+ * The ownership of a row, decided in this one place. A row is ours if its external_ids have Kube-OVN's vendor key and Kiln's ownership
+ * keys. A row with the vendor key alone is legacy. So is a row without it, if other keys of Kube-OVN, or its parent, show that it is
+ * Kube-OVN's: before 1.15 Kube-OVN wrote the vendor key into two rows of three. All other rows are foreign, and Kiln never changes them.
  */
 export const VENDOR_KEY = 'vendor';
 export const VENDOR = 'kube-ovn';
@@ -10,9 +10,9 @@ export const UID_KEY = 'kiln.io/uid';
 export const RULE_KEY = 'kiln.io/rule';
 /** Hash of what was last written into the row. */
 export const SEAL_KEY = 'kiln.io/seal';
-/** The MAC that a row had when Kiln adopted it: Kube-OVN draws MACs at random, and the row keeps that one. */
+/** The MAC that a row had when Kiln adopted it: Kube-OVN chooses MACs at random, and the row keeps its own. */
 export const MAC_KEY = 'kiln.io/mac';
-/** The rule of rows that Kube-OVN left and that are retained as they are. */
+/** The rule of leftovers, which are retained as they are. */
 export const LEFTOVER_RULE = 'leftover';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';

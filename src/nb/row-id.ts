@@ -41,7 +41,7 @@ export function insertUuid(id: RowId, incarnation: string): Uuid {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}` as Uuid;
 }
 
-/** Whether a row was made under a UUID as `insertUuid` gives: those of others are random, and of another version. */
+/** Whether a UUID comes from `insertUuid`: UUIDs of other programs are random, and have another version. */
 export function isOwnUuid(uuid: Uuid): boolean {
   return uuid[14] === '8';
 }

@@ -1,10 +1,10 @@
 /**
- * The object that a legacy row serves, as far as Kube-OVN's keys, names and the row that contains it show: what becomes of a leftover goes by it.
- * Ports, switches and routers are left out: those that a rule does not emit are in a row that goes.
+ * The object that a legacy row serves, as shown by Kube-OVN's keys, by names, and by the row that contains it. This decides what happens to
+ * a leftover. Ports, switches and routers are not examined: those that no rule emits are deleted with the row that contains them.
  */
 import type { ExternalIds } from './ownership.ts';
 
-/** A row as far as this looks at it. */
+/** The parts of a row that are examined. */
 export interface LegacyRow {
   readonly table: string;
   readonly name: string;
@@ -16,14 +16,14 @@ export interface LegacyRow {
 export interface Served {
   /** `<kind>/<namespace>/<name>` */
   readonly owner: string;
-  /** The node that it is for as well; empty for none. */
+  /** The node that the row is also for; empty for none. */
   readonly node: string;
 }
 
 const NAMED_BY_KEYS: ReadonlySet<string> = new Set(['ACL', 'Address_Set', 'Logical_Router_Policy', 'Port_Group']);
 const INSIDE: ReadonlySet<string> = new Set(['ACL', 'Gateway_Chassis', 'Logical_Router_Policy', 'Logical_Router_Static_Route', 'NAT']);
 
-/** Undefined where nothing shows it. */
+/** The object that the row serves; undefined if nothing shows it. */
 export function servedObject(row: LegacyRow): Served | undefined {
   const { table, name, externalIds, container } = row;
   const text = (key: string): string => String(externalIds.get(key) ?? '');
@@ -42,7 +42,7 @@ const CLUSTER_LOAD_BALANCER = /^cluster-(?:tcp|udp|sctp)-(?:session-)?loadbalanc
 const BFD_GROUP = /^bfd@(.+)$/;
 const VPC_LOAD_BALANCER = /^vpc-(.+)-(?:tcp|udp|sctp)-(?:sess-)?load$/;
 
-/** Those of the default Vpc are its own wherever load balancing is on; those that are no Vpc's have the name of an OvnDnatRule. */
+/** Load balancers of the default Vpc are not leftovers: a rule emits them. A load balancer that belongs to no Vpc has the name of an OvnDnatRule. */
 function servedByLoadBalancer(name: string): Served | undefined {
   if (CLUSTER_LOAD_BALANCER.test(name)) return undefined;
   const vpc = VPC_LOAD_BALANCER.exec(name)?.[1];
@@ -61,7 +61,7 @@ function servedByKeys({ table, name }: LegacyRow, text: (key: string) => string)
   const [first = '', second = ''] = text('np').split('/');
   if (second === '') return served('node', text('node'));
   if (first === 'node' && name === dotted(`node-${second}`)) return served('node', second);
-  // Of a Subnet and a node, and of a NetworkPolicy in its namespace: their names stand the other way round.
+  // Port groups of a Subnet and a node, and those of a NetworkPolicy in its namespace: their names have the two parts in opposite order.
   if (table === 'Port_Group' && name.endsWith(dotted(`${first}.${second}`))) return served('subnet', first, second);
   return { owner: `networkpolicy/${first}/${second}`, node: '' };
 }
@@ -70,7 +70,7 @@ function dotted(name: string): string {
   return name.replaceAll('-', '.');
 }
 
-/** `<router>-<subnet>`; whatever else is in the router is the Vpc's. */
+/** The port of a Subnet is named `<router>-<subnet>`; any other port in the router belongs to the Vpc. */
 function servedByRouterPort(name: string, router: string): Served | undefined {
   if (router === '') return undefined;
   return name.startsWith(`${router}-`) ? served('subnet', name.slice(router.length + 1)) : served('vpc', router);

@@ -130,7 +130,7 @@ const SPECS: readonly TableSpec[] = [
   spec('DHCP_Options', 0, { cidr: 'value', options: 'map', external_ids: 'map' }, [], (row) =>
     dhcpOptionsId(mapText(row, 'external_ids', 'ls'), mapText(row, 'external_ids', 'protocol'), mapText(row, 'external_ids', 'port')),
   ),
-  // Made by Kube-OVN for BFD ports: no rule emits one, and what was left of them goes with its Vpc.
+  // Kube-OVN makes them for BFD ports. No rule emits one, and a leftover one is deleted with its Vpc.
   spec('HA_Chassis_Group', 0, { name: 'value', external_ids: 'map' }, [], byName('HA_Chassis_Group')),
   spec('Address_Set', 0, { name: 'value', addresses: 'elements', external_ids: 'map' }, [], byName('Address_Set')),
   spec(

@@ -26,7 +26,7 @@ export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields, LONGEST) },
-    // Control characters in texts of others must not reach a reader's terminal.
+    // Control characters in texts of other programs or users must not reach a reader's terminal.
     hooks: { streamWrite: exactJson },
   };
   const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });

@@ -81,7 +81,10 @@ export function subnetChanged(before: Subnet, after: Subnet, observed: Observed)
   return { objections, warnings: [...warningsOf(now, observed), ...(complete ? narrowed(world, before, after) : [])] };
 }
 
-/** Running pods take addresses that leave the network to be on their own switch, and would not reach another Subnet that has them. */
+/**
+ * Warns that running pods keep the old mask: they look for the addresses outside of the new CIDR on their own switch, and could not reach
+ * another Subnet with them.
+ */
 function narrowed(world: World, before: Subnet, after: Subnet): readonly string[] {
   const [old, now] = [before, after].map(({ spec }) => subnetCidrs(spec)) as [Dual<Cidr>, Dual<Cidr>];
   const left = ([4, 6] as const).flatMap((family) => {
@@ -115,8 +118,8 @@ function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'f
 }
 
 /**
- * The node agent reads the MTU in the spec for new pods, whatever the rules do: only admission can refuse a change. Pods of networks outside of
- * OVN have the MTU of another plugin.
+ * The node agent reads the MTU in the spec for new pods, whatever the rules do: only admission can deny a change. Pods of networks outside
+ * of OVN have the MTU of another plugin.
  */
 function mtuChanged(world: World, before: Subnet, after: Subnet): readonly Objection[] {
   const { name } = after.metadata;

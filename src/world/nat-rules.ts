@@ -70,7 +70,10 @@ export function translationsOf({ status = {} }: Pick<NatRule, 'status'>): readon
   ).filter(([external, inner]) => external !== '' && inner !== '');
 }
 
-/** The EIP in the rule's annotation: the one that it named when Kiln last saw it, empty if that was invalid; undefined for a new rule. */
+/**
+ * The EIP in the rule's annotation: the one that the rule named when Kiln last observed it, empty if it was not admitted; undefined for a
+ * new rule.
+ */
 export function annotatedEip({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
   return metadata.annotations?.[annotationKey.vpcEip];
 }

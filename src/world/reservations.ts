@@ -1,33 +1,31 @@
-/**
- * Addresses as rules speak of them: a request goes out of a rule, a reservation comes back as an entry of a table.
- */
+/** Addresses in the World: a rule emits an address request, and the reservation is an entry of a table. */
 import type { Reason } from '../api/reasons.ts';
 
-/** What an interface needs. Idempotent by claimant: one that holds an address already gets that one. */
+/** The addresses that an interface requests. Idempotent by claimant: a claimant that holds an address gets that one again. */
 export interface AddressRequest {
   /** The interface in its incarnation, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
   readonly claimant: string;
-  /** Subnets to take it from, first with room wins. */
+  /** Subnets to allocate from: the first one with a free address. */
   readonly subnets: readonly string[];
   readonly families: 'v4' | 'v6' | 'dual' | 'subnet';
   readonly v4?: string;
   readonly v6?: string;
-  /** Of several static addresses, the first that is free: each one address or a `v4,v6` pair. */
+  /** Static addresses, of which the first free one is allocated: each is one address or a `v4,v6` pair. */
   readonly anyOf?: readonly string[];
-  /** Names of IPPools to take it from, first with room wins; the addresses of no pool when absent. */
+  /** Names of IPPools to allocate from: the first one with a free address. Absent: addresses of no pool. */
   readonly pools?: readonly string[];
   readonly mac?: string;
   /** Claimants that declare the same group may have these addresses together. */
   readonly share?: string;
-  /** The user did not choose this address or MAC: another one will do if a claimant that goes first has it. */
+  /** The user did not choose this address or MAC: another one will do if a claimant with precedence has it. */
   readonly yields?: true;
-  /** Claimants, this one among them, that are each given what they ask for, or all nothing: none holds a part of what it needs. */
+  /** Claimants, this one among them, that are granted their requests together or not at all: none holds only a part of what it needs. */
   readonly together?: readonly string[];
   /** For a node: only nodes get addresses of the join Subnet. */
   readonly ofNode?: true;
-  /** It has addresses only. */
+  /** It has no MAC, only addresses. */
   readonly withoutMac?: true;
-  /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */
+  /** RFC 3339 creation time of the claimant's object: requests are answered oldest first. */
   readonly since: string;
 }
 
@@ -45,7 +43,7 @@ export type Reservation =
       readonly claimant: string;
       readonly code: Reason;
       readonly message: string;
-      /** A part of the request could be met now: once another claimant takes it, the first reason changes. */
+      /** A part of the request could be granted now: once another claimant takes that part, the failure changes. */
       readonly partlyFree?: true;
     };
 

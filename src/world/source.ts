@@ -1,4 +1,4 @@
-/** What a computation can read: each source knows its readers, and tells them when it changes. */
+/** What a computation can read: each source knows its readers, and notifies them when it changes. */
 
 /** A computation as its sources and the reactor see it. */
 export interface Reader {

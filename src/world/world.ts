@@ -99,7 +99,7 @@ export function where(
   return (world, key, candidate) => (holds(world, key, candidate) ? candidate : undefined);
 }
 
-/** A query that a lower layer asks and a higher layer defines: the defining module calls `define` once, as it is loaded. */
+/** A query that a lower layer uses and a higher layer defines: the defining module calls `define` once, when it is loaded. */
 export interface DeclaredQuery<V> extends Query<V> {
   readonly define: (run: (world: World, key: string) => V) => void;
 }

@@ -38,7 +38,7 @@ const NETWORK = 'NetworkAttachmentDefinition';
 
 const SUFFIXES: readonly string[] = Object.keys(POD_ANNOTATIONS);
 const IS_SUFFIX: ReadonlySet<string> = new Set(SUFFIXES);
-/** Of these suffixes a key shows by itself that it is one of ours: others are usual words. */
+/** A key with one of these suffixes is certainly meant for Kube-OVN; the other suffixes are common words. */
 const TELLING: ReadonlySet<string> = new Set(SUFFIXES.filter((suffix) => /[_-]/.test(suffix)));
 const KEYS = Object.keys(annotationKey) as (keyof typeof annotationKey)[];
 const OWN_NAMES: readonly string[] = [
@@ -47,7 +47,7 @@ const OWN_NAMES: readonly string[] = [
 const POD_NAMES: readonly string[] = [
   ...new Set([...SUFFIXES, ...namesIn(KEYS.filter((key) => OBJECT_ANNOTATIONS[key].on === 'Pod').map((key) => annotationKey[key]))]),
 ];
-/** With these a user asks for something; the others are written by Kube-OVN or Kiln, and may be a copy. */
+/** A user requests something with these; the others are written by Kube-OVN or Kiln, and may be a copy. */
 const ASKING: ReadonlySet<string> = new Set([
   ...SUFFIXES.filter((suffix) => ['acts', 'told'].includes(POD_ANNOTATIONS[suffix as PodAnnotationSuffix].use)),
   ...['ip_address', 'mac_address', 'logical_switch'],
@@ -94,7 +94,7 @@ export function unreadKeys(kind: string, annotations: Labels | undefined, networ
     .map((key) => ({ key, rule: ruleFor(kind, key, networks) }));
 }
 
-/** The first keys with which a pod asks for something of its network, by name. */
+/** The first keys, by name, with which a pod requests something of its network. */
 export function podKeys(annotations: Labels): readonly string[] {
   return Object.keys(annotations)
     .filter((key) => {

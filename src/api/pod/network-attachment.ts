@@ -20,8 +20,8 @@ export const attachmentKind = (config: string | undefined): AttachmentKind => {
 };
 
 /**
- * Whether Kube-OVN's plugin, or its IPAM, asks for the addresses of the pod's default interface: without a provider, as the cluster's default network
- * does. A pod that attaches such a network, or has it instead of its own, has addresses under the name of the network.
+ * Whether Kube-OVN's plugin, or its IPAM, requests the addresses of the pod's default interface: without a provider, as the cluster's
+ * default network does. A pod that attaches such a network, or has it instead of its own, has addresses under the name of the network.
  */
 export const asksForDefaultInterface = (config: string | undefined): boolean => {
   const top = isAbsent(config) ? undefined : fieldsOf(parseJson(config));

@@ -32,7 +32,7 @@ export type IpHolder =
   | { readonly kind: 'machine'; readonly machine: string }
   /** A user reserves it, or requests it, with or without a pod. */
   | { readonly kind: 'reservation' }
-  /** The Subnet itself: it goes with the Subnet. */
+  /** The Subnet itself: the IP object is deleted with the Subnet. */
   | { readonly kind: 'subnet' }
   | { readonly kind: 'none' };
 

@@ -19,7 +19,7 @@ export const attachment: Query<AttachmentKind | undefined> = defineQuery('networ
   return definition === undefined ? undefined : attachmentKind(definition.spec.config);
 });
 
-/** Whether its plugin asks for the pod's default interface. */
+/** Whether its plugin requests the pod's default interface. */
 export const attachmentOfDefault: Query<boolean> = defineQuery('network-attachment-of-default', (world, key) =>
   asksForDefaultInterface(world.networkAttachments.get(key)?.spec.config),
 );

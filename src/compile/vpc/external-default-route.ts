@@ -1,6 +1,7 @@
 /**
- * Default routes of a Vpc beside one by way of its external Subnet. Kube-OVN 1.12 wrote that one into the spec of each Vpc with `enableExternal`, beside a user's
- * own, and gave OVN only the last of them. Two routes in OVN would share the traffic, which no spec requests: so the last one of the spec is in effect.
+ * Default routes of a Vpc beside one through its external Subnet. Kube-OVN 1.12 wrote that route into the spec of each Vpc with
+ * `enableExternal`, beside a user's own, and only the last of them reached OVN. In OVN two routes would share the traffic, which no spec
+ * requests: so only the last one of the spec is in effect.
  */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';

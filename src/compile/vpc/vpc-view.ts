@@ -69,7 +69,7 @@ export function vpcOwner(view: VpcView): RowOwner {
   return { kind: 'vpc', namespace: '', name: view.name, uid: view.uid, created: view.created };
 }
 
-/** The same, or it is a legacy row: of one that a rule emits for the object, the adoption is planned, and all that it makes up runs meanwhile. */
+/** The same, or the row is legacy. A legacy row that a rule emits for the object is about to be adopted, and its network runs meanwhile. */
 export function isOursOnceAdopted(world: World, id: RowId, owner: Owner): boolean {
   return isOurs(world, id, owner) || world.rows.state(id)?.ownership.kind === 'legacy';
 }

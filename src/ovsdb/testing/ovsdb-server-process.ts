@@ -122,7 +122,7 @@ export class OvsdbServerProcess {
     const child = spawn(
       'sh',
       [
-        // The signal would end it where a file may grow no further; without it the write fails, as on a full disk.
+        // Without the trap the signal would end the server when a file must not grow; with it the write fails, as on a full disk.
         ...['-c', 'trap "" XFSZ; exec "$@"', 'sh', 'ovsdb-server'],
         '-vconsole:off',
         '-vfile:info',
@@ -216,7 +216,7 @@ export class OvsdbServerProcess {
     );
   }
 
-  /** Which port the system chose is only in the log, with no word of the protocol: so one is opened after the other. */
+  /** The port that the system chose is only in the log, which does not name the protocol: so the ports are opened one after the other. */
   async #listen(protocol: 'ptcp' | 'pssl', port: number): Promise<number> {
     await this.appctl('ovsdb-server/add-remote', `${protocol}:${port}:127.0.0.1`);
     if (port !== 0) return port;

@@ -14,7 +14,7 @@ const server = await WebhookServer.start({
   // Clients that have proven to be an API server: only their bodies may be this long.
   limits: { unknownBody: WEBHOOK_LIMITS.body },
 });
-// Asked for what stays, it first collects what nothing holds: when the engine would do so by itself depends on the load of the machine.
+// The garbage is collected first: when the engine would do that by itself depends on the load of the machine.
 process.on('message', (asked) => {
   if (asked === 'what stays') globalThis.gc?.();
   process.send?.({ ...server.holds, rss: process.memoryUsage.rss() });

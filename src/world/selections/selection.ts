@@ -1,11 +1,11 @@
 /**
  * Selections: which pods a selector selects, as the live set of their label sets.
  *
- * Guarantees: equal selectors share one selection. A label set enters when the first pod has it, and leaves with the last one, or as labels of its
- * namespace change.
+ * Guarantees: equal selectors share one selection. A label set enters with the first pod that has it, and leaves with the last one, or when
+ * the labels of its namespace change.
  *
- * Cost: a new pod with known labels costs nothing here. A new label set is compared with the selections that ask for one of its labels, and with
- * those of its namespace that ask for none; a new selection with the label sets that have the label it asks for.
+ * Cost: a new pod with known labels costs nothing here. A new label set is compared with the selections that require one of its labels, and
+ * with those of its namespace that require none; a new selection is compared with the label sets that have the label it requires.
  */
 import { parseLabelSet } from '../label-set.ts';
 import type { LabelSet } from '../label-set.ts';

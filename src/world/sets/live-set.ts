@@ -52,7 +52,7 @@ class MemberReading extends Source {
   }
 }
 
-/** The first keys that were last read, as many as were asked for. */
+/** The first keys that were last read, as many as were requested. */
 class FirstReading extends Reading {
   keys: readonly string[] = [];
 }

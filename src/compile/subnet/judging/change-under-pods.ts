@@ -1,4 +1,6 @@
-/** Whether an administrator lets a Subnet change what the interfaces of running pods keep: they are cut off until they are made again. */
+/**
+ * Whether an administrator allows changes of a Subnet that running pods cannot follow: these pods are cut off until they are created again.
+ */
 import { kilnAnnotation } from '../../../api/well-known.ts';
 import { commandText } from '../../../text/command-text.ts';
 import type { SubnetIntent } from '../../../world/intent.ts';
@@ -7,7 +9,7 @@ export function mayChangeUnderPods({ metadata: { annotations = {} } }: Pick<Subn
   return annotations[kilnAnnotation.allowChangeUnderPods]?.trim() === 'true';
 }
 
-/** The command that lets it. */
+/** The command that allows it. */
 export function changeUnderPods(subnet: string): string {
   return commandText`kubectl annotate subnet ${subnet} ${kilnAnnotation.allowChangeUnderPods}=true`;
 }

@@ -24,7 +24,10 @@ export interface GatewayUsers {
 
 const NONE: GatewayUsers = { count: 0, names: [] };
 
-/** Users of a gateway address in a Subnet. Asked only while another gateway is requested. Cost: one pass over the Subnet's pods and nodes. */
+/**
+ * Users of a gateway address in a Subnet. Computed only while another gateway is requested. Cost: one pass over the Subnet's pods and
+ * nodes.
+ */
 export function gatewayUsers(world: World, subnet: string, gateway: string): GatewayUsers {
   return usersOf(world, subnet, (gateways) => gateways.includes(`${subnet} ${gateway}`));
 }

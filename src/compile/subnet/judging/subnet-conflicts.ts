@@ -40,7 +40,7 @@ import { subnetFindings } from './subnet-findings.ts';
 import type { SubnetNetworks } from './subnet-networks.ts';
 import { requestedNetworks, routerPortNetworks, routerPortUsers } from './subnet-networks.ts';
 
-/** Ranks, the first goes first: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
+/** Ranks; the lowest has precedence: networks in effect, those that were (2 to 4), orphaned networks, new networks. */
 const RANK_IN_EFFECT = 1;
 const RANK_OF_ORPHANED = 5;
 const RANK_OF_NEW = 6;
@@ -53,7 +53,7 @@ export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-co
   return holdsApiServer(world, view) ?? world.ask(vpcOverlaps, view.vpc).get(name);
 });
 
-/** Pods of a Subnet with an address of the API server take that to be on their own switch. */
+/** Pods of a Subnet that contains an address of the API server would look for that address on their own switch. */
 function holdsApiServer(world: World, { name, inDefaultVpc, isOvn }: SubnetBasics): Finding | undefined {
   const addresses = inDefaultVpc && isOvn ? (world.apiServer.get(API_SERVER) ?? []) : [];
   if (addresses.length === 0) return undefined;

@@ -10,7 +10,10 @@ import { subnetBasics } from './subnet-basics.ts';
 
 const NONE: readonly Finding[] = [];
 
-/** One finding for each, with the namespace as its value. An administrator who admits one by the Subnet's annotation means it. */
+/**
+ * One finding for each such namespace, which is its value. A namespace that the Subnet's annotation admits has no finding: an administrator
+ * chose it.
+ */
 export const namespacesOutsideVpc: Query<readonly Finding[]> = defineQuery('subnet-namespaces-outside-vpc', (world, name) => {
   const subnet = world.ask(subnetIntent, name);
   const listed = subnet?.spec.namespaces ?? [];

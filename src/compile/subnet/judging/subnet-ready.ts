@@ -25,8 +25,9 @@ export function reasonToWait({ reason }: SubnetProblem): Reason {
 }
 
 /**
- * Whether a Subnet is being deleted and gives out no new address. The join Subnet, which the cluster needs, gives them out while it has blockers:
- * its deletion waits then. Without blockers it goes at once, and a new node is in the one that is created again.
+ * Whether a Subnet is being deleted and gives out no new address. The join Subnet, which the cluster needs, gives them out while it has
+ * blockers: its deletion waits then. Without blockers it is deleted at once, and a new node gets an address of the Subnet that is created
+ * again.
  */
 export const isClosed: Query<boolean> = defineQuery('subnet-closed', (world, name) => {
   const basics = world.ask(subnetBasics, name);

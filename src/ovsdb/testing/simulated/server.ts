@@ -17,13 +17,15 @@ export interface SimulatedServerOptions {
   readonly schemaJson: unknown;
   readonly clock: Scheduler;
   readonly newUuid: () => Uuid;
-  /** Milliseconds that a message is under way. Default 0. */
+  /** Milliseconds from sending a message until it arrives. Default 0. */
   readonly latency?: () => number;
-  /** The fault of each transaction of a client: lose the request, or the reply, by a broken connection; or fail its last operation. */
+  /**
+   * The fault of each transaction of a client: the connection breaks before the request or the reply arrives, or the last operation fails.
+   */
   readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply' | 'refuse';
   /**
    * @param client undefined: not a connected client
-   * @param unseen what others changed and the client had not received when it sent this
+   * @param unseen changes by other clients that the client had not received when it sent this
    */
   readonly onTransaction?: (
     execution: Execution,

@@ -14,13 +14,13 @@ type Json = Readonly<Record<string, unknown>>;
 export interface Execution {
   /** The `result` of the transact request. */
   readonly results: readonly unknown[];
-  /** What it changed; empty where it failed. */
+  /** The changed rows; empty if it failed. */
   readonly differences: readonly RowDifference[];
   readonly comments: readonly string[];
   readonly ok: boolean;
 }
 
-/** Carries a transaction out, or nothing of it. @param operations as they stand in the request, without the database's name */
+/** Executes all operations of a transaction, or none. @param operations as in the request, without the name of the database */
 export function execute(database: SimulatedDatabase, operations: readonly unknown[], newUuid: () => Uuid): Execution {
   const run = new Run(database, newUuid);
   const results: unknown[] = [];

@@ -6,7 +6,7 @@
  * it, the resourceVersion) that the rule saw. A finalizer is removed only when no transaction under way can make rows of the object. The
  * object that results is equal to the outputs, or a difference is pending and has a write delay.
  *
- * Retried: every write, until the object is as the outputs say; never hot. After a conflict the writer waits for the newer version, or 200 ms
+ * Retried: every write, until the object is as emitted; never in a tight loop. After a conflict the writer waits for the newer version, or 200 ms
  * doubling up to 30 s; after a rejection by the API server 5 to 30 s (see `rejected-writes.ts`); after any other failure 30 s.
  *
  * Costs: one diff for each object that changed or whose outputs changed; at most 2,000 a turn, the rest in the next turns.

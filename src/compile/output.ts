@@ -104,7 +104,7 @@ export interface PatchOutput {
   readonly uid: string;
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** Whether the object has Kiln's finalizer. It goes only if all rules that set this field say false. */
+  /** Whether the object has Kiln's finalizer. It is removed only if all rules that set this field emit false. */
   readonly finalizer?: boolean;
   /** Spec fields; the write has the resourceVersion of the object that the rules saw. */
   readonly spec?: Readonly<Record<string, Json>>;

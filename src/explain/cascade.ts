@@ -32,7 +32,7 @@ export interface Cascade {
   readonly pools: readonly string[];
   /** Number of Northbound rows owned by these objects; 0 if the database was not read. */
   readonly rows: number;
-  /** Sentences that say why the cascade is not possible. */
+  /** Why the cascade is not possible, as sentences. */
   readonly obstacles: readonly string[];
 }
 

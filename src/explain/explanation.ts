@@ -32,7 +32,7 @@ export interface Waiting {
 
 export interface Explanation {
   readonly subject: DrawnObject;
-  /** Whether Kiln implements this kind. If not, `waiting` says so. */
+  /** Whether Kiln implements this kind. If not, `waiting` reports that. */
   readonly implemented: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;

@@ -98,7 +98,7 @@ function visible(column: string, cell: ForeignCell, owned: ReadonlySet<string>):
   return cell;
 }
 
-/** A column of NB_Global without the term, and without what Kiln set and has a record of. */
+/** A column of NB_Global without the term, and without the keys that Kiln set and has a record of. */
 function withoutOurs(row: WholeRow, column: string): ForeignCell {
   const cell = row[column] ?? {};
   if (column !== 'options' && column !== 'external_ids') return cell;

@@ -42,7 +42,10 @@ const CLUSTER_LOAD_BALANCER = /^cluster-(?:tcp|udp|sctp)-(?:session-)?loadbalanc
 const BFD_GROUP = /^bfd@(.+)$/;
 const VPC_LOAD_BALANCER = /^vpc-(.+)-(?:tcp|udp|sctp)-(?:sess-)?load$/;
 
-/** Load balancers of the default Vpc are not leftovers: a rule emits them. A load balancer that belongs to no Vpc has the name of an OvnDnatRule. */
+/**
+ * Load balancers of the default Vpc serve no other object: a rule emits them if load balancing is on. A load balancer that belongs to no Vpc
+ * has the name of an OvnDnatRule.
+ */
 function servedByLoadBalancer(name: string): Served | undefined {
   if (CLUSTER_LOAD_BALANCER.test(name)) return undefined;
   const vpc = VPC_LOAD_BALANCER.exec(name)?.[1];

@@ -2,7 +2,7 @@ import { OvsdbError } from './errors.ts';
 import type { BaseType, ColumnSchema } from './schema.ts';
 import type { Atom, Value } from './value.ts';
 
-/** Shared by all rows: most sets and maps of most rows are empty, and an empty one of one's own takes 200 bytes. */
+/** Shared by all rows: most sets and maps of most rows are empty, and an empty one for each row would take 200 bytes. */
 export const emptySet: ReadonlySet<Atom> = new Set();
 export const emptyMap: ReadonlyMap<Atom, Atom> = new Map();
 
@@ -48,7 +48,7 @@ export function decodePairs(column: ColumnSchema, json: unknown): [Atom, Atom][]
   });
 }
 
-/** A column's value as the server writes it, in the shape its {@link ColumnSchema} says. @throws {OvsdbError} OVSDB_BAD_VALUE */
+/** A column's value as the server writes it, in the shape of its {@link ColumnSchema}. @throws {OvsdbError} OVSDB_BAD_VALUE */
 export function decodeValue(column: ColumnSchema, json: unknown): Value {
   switch (column.kind) {
     case 'scalar':

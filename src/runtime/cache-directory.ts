@@ -5,15 +5,15 @@ import { join } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where what is built or unpacked once a machine is kept: `$KILN_CACHE`, else `kiln` in the user's cache directory.
- * It lies outside every checkout, so that a fresh clone finds what an earlier one built.
+ * The folder for everything that is built or unpacked once per machine: `$KILN_CACHE`, else `kiln` in the user's cache directory.
+ * It is outside of every checkout, so that a fresh clone finds what an earlier one built.
  */
 export function cacheDirectory(env: Environment = process.env): string {
   if (env['KILN_CACHE']) return env['KILN_CACHE'];
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'kiln');
 }
 
-/** Where Node keeps what it read and compiled of the sources, for the next process that runs them: half of what a short one takes. */
+/** The folder in which Node caches compiled sources for later processes: this saves half of the time of a short one. */
 export function compiledDirectory(env: Environment = process.env): string {
   return join(cacheDirectory(env), 'compiled');
 }

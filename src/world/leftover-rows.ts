@@ -27,7 +27,7 @@ export class LeftoverRows {
     this.#reactor = reactor;
   }
 
-  /** Owner texts that have any. */
+  /** Owner texts with leftovers. */
   readonly owners: Domain = {
     watch: (watcher) => {
       for (const owner of this.#byOwner.keys()) watcher.enter(owner);
@@ -35,7 +35,7 @@ export class LeftoverRows {
     },
   };
 
-  /** @param owner what the row serves; undefined where nothing shows it, and of a row that is gone or was not left */
+  /** @param owner the object that the row serves; undefined if nothing shows it, if the row is gone, or if it is no leftover */
   file(uuid: Uuid, id: RowId, owner: string | undefined): void {
     const before = this.#filed.get(uuid);
     if (before?.id === id && before.owner === owner) return;

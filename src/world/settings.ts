@@ -2,7 +2,7 @@
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
 /**
- * The policy for pods in a Subnet that their namespace has no longer. `report`: a condition. `rebind`: the condition, and a new address when
+ * The policy for pods in a Subnet that their namespace no longer has. `report`: a condition. `rebind`: the condition, and a new address when
  * a pod of the same name is created that would keep the old one. `evict`: the condition, and an eviction.
  */
 export const MISBOUND_POLICIES = ['report', 'rebind', 'evict'] as const;

@@ -53,7 +53,7 @@ export function excludedFromVip(world: World, namespace: string, { subnet, addre
   return excludedFromAddress(world, namespace, subnet, [addresses?.v4 ?? '', addresses?.v6 ?? '']);
 }
 
-/** A pod that may not use it keeps it from no other one. */
+/** A pod that may not use it does not keep it from other pods. */
 function mayBeOf(world: World, vip: VipView, pod: { readonly namespace: string }): boolean {
   return isGivenToPodsOf(vip, pod) && excludedFromVip(world, pod.namespace, vip) === undefined;
 }

@@ -12,7 +12,7 @@ export const RESOURCE_OF_OWNER_KIND: ReadonlyMap<string, ResourceName> = new Map
   ['namespace', 'namespaces'],
   ['vip', 'vips'],
   ['ovneip', 'ovn-eips'],
-  // Of what Kube-OVN left.
+  // Owners of leftovers.
   ['networkpolicy', 'networkpolicies'],
   ['securitygroup', 'security-groups'],
   ['ovndnatrule', 'ovn-dnat-rules'],

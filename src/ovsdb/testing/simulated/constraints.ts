@@ -5,7 +5,7 @@ import type { BaseType, ColumnSchema } from '../../schema.ts';
 import { uuidColumn, type TableSchema } from '../../schema.ts';
 import type { Atom, Value } from '../../value.ts';
 
-/** What ovsdb-server answers where an operation or a commit fails. */
+/** The error of ovsdb-server for a failed operation or commit. */
 export class OperationError extends Error {
   override readonly name = 'OperationError';
   /** The `error` member, such as `constraint violation`. */
@@ -37,7 +37,7 @@ export function readValue(column: ColumnSchema, json: unknown): Value {
 
 function decoded(column: ColumnSchema, json: unknown): Value {
   try {
-    // A set with several members in a column for one would be cut short.
+    // Without this check only the first member of the set would be read.
     if (column.kind === 'optional' && Array.isArray(json) && json[0] === 'set' && Array.isArray(json[1]) && json[1].length > 1)
       throw new OperationError('syntax error', `${json[1].length} values when column ${column.name} requires 0 to 1`);
     return decodeValue(column, json);

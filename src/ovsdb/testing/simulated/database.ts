@@ -25,7 +25,7 @@ interface Reference {
   readonly column: string;
 }
 
-/** What an open transaction has made of the rows. */
+/** The rows as an open transaction has changed them. */
 export class Draft {
   readonly #database: SimulatedDatabase;
   readonly changed = new Map<Uuid, { readonly table: string; after: StoredRow | undefined }>();

@@ -76,7 +76,7 @@ export class SimulatedServer {
   readonly #history: Past[] = [];
   #lastTxnId: Uuid;
   #leader = 0;
-  /** Of the cluster's log: never goes back. */
+  /** Index in the cluster's log; never decreases. */
   #index = 0;
   #down = false;
 
@@ -88,7 +88,7 @@ export class SimulatedServer {
 
   /**
    * For the session's option `dial`; the port's last digit chooses the member, from 1.
-   * @param onSent told the method of each message that the client has put on its way
+   * @param onSent called with the method of each message that the client has sent
    */
   dialFor(client: string, onSent?: (method: string | undefined) => void): Dial {
     return (endpoint, _tls, _timeoutMs, clock, onOpen, onFailed) => {
@@ -101,7 +101,7 @@ export class SimulatedServer {
     };
   }
 
-  /** Runs a transaction of no connected client, such as of a person with ovn-nbctl. */
+  /** Runs a transaction of a client without a connection here, such as a person's ovn-nbctl. */
   transact(operations: readonly unknown[]): Execution {
     return this.#execute(operations, undefined, []);
   }
@@ -239,14 +239,14 @@ export class SimulatedServer {
     return [...net.values()];
   }
 
-  /** @returns what others changed after a transaction, as far as that is remembered */
+  /** @returns the changes by other clients after a transaction, as far as the history has them */
   #unseen(received: Uuid, by: string): readonly RowDifference[] {
     if (received === this.#lastTxnId) return [];
     const at = this.#history.findIndex(({ id }) => id === received);
     return this.#history.slice(at + 1).flatMap(({ client, differences }) => (client === by ? [] : differences));
   }
 
-  /** @returns to be called when the client has received what is sent to it now */
+  /** @returns a function to call when the client has received what is sent to it now */
   #markReceived(connection: Connection): () => void {
     const id = this.#lastTxnId;
     return () => {

@@ -82,7 +82,7 @@ class Run {
     }
   }
 
-  /** Puts UUIDs in the place of names. */
+  /** Replaces names by UUIDs. */
   resolve(json: unknown): unknown {
     if (Array.isArray(json)) {
       if (json.length === 2 && json[0] === 'named-uuid') return ['uuid', this.#named(String(json[1])).uuid];
@@ -295,7 +295,7 @@ function mutatedSet(column: ColumnSchema, before: Value, mutator: 'insert' | 'de
   return set;
 }
 
-/** A key that is there keeps its value; what is deleted by pair goes only where the value is the same. */
+/** An existing key keeps its value; a pair is deleted only if its value is equal. */
 function mutatedMap(column: ColumnSchema, before: Value, mutator: 'insert' | 'delete', json: unknown): Value {
   const map = new Map(before as ReadonlyMap<Atom, Atom>);
   const byPairs = Array.isArray(json) && json[0] === 'map';

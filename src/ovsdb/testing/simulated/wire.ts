@@ -5,7 +5,7 @@ import type { Wire } from '../../transport.ts';
 
 export interface WireOptions {
   readonly clock: Scheduler;
-  /** How long the next message is under way, in milliseconds. */
+  /** Milliseconds until the next message arrives. */
   readonly latency: () => number;
   readonly toServer: (message: object) => void;
   readonly closed: () => void;
@@ -42,7 +42,7 @@ export class SimulatedWire extends EventEmitter implements Wire {
     onSent?.(message);
   }
 
-  /** The server sends a message. @param onReceived done right before the client has it */
+  /** The server sends a message. @param onReceived called right before the client gets it */
   deliver(message: object, onReceived?: () => void): void {
     const { clock, latency } = this.#options;
     this.#receivedUntil = Math.max(this.#receivedUntil, clock.now() + latency());
@@ -53,12 +53,12 @@ export class SimulatedWire extends EventEmitter implements Wire {
     });
   }
 
-  /** Messages are small and time does not pass while one is read: there is nothing to hold up. */
+  /** Does nothing: messages are small, and simulated time does not pass while one is read. */
   pause(): void {}
 
   resume(): void {}
 
-  /** The connection breaks: what is under way in either direction is lost. */
+  /** The connection breaks: messages in flight in either direction are lost. */
   break(): void {
     if (this.#destroyed) return;
     this.destroy();

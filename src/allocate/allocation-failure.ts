@@ -7,7 +7,7 @@ import type { AllocationTarget } from './ledger-request.ts';
 /** Why a target has no address for a request: a failure of the ledger, or a rule about the Subnet. */
 export type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
 
-/** Nodes reach the network, and are reached, by addresses of the join Subnet: no other object gets one, whatever its annotations say. */
+/** Nodes reach the network, and are reached, by addresses of the join Subnet: no other object gets one, whatever its annotations are. */
 export function nodesOnly(join: string, { subnet }: AllocationTarget, { ofNode }: AddressRequest): Failure | undefined {
   if (ofNode === true || subnet !== join) return undefined;
   return {

@@ -11,7 +11,7 @@
  *   changes. Nothing is retried by time.
  *
  * Costs: `run` is O(changed requests + requests that wait in Subnets with a freed address); of waiting requests of one kind, only the first
- * is tried if it fails. `enough` bounds the time of one call; the next call goes on.
+ * is tried if it fails. `enough` bounds the time of one call; the next call continues.
  */
 import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -93,7 +93,7 @@ export class AllocationStep {
     return true;
   }
 
-  /** Answers what changed since the last call. @param enough says when to stop; the next call continues */
+  /** Answers what changed since the last call. @param enough returns true to interrupt; the next call continues */
   run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
     if ((this.#expected.state === 'ready' || !this.#nothingNew) && !this.#gather(enough)) return;

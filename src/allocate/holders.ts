@@ -63,7 +63,7 @@ export class Holders {
         return;
       }
       this.#duePods.add(key);
-      // A row may be observed before its pod, and only the pod says whether its claim outlives it.
+      // A row may be observed before its pod, and only the pod shows whether its claim outlives it.
       if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#dueRows.add(id);
     });
     world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));

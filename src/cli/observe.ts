@@ -31,7 +31,7 @@ export function northboundOf({ ovnNb = '' }: Pick<LookFlags, 'ovnNb'>): string |
   return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
 }
 
-/** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint says so. */
+/** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that. */
 export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
   const ovnNb = northboundOf(flags) ?? '';
   const endpoints = endpointsOf(ovnNb);

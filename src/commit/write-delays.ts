@@ -1,5 +1,5 @@
 /**
- * The write delays: why a due write is not sent now. This list is complete, and is checked in this order. Each delay says what ends it:
+ * The write delays: why a due write is not sent now. This list is complete, and is checked in this order. `ends` shows how a delay ends:
  * `turn`: the next turn checks again; `itself`: its end calls `look` for the object.
  */
 import { doublingDelay } from '../timing/backoff.ts';

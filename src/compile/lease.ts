@@ -1,6 +1,6 @@
 /**
  * The lease of an unused address: an annotation with a duration on its IP object, Vip or EIP. It begins with condition `Idle`, so a restart
- * changes nothing. A use ends it, and the next idle time begins a new one.
+ * changes nothing. A use ends it; when the use ends, a new lease begins.
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import { parseDuration } from '../api/values/duration.ts';
@@ -12,7 +12,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { ConditionOutput, DeleteOutput } from './output.ts';
 
-/** Abnormal-true: an address with a lease is idle. Its transition time is the begin of the lease. */
+/** Abnormal-true: an address with a lease is unused. Its transition time is the begin of the lease. */
 const IDLE = 'Idle';
 const INVALID = 'LeaseInvalid';
 export const LEASE_CONDITIONS: readonly ConditionType[] = [IDLE, INVALID];

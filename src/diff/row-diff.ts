@@ -213,7 +213,7 @@ function updateRow(
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length > 0) edits.push(...vendorKeysInside(mine, context));
   const whole = edits.length === 0 && before.length === 0;
-  // For a frozen row the seal alone tells the contents, so an edited seal is restored.
+  // Of a frozen row only the seal shows the last written contents, so an edited seal is restored.
   const isToSay = !whole || slot?.rows[0]?.sealed !== undefined;
   // A frozen row keeps its seal: that of the last written contents.
   const seal = isFrozen(desired) || !isToSay ? undefined : desiredSeal(desired, spec, context);

@@ -9,7 +9,7 @@
  *   nothing.
  * - `allocate` is idempotent by claimant: a claimant that has an address in the Subnet gets this address again.
  * - Deterministic: no call reads a clock or a random number. The same calls have the same results in every process.
- * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` say which failed requests may succeed now.
+ * - Synchronous, without I/O. Nothing is retried here: `onFreed`, `onVacated` and `onContested` report which failed requests may succeed now.
  *
  * Costs: `hold`, `release`, `allocate` and `counts` are O(1) in the number of addresses (a request for any address is amortised O(1));
  * `usage`, `conflicts` and `addressSets` are O(held addresses) of one Subnet; a changed spec is O(held addresses) once.
@@ -58,7 +58,7 @@ export interface LedgerOptions {
   /** As `onFreed`, for an address outside of the pools (an excluded one) or a MAC, and for an address whose claimants changed. */
   readonly onVacated?: (subnet: string) => void;
   /**
-   * Called with the conflicting claimants of an address or MAC when a hold on it appears or goes: another claimant may have precedence now.
+   * Called with the conflicting claimants of an address or MAC when a hold on it is added or removed: another claimant may have precedence now.
    * It must not call the ledger.
    */
   readonly onContested?: OnContested;

@@ -16,7 +16,7 @@ import type { Space, SubnetState } from './space.ts';
  */
 export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
-/** The conflicting claimants of an address or MAC; called when a hold on it appears or goes. */
+/** The conflicting claimants of an address or MAC; called when a hold on it is added or removed. */
 export type OnContested = (claimants: readonly string[]) => void;
 
 export class Occupancy {

@@ -1,6 +1,6 @@
 /**
  * One family of a Subnet, or its MACs: the held offsets, and their number in each zone. `occupancy.ts` decides what follows when a hold
- * appears or goes.
+ * is added or removed.
  */
 
 import type { Family } from '../net/address.ts';
@@ -29,7 +29,7 @@ export interface SubnetState {
   readonly mac: Space;
   /** Increases when counts or ranges may have changed. */
   revision: number;
-  /** Increases when a holder appears, goes or changes its declaration. */
+  /** Increases when a holder is added, removed, or changes its declaration. */
   holdersRevision: number;
   /** Number of claimants with a hold, without services. */
   claimants: number;

@@ -282,7 +282,7 @@ export class KubeClient {
     return undefined;
   }
 
-  /** Asks for the pod's eviction. @throws KubeError KUBE_DISRUPTION_BUDGET when a budget forbids it now */
+  /** Requests the pod's eviction. @throws KubeError KUBE_DISRUPTION_BUDGET when a budget forbids it now */
   async evict(name: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const preconditions = options.uid === undefined ? {} : { preconditions: { uid: options.uid } };
     const attempt = (version: string): Promise<unknown> =>

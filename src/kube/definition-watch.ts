@@ -12,7 +12,7 @@ export const DEFINITIONS: Resource = {
   namespaced: false,
 };
 
-/** The fields of a CustomResourceDefinition that tell what is served. */
+/** The fields of a CustomResourceDefinition that determine what is served. */
 interface Definition extends KubeObject {
   readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean }[] };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };

@@ -133,7 +133,7 @@ export interface StatusObject {
   } | null;
 }
 
-/** A proxy may ask for a day: the client tries again after this time at the latest. */
+/** A proxy may request a pause of a day: the client tries again after this time at the latest. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 /**
@@ -168,7 +168,7 @@ function codeOf(
   isStatus: boolean,
 ): KubeErrorCode {
   const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
-  // A policy may answer with any status: that tells nothing about the server, nor about another write of the object.
+  // A policy may answer with any status: this shows nothing about the server, nor about another write of the object.
   if (isStatus && DENIED.test(text)) return 'KUBE_DENIED';
   switch (status) {
     case 401:

@@ -20,7 +20,7 @@ export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptio
  * (`absence.ts`).
  *
  * Retried: list and watch, until `close()`. A watch that ends or falls silent is resumed from the last version; after 410, after several
- * failures, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` says.
+ * failures, after an undecodable event, and every 30 minutes the cache relists. Failures back off up to 30 s, or as `Retry-After` requests.
  *
  * Costs: all trimmed objects in memory; a list at the start and every 30 minutes; one open watch.
  */

@@ -46,7 +46,7 @@ export type CacheNotice =
   /** A list lacks so many objects that a second list has to lack them too before they count as gone. */
   | { readonly kind: 'shrunk'; readonly absent: number; readonly had: number; readonly againInMs: number };
 
-/** What tells a cache that a kind is served: the watch of CustomResourceDefinitions. */
+/** Reports to a cache that a kind is served: the watch of CustomResourceDefinitions. */
 export interface ServedDefinitions {
   /** A definition declares the kind, in that version. */
   isDeclared(resource: Resource): boolean;

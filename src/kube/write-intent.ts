@@ -30,7 +30,7 @@ export interface WriteIntent {
   readonly uid?: string | undefined;
   /** Write only to this version of the object. */
   readonly resourceVersion?: string | undefined;
-  /** A pod or another write waits for it: it goes before others. */
+  /** A pod or another write waits for it: it is sent before others. */
   readonly urgent?: boolean | undefined;
   /** The namespace that the write counts for; shares take turns. Default: the object's; cluster-scoped objects are a share of their own. */
   readonly share?: string | undefined;

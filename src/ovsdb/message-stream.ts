@@ -15,9 +15,9 @@ export type TakeRows = (table: string, uuidsAndUpdates: readonly unknown[]) => v
 /**
  * Finds the messages in a stream of JSON objects that has no framing (RFC 7047 section 4).
  *
- * Each byte is looked at once, however the stream is cut into chunks: nesting, strings and escapes are carried over. Working on
+ * Each byte is examined once, however the stream is cut into chunks: nesting, strings and escapes are carried over. Working on
  * bytes makes a cut inside a UTF-8 sequence harmless, since every byte of one is above all that is looked for. Brackets of both
- * kinds are counted together; `JSON.parse` of the whole message then says whether they match.
+ * kinds are counted together; `JSON.parse` of the whole message then checks whether they match.
  */
 export class MessageStream {
   readonly #maxBytes: number;

@@ -105,7 +105,7 @@ export function waitForNone(table: string, column: string, value: InputValue): O
   return { op: 'wait', table, where: [equals(column, value)], columns: ['_uuid'], until: '==', rows: [], timeoutMs: 0 };
 }
 
-/** Goes to the server's log of transactions. */
+/** A comment for the server's log of transactions. */
 export function comment(text: string): Operation {
   return { op: 'comment', comment: text };
 }

@@ -16,7 +16,7 @@ export type RpcReply =
 interface Request {
   readonly method: string;
   readonly sentAt: number;
-  /** How long the request itself asks the server to wait: a reply may take so much longer. */
+  /** How long the request itself lets the server wait: the reply may take that much longer. */
   readonly mayTakeMs: number;
   readonly onReply: (reply: RpcReply) => void;
 }
@@ -81,7 +81,7 @@ export class RpcConnection {
 
   /**
    * Sends a request; `onReply` is called exactly once.
-   * @param mayTakeMs how long the request itself asks the server to wait
+   * @param mayTakeMs how long the request itself lets the server wait
    * @returns the id, for `cancel`
    */
   call(method: string, params: readonly unknown[], onReply: (reply: RpcReply) => void, mayTakeMs = 0): number {
@@ -215,7 +215,9 @@ function broken(cause: Error): OvsdbError {
   return new OvsdbError('OVSDB_DISCONNECTED', `the connection broke: ${cause.message}`, { cause });
 }
 
-/** With TLS 1.3 a server looks at the client's certificate when the connection is open already, and ends it with an alert (RFC 8446 section 6.2). */
+/**
+ * With TLS 1.3 a server checks the client's certificate only after the connection is open, and closes it with an alert (RFC 8446 section 6.2).
+ */
 function rejectedByTls(cause: Error): OvsdbError | undefined {
   const alert = /\balert ((?:certificate|bad certificate|unsupported certificate|unknown ca|access denied|decrypt error)[^:]*):/.exec(
     cause.message,

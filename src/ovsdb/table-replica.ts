@@ -17,7 +17,7 @@ export class TableReplica {
     this.name = name;
   }
 
-  /** Takes the columns that are monitored from now on; what the rows hold of others goes. The contents have to be loaded next. */
+  /** Sets the columns that are monitored from now on, and drops the rows' values of all others. The contents have to be loaded next. */
   configure(columns: ReadonlyMap<string, ColumnSchema>): void {
     const gone = [...this.#columns.keys()].filter((column) => !columns.has(column));
     this.#columns = columns;

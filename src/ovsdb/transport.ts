@@ -10,7 +10,7 @@ export interface TlsMaterial {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
   /**
-   * Whether the server's certificate has to name the endpoint's host. Off unless asked for, as in OVS itself: certificates made by
+   * Whether the server's certificate has to name the endpoint's host. Off by default, as in OVS itself: certificates made by
    * ovs-pki name no host, and trust rests on the CA.
    */
   readonly verifyHostname?: boolean;

@@ -20,7 +20,7 @@ export function parseUuid(text: string): Uuid {
   return text.toLowerCase() as Uuid;
 }
 
-/** A random UUID for a new row: an insert that carries it cannot take effect twice. */
+/** A random UUID for a new row: an insert with it cannot take effect twice. */
 export function newUuid(): Uuid {
   return randomUUID() as string as Uuid;
 }

@@ -9,7 +9,7 @@ export type Atom = string | number | boolean;
  */
 export type Value = Atom | null | ReadonlySet<Atom> | ReadonlyMap<Atom, Atom>;
 
-/** A row: its UUID and the columns that were asked for. */
+/** A row: its UUID and the requested columns. */
 export interface Row {
   readonly _uuid: Uuid;
   readonly [column: string]: Value;

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 
-/** Where the account is made, and how it is looked at. */
+/** The cluster of the account, and how to inspect it. */
 export interface AccountCluster {
   readonly api: { readonly kubeconfig: string };
   applyAtOnce(yaml: string): Promise<void>;

@@ -86,7 +86,7 @@ const RULED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
   dnsnameresolvers: dnsNameResolverKind,
 };
 
-/** Resources for which the API server asks the webhook; `webhook-configuration.ts` follows this list. */
+/** Resources for which the API server calls the webhook; `webhook-configuration.ts` follows this list. */
 export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RULES] as readonly ResourceName[];
 
 /**

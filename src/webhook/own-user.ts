@@ -42,7 +42,7 @@ const TOKEN_REVIEWS: Resource = {
 export interface OwnUserOptions {
   readonly client: KubeClient;
   readonly connection: Connection;
-  /** The name that the operator configured: then Kiln does not ask. */
+  /** The name that the operator configured: then Kiln sends no review. */
   readonly given?: string | undefined;
   readonly log: Log;
   readonly clock?: Clock;

@@ -1,5 +1,5 @@
 /**
- * The ValidatingWebhookConfiguration: the requests for which the API server asks the webhook. It allows every request if no webhook
+ * The ValidatingWebhookConfiguration: the requests for which the API server calls the webhook. It allows every request if no webhook
  * answers.
  */
 import { stringify } from 'yaml';

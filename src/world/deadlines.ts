@@ -1,5 +1,5 @@
 /**
- * Time as rules see it: whether a deadline has passed. A rule that asks about a deadline in the future runs again when it has passed. Rules
+ * Time as rules see it: whether a deadline has passed. A rule that reads a deadline in the future runs again when it has passed. Rules
  * can read nothing else of time, so they stay pure. The controller advances the time, and sets a timer for `next`.
  */
 import type { Reactor } from './reactor.ts';

@@ -93,7 +93,7 @@ export class ObservedRows implements ReadRows {
 
   /**
    * Announces the identities of the rows inside a row, in one column, then each that enters or leaves, after the batch of its change. Cost: each
-   * changed row is looked at once.
+   * changed row is examined once.
    * @returns ends it
    */
   watchChildren(parent: RowId, column: string, { enter, leave }: Watcher): () => void {

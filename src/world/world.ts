@@ -370,7 +370,7 @@ export class World {
     return this.#results.reduce((sum, results) => sum + (results?.size ?? 0), 0);
   }
 
-  /** Runs a function that asks queries, and drops the results that no rule reads: for reads from outside the rules. */
+  /** Runs a function that reads queries, and drops the results that no rule reads: for reads from outside the rules. */
   glance<V>(run: () => V): V {
     const look = new Computed(this.reactor, run);
     try {

@@ -1,7 +1,7 @@
 /**
  * Annotations of the NAT rules that name an EIP: its address and Subnet, as Kube-OVN writes them; nothing else of these rules is implemented.
  * While a rule names an EIP the address stays booked, even if the EIP was removed by force. A rule that starts to name an EIP that is being
- * deleted is not admitted and reports that. To tell it from a rule that named the EIP before, also after a time without a controller, the
+ * deleted is not admitted and reports that. To distinguish it from a rule that named the EIP before, also after a time without a controller, the
  * annotation names the EIP even before that EIP exists, and is empty while the rule is not admitted.
  */
 import { findingOf } from '../../api/validation/finding.ts';

@@ -62,7 +62,7 @@ export const furtherGateway: Rule = {
   },
 };
 
-/** Further addresses of the ports of a Subnet on a node, of pods that have a port there, whatever their annotations say. */
+/** Further addresses of the ports of a Subnet on a node, of pods that have a port there, whatever their annotations are. */
 function addressesAt(world: World, pair: string, subnet: string): readonly string[] {
   const found = new Set<string>();
   for (const key of world.pods.bucket('furtherAt', pair)) {

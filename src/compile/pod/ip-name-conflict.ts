@@ -19,7 +19,7 @@ import { commandText } from '../../text/command-text.ts';
 export type NameConflict =
   /** The object stays as it is. */
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
-  /** The object goes, or is completed, without the user. */
+  /** The object is deleted or completed without the user. */
   | { readonly kind: 'pending' };
 
 const PENDING: NameConflict = { kind: 'pending' };

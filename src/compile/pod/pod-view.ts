@@ -32,7 +32,7 @@ export interface PodView {
   /** Empty until it is scheduled. */
   readonly node: string;
   readonly statefulSet: Ordinal | undefined;
-  /** Whether a controller creates another pod when it goes. */
+  /** Whether a controller creates another pod when this one is deleted. */
   readonly managed: boolean;
   /** The virtual machine that it runs and that retains its addresses; with its uid if the machine is known. */
   readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;

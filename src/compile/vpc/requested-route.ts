@@ -1,4 +1,4 @@
-/** A static route as a spec asks for it, in canonical form. */
+/** A static route as a spec requests it, in canonical form. */
 import type { StaticRoute } from '../../api/kinds/vpc.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { formatCidr, parseCidr } from '../../net/cidr.ts';

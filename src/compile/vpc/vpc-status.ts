@@ -67,7 +67,7 @@ export const vpcStatus: Rule = {
   },
 };
 
-/** Names of the Subnets that OVN carries and that do not terminate, sorted. */
+/** Names of the Subnets that OVN implements and that are not being deleted, sorted. */
 function subnetsIn(world: World, vpc: string): readonly string[] {
   return [...world.subnetVpcs.in(vpc)]
     .filter((name) => {

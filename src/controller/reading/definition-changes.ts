@@ -9,7 +9,10 @@ export interface DefinitionChangesOptions {
   readonly changed: () => void;
 }
 
-/** A server goes on with the old definition for a moment, and one of several servers for longer: a write meanwhile shows the old one again. */
+/**
+ * A server uses the old definition for a moment longer, and one of several servers for more than that: the answer to a write meanwhile shows the
+ * old one again.
+ */
 const AFTER_MS = [1_000, 10_000, 60_000] as const;
 
 /** @returns to be called with the name of each definition that changed: `<plural>.<group>` */

@@ -43,7 +43,7 @@ export class TurnMeter {
     return now;
   }
 
-  /** @param idle no write waits or is under way */
+  /** @param idle no write is pending or in flight */
   turned(converged: boolean, idle: boolean): void {
     this.#metrics?.count('kiln_reconcile_total', { result: this.#failed ? 'failed' : converged ? 'settled' : 'continued' });
     this.#failed = false;

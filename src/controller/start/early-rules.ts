@@ -27,7 +27,7 @@ export class EarlyRules {
     });
   }
 
-  /** Call when all lists except IP objects are complete. @returns false: `enough()` asked to yield; call again */
+  /** Call when all lists except IP objects are complete. @returns false: `enough()` interrupted it; call it again */
   run(enough: () => boolean): boolean {
     const compiler = this.#compiler;
     for (const name of this.#come ?? []) {

@@ -124,7 +124,7 @@ export class ScriptedApi {
       void this.#take(request, response);
     };
     this.#server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
-    // Like that of an API server, and not Node's 5 s: a test that is held up so long would find its connections closed.
+    // Like that of an API server, and not Node's 5 s: a test that stalls for so long would find its connections closed.
     this.#server.keepAliveTimeout = PATIENCE_MS;
   }
 

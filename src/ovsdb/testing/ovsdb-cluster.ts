@@ -45,7 +45,7 @@ export class OvsdbCluster {
     return this.members.map((member) => member.unix);
   }
 
-  /** Waits until a living member says it leads. */
+  /** Waits until a running member reports that it leads. */
   async leader(): Promise<OvsdbServerProcess> {
     let found: OvsdbServerProcess | undefined;
     await until('the cluster has a leader', async () => {

@@ -183,7 +183,7 @@ export class OvsdbServerProcess {
     return existsSync(this.#logFile) ? readFile(this.#logFile, 'utf8') : '';
   }
 
-  /** Copies the database's file, of a server that is stopped or not. @returns puts it in the place of what is there, of a server that is stopped */
+  /** Copies the database file; the server may run. @returns restores the copy; the server must be stopped */
   async backUp(): Promise<() => Promise<void>> {
     const copy = `${this.#databaseFile}.backup`;
     await copyFile(this.#databaseFile, copy);

@@ -1,5 +1,5 @@
 /**
- * Running pods and nodes with routes through the gateway of a Subnet, as their annotations say: from these the node agents configured them. A
+ * Running pods and nodes with routes through the gateway of a Subnet, according to their annotations, from which the node agents configured them. A
  * route in a pod does not change while the pod runs.
  */
 import type { ReadPodAnnotation } from '../../../api/annotations.ts';
@@ -103,7 +103,7 @@ function textOf(annotations: Labels, provider: string): Said {
   return (suffix) => (annotations[podAnnotation(provider, suffix)] ?? '').trim();
 }
 
-/** The node agent makes the default route on the pod's first interface, unless an annotation says otherwise. */
+/** The node agent makes the default route on the pod's first interface, unless an annotation requests otherwise. */
 function hasDefaultRoute(namespace: string, annotations: Labels, provider: string): boolean {
   const text = annotations[podAnnotation(provider, 'default_route')]?.trim() ?? '';
   if (text === 'true' || text === 'false') return text === 'true';

@@ -1,5 +1,5 @@
 /**
- * Routes and policies of a Subnet in its Vpc's router: traffic to the Subnet is routed whatever policies of lower priority say (policy 31000).
+ * Routes and policies of a Subnet in its Vpc's router: traffic to the Subnet is routed whatever policies of lower priority match it (policy 31000).
  * In a custom Vpc, traffic from the Subnet without another route goes to its gateway, in its route table.
  *
  * Kube-OVN builds its OVN so that source routes come last. In OVN as released, the longest prefix wins, source or destination: the source route

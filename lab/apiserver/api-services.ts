@@ -1,4 +1,7 @@
-/** Keeps an APIService of each group version that is served, and tells of those that others bring whether their Service is there. */
+/**
+ * Keeps one APIService for each group version that the server serves. APIServices of other clients get a condition: whether their Service
+ * exists.
+ */
 import { allGroups } from './discovery.ts';
 import { timestamp } from './environment.ts';
 import type { JsonObject } from './json.ts';
@@ -13,7 +16,7 @@ import { storeKey } from './store.ts';
 
 const TABLE = 'apiservices';
 const MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
-/** Of groups that a server brings along, as they are listed in discovery; custom ones come last. */
+/** Priorities of the built-in groups, in the order of discovery; custom groups come last. */
 const GROUP_PRIORITIES: Readonly<Record<string, number>> = {
   '': 18_000,
   apps: 17_800,
@@ -49,7 +52,7 @@ export class ApiServices {
     this.#operations = operations;
     this.#registry = registry;
     this.#definition = definition;
-    // Those of the server itself are made at its start and never again.
+    // The APIServices of built-in groups are created at the start only.
     this.#make((group) => GROUP_PRIORITIES[group] !== undefined);
     this.#keep();
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
@@ -82,7 +85,7 @@ export class ApiServices {
 
   #make(isWanted: (group: string) => boolean): void {
     for (const [group, versions] of allGroups(this.#registry)) {
-      // A server does not tell of the group that these are of.
+      // A real server has no APIService for the group of APIServices itself.
       if (!isWanted(group) || group === this.#definition.group) continue;
       for (const version of versions) {
         const name = `${version}.${group}`;
@@ -121,7 +124,7 @@ export class ApiServices {
     try {
       write();
     } catch (error) {
-      // Somebody's name that is none, or a finalizer: the cluster does without.
+      // An invalid group name, or a finalizer, makes the write fail: the cluster works without this APIService.
       if (!(error instanceof ApiError)) throw error;
     }
   }

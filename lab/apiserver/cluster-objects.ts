@@ -1,6 +1,6 @@
 /**
- * What every cluster has without anybody making it: an account and the authority's certificate in each namespace, the Service of the
- * API server, the first priorities and the first roles. Taken away, they come back.
+ * The objects that every cluster has from the start: an account and the authority's certificate in each namespace, the Service of the API
+ * server, the system priorities and the default roles. A deleted one is created again.
  */
 import { object } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -160,7 +160,7 @@ export class ClusterObjects extends StoreController {
           data: { ...object(item['data']) },
         }));
     } catch (error) {
-      // A quota, or an address that somebody has: the cluster does without.
+      // A quota or a taken address makes the write fail: the cluster works without this object.
       if (!(error instanceof ApiError)) throw error;
     }
   }

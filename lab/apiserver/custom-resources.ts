@@ -1,4 +1,4 @@
-/** Turns CustomResourceDefinitions into served resources, and ends their objects with them. */
+/** Makes served resources of CustomResourceDefinitions, and deletes the custom objects with their definition. */
 import { CLEANUP_FINALIZER, setCondition } from './builtin/crd.ts';
 import { timestamp } from './environment.ts';
 import type { JsonObject } from './json.ts';
@@ -29,7 +29,7 @@ export class CustomResources {
     this.#operations = operations;
     this.#registry = registry;
     this.#crds = crds;
-    // In the order in which they were established: who lists all resources finds them as before a restart.
+    // In the order of establishment, so that discovery has the same order as before a restart.
     const version = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion);
     for (const crd of operations.store.list(TABLE).toSorted((a, b) => version(a) - version(b))) {
       if (isEstablished(crd)) this.#serve(crd);
@@ -58,7 +58,7 @@ export class CustomResources {
     if (crd === undefined) return;
     const known = this.#served.get(name);
     if (crd.metadata.deletionTimestamp !== undefined) {
-      // After a restart its objects are still to be found.
+      // A definition that was being deleted before a restart still serves its objects.
       if (known === undefined) this.#serve(crd);
       this.#empty(crd);
       return;
@@ -120,7 +120,7 @@ export class CustomResources {
     return undefined;
   }
 
-  /** Deletes the objects of a definition that is being deleted; when none is left, lets it go. */
+  /** Deletes the objects of a definition that is being deleted, then removes its finalizer. */
   #empty(crd: KubeObject): void {
     if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
     const { name } = crd.metadata;
@@ -160,7 +160,7 @@ function isEstablished(crd: KubeObject): boolean {
   return conditions.some((condition) => at(condition, 'type') === 'Established' && at(condition, 'status') === 'True');
 }
 
-/** Several servers of one process may begin with the same objects: what a definition says is read once. */
+/** Several servers of one process may start with the same objects: each definition is compiled once. */
 const compiled = new WeakMap<KubeObject, readonly ResourceDefinition[]>();
 
 function acceptedNames(crd: KubeObject): JsonObject {

@@ -1,4 +1,4 @@
-/** Types, unknown fields, type meta: from whatever a client sent to an object of one kind. */
+/** Decodes the body that a client sent into an object of one kind: types, unknown fields, type meta. */
 import { decodeBuiltin } from './builtin/decode.ts';
 import type { JsonObject } from './json.ts';
 import { at } from './json.ts';
@@ -14,9 +14,9 @@ import { badRequest, invalid, invalidValue } from './status.ts';
 const TYPE_AND_META: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * @param body is taken over and changed.
- * @param old what the store has, valid by the same schema: parts of the body that are still the same are read already, and not changed
- * @throws ApiError 400, and 422 for what a patch made
+ * @param body becomes the object and is changed.
+ * @param old the stored object, valid by the same schema: equal parts of the body are not decoded again, nor changed
+ * @throws ApiError 400; 422 for the result of a patch
  */
 export function decodeObject(definition: ResourceDefinition, body: JsonObject, options: WriteOptions, old?: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(definition);
@@ -44,7 +44,7 @@ export function decodeObject(definition: ResourceDefinition, body: JsonObject, o
   const meta = decodeMeta(body, old?.metadata);
   const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body, '', old));
   if (problem !== undefined) throw options.isPatch === true ? unfitPatch(body, problem) : badRequest(`${handled()}: ${problem}`);
-  // Metadata is decoded on its own; a custom schema that describes it does not prune it.
+  // Metadata is decoded separately: a custom schema that describes it does not prune it.
   const pruned = prune(definition.schema, body, definition.custom ? { except: TYPE_AND_META, old } : { old });
   const unknown = [...meta.unknown, ...pruned].sort();
   if (unknown.length > 0 && options.fieldValidation === 'Strict') {

@@ -1,4 +1,4 @@
-/** Discovery: which groups, versions and resources there are, one document each or all in one. */
+/** Discovery: groups, versions and resources, as one document each or aggregated. */
 import type { JsonObject } from './json.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
@@ -11,7 +11,7 @@ interface Subresource {
   readonly verbs: readonly string[];
 }
 
-/** In the order in which a server tells them of custom resources. */
+/** The verbs of custom resources, in a real server's order. */
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const READ_WRITE = ['get', 'patch', 'update'];
 

@@ -1,4 +1,4 @@
-/** Time, randomness and turns, from outside: a simulator gives its own. */
+/** Time, randomness and turns, injected: a simulator has its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface Environment {
@@ -9,7 +9,7 @@ export interface Environment {
   readonly suffix: () => string;
   /** Runs a step of a background controller in a later turn. */
   readonly schedule: (step: () => void) => void;
-  /** Runs once after that many milliseconds; what is returned cancels it. */
+  /** Runs once after that many milliseconds. @returns cancels it */
   readonly after: (milliseconds: number, run: () => void) => () => void;
 }
 
@@ -26,11 +26,11 @@ export const systemEnvironment: Environment = {
   },
 };
 
-/** The second that was written last, and its text: many objects are made in one. */
+/** The last formatted second and its text: many objects are created in one second. */
 let written = NaN;
 let writtenAs = '';
 
-/** RFC 3339 with seconds, as `metadata` times are. */
+/** RFC 3339 in seconds, the format of times in `metadata`. */
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1_000);
   if (second !== written) {

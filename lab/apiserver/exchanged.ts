@@ -1,13 +1,13 @@
 /**
- * Values between the store and a client in the same process, without JSON text in between: each side gets what it would read in that
- * text. The store's objects are immutable, so a client is given them as they are.
+ * Passes values between the store and a client in the same process without encoding JSON: each side gets the values that it would decode
+ * from JSON. The store's objects are immutable, so the client gets the same objects.
  */
 import type { Json, JsonObject } from './json.ts';
 import { inInt64, isRawJson } from './json.ts';
 
 const shown = new WeakMap<object, unknown>();
 
-/** What a client reads of a value of the store: integers beyond 2^53 are bigint. Most hold none, and are themselves what is read. */
+/** A value of the store as a client decodes it: integers beyond 2^53 are bigint. A value without such integers is returned itself. */
 export function asRead(value: Json): unknown {
   if (typeof value !== 'object' || value === null) return readOf(value);
   let read = shown.get(value);
@@ -15,7 +15,7 @@ export function asRead(value: Json): unknown {
   return read;
 }
 
-/** The value itself where nothing in it reads otherwise. */
+/** Returns the value itself if no part of it changes. */
 function readOf(value: Json | undefined): unknown {
   if (typeof value === 'number') return exact(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
@@ -36,7 +36,7 @@ function readOf(value: Json | undefined): unknown {
   return copy ?? value;
 }
 
-/** The integer that a number's text shows, where it is beyond 2^53. */
+/** The number as bigint if it is an integer beyond 2^53. */
 function exact(value: number): bigint | undefined {
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
   const text = String(value);
@@ -48,7 +48,7 @@ function stored(value: bigint): Json {
   return Number.isSafeInteger(plain) || !inInt64(value) ? plain : JSON.rawJSON(value.toString());
 }
 
-/** What a server reads of a client's body: a copy of its own, which it may change. */
+/** A client's body as a server decodes it: a separate copy, which the server may change. */
 export function asSent(body: object): Json {
   return sentOf(body);
 }

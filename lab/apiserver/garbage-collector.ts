@@ -1,6 +1,6 @@
 /**
- * Owner references: objects whose owners are gone go too. Background by default; `foregroundDeletion` waits for the
- * dependents that block, `orphan` lets them live without the owner.
+ * Owner references: collects objects without any existing owner. Background by default; with `foregroundDeletion` the owner waits for its
+ * blocking dependents, with `orphan` the dependents stay without the owner.
  */
 import type { KubeObject, OwnerReference } from './object.ts';
 import type { Operations } from './operations.ts';

@@ -1,6 +1,6 @@
-/** What is answered on `/`, `/healthz`, `/livez` and `/readyz`. */
+/** The answers on `/`, `/healthz`, `/livez` and `/readyz`. */
 
-/** Of a real server's those for what there is here. */
+/** The checks of a real server that make sense here. */
 const ALIVE = [
   'ping',
   'log',
@@ -19,7 +19,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
 };
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
 
-/** The text of a health path, with each check where it is asked for; undefined for another path. */
+/** The text of a health path, with a line for each check if requested; undefined for another path. */
 export function health(path: string, query: URLSearchParams): string | undefined {
   const [, endpoint, check] = HEALTH.exec(path) ?? [];
   const checks = CHECKS[endpoint ?? ''];
@@ -30,7 +30,7 @@ export function health(path: string, query: URLSearchParams): string | undefined
   return `${lines.join('')}${endpoint ?? ''} check passed\n`;
 }
 
-/** Every path that is served beside those of single objects. */
+/** Every served path except those of single objects. */
 export function rootPaths(groups: ReadonlyMap<string, readonly string[]>): string[] {
   const ofGroups = [...groups].flatMap(([group, versions]) =>
     group === '' ? [] : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],

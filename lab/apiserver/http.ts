@@ -42,7 +42,7 @@ export interface HttpOptions {
   readonly bookmarkIntervalMs: number;
   readonly faults: Faults;
   readonly metrics: RequestMetrics;
-  /** Told of each request before it is looked at. */
+  /** Called with each request before it is handled. */
   readonly onRequest?: (request: IncomingMessage) => void;
 }
 
@@ -87,7 +87,7 @@ export class ApiHttpServer {
     clearInterval(this.#bookmarks);
     for (const watch of [...this.#watches]) watch.end();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    // One whose TLS handshake is under way becomes a connection, and may ask for a watch, only afterwards.
+    // A connection in its TLS handshake becomes a connection only afterwards, and may then start a watch: so they are closed repeatedly.
     const again = setInterval(() => this.#server.closeAllConnections(), 20);
     this.#server.closeAllConnections();
     await closed;
@@ -139,7 +139,7 @@ export class ApiHttpServer {
       response.destroy();
       return;
     }
-    // What is left of the body is not read.
+    // The rest of the body stays unread.
     if (known.code === 413) response.setHeader('Connection', 'close');
     if (known.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(known.retryAfterSeconds));
     send(response, { status: known.code, body: known.toStatus() });
@@ -182,7 +182,7 @@ export class ApiHttpServer {
       return { status: 201, body: answer };
     }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request, user };
-    // Of one object by its name there is no watch: it is sent as it is.
+    // A GET of one object by name ignores `watch`.
     if (request.method === 'GET' && target.name === '' && isTrue(url.searchParams.get('watch'))) {
       if (!definition.verbs.includes('watch')) throw methodNotAllowed(definition, 'watch');
       this.#watch(resourceRequest, callOf(url, request), response);
@@ -191,7 +191,7 @@ export class ApiHttpServer {
     return this.#options.resources.handle(resourceRequest);
   }
 
-  /** Documents that are no resources. @returns null when it has already replied. */
+  /** Documents that are not resources. @returns null when it has already replied. */
   #document(path: string, query: URLSearchParams, request: IncomingMessage, response: ServerResponse): JsonObject | null | undefined {
     const { registry, openApi } = this.#options;
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
@@ -217,7 +217,7 @@ export class ApiHttpServer {
         return path === '/api' ? coreVersions(request.headers.host ?? '127.0.0.1') : groupList(registry);
       case '/openapi/v2':
         if (OPENAPI_V2_PROTOBUF.test(request.headers.accept ?? '')) {
-          // An empty document: kubectl then validates by v3, and passes over kinds that are not there.
+          // An empty document makes kubectl validate with v3, and ignore kinds that are missing there.
           response.writeHead(200, { 'Content-Type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' }).end();
           return null;
         }
@@ -243,7 +243,7 @@ export class ApiHttpServer {
   }
 }
 
-/** A request as faults look at it. */
+/** The request in the form that faults match. */
 function callOf(url: URL, request: IncomingMessage): Call {
   const { group = '', plural = '', namespace = '', name = '', subresource = '' } = parseTarget(url.pathname) ?? {};
   const verb = verbOf(request.method ?? '', name !== '', isTrue(url.searchParams.get('watch')));
@@ -284,7 +284,7 @@ function send(response: ServerResponse, reply: Reply): void {
   response.writeHead(reply.status, headers).end(yaml ? yamlOf(text) : `${text}\n`);
 }
 
-/** A warning quotes what clients wrote: nothing in it ends the header, and what is beyond ASCII goes as the bytes of UTF-8. */
+/** A warning contains text of clients: it must not end the header, and characters beyond ASCII are sent as UTF-8 bytes. */
 function warningHeader(text: string): string {
   return `299 - ${JSON.stringify(Buffer.from(visible(text), 'utf8').toString('latin1'))}`;
 }

@@ -1,4 +1,4 @@
-/** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
+/** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as function calls. For simulations. */
 import { ADMINISTRATOR } from './authorization/user.ts';
 import { asRead, asSent } from './exchanged.ts';
 import type { Json } from './json.ts';
@@ -16,7 +16,7 @@ import { WatchStream } from './watch-stream.ts';
 
 export interface ApiCall {
   readonly method: string;
-  /** With its query. */
+  /** With the query. */
   readonly path: string;
   readonly body?: object;
   readonly contentType?: string;
@@ -27,9 +27,9 @@ const NO_QUERY = new URLSearchParams();
 export class InProcessApi {
   readonly #api: LabApi;
   readonly #resources: ResourceHandler;
-  /** By path: the same few are asked for again and again. */
+  /** By path: a caller uses the same few paths again and again. */
   readonly #targets = new Map<string, ResourceTarget | undefined>();
-  /** With the table that each is of. */
+  /** Each watch with its table. */
   readonly #watches = new Map<WatchStream, string>();
 
   constructor(api: LabApi) {
@@ -37,13 +37,13 @@ export class InProcessApi {
     this.#resources = new ResourceHandler(api.operations, new ListSnapshots(), { isConfigured: false, admit: () => Promise.resolve([]) });
   }
 
-  /** @returns what the store holds, which nobody may change, with integers beyond 2^53 as bigint @throws ApiError */
+  /** @returns objects of the store, which the caller must not change, with integers beyond 2^53 as bigint @throws ApiError */
   async request(call: ApiCall): Promise<{ readonly status: number; readonly body: unknown }> {
     const { status, body } = await this.#resources.handle(this.#requestOf(call));
     return { status, body: body instanceof ObjectList ? { ...body.head, items: body.items.map(asRead) } : asRead(body) };
   }
 
-  /** @throws ApiError where it cannot begin; @returns how to end it */
+  /** @throws ApiError when the watch cannot start; @returns ends the watch */
   watch(call: ApiCall, sink: WatchSink): WatchStream {
     const request = this.#requestOf(call);
     const watch = new WatchStream(this.#api.operations, sink, { ...watchOptionsOf(request), fault: () => undefined });
@@ -52,7 +52,7 @@ export class InProcessApi {
     return watch;
   }
 
-  /** @param path with its query or without @returns undefined for a path that names no resource */
+  /** @param path with or without its query @returns undefined for a path that names no resource */
   targetOf(path: string): ResourceTarget | undefined {
     const at = path.indexOf('?');
     const whole = at < 0 ? path : path.slice(0, at);
@@ -61,12 +61,12 @@ export class InProcessApi {
     return target;
   }
 
-  /** Tells every watcher how far it has seen. */
+  /** Sends every watch a bookmark with the current revision. */
   bookmarks(): void {
     for (const watch of [...this.#watches.keys()]) watch.bookmark();
   }
 
-  /** Ends the watches of a table, or all of them: their clients connect again. */
+  /** Ends the watches of a table, or all of them: their clients reconnect. */
   endWatches(table?: string): void {
     for (const [watch, of] of [...this.#watches]) if (table === undefined || of === table) watch.end();
   }
@@ -82,7 +82,7 @@ export class InProcessApi {
   }
 }
 
-/** A request whose body nobody has to read piece by piece. */
+/** A request with a parsed body. */
 class WholeMessage implements RequestMessage {
   readonly method: string;
   readonly headers: RequestMessage['headers'];

@@ -1,7 +1,7 @@
 /**
- * JSON as a Kubernetes API server keeps it: integers exact up to 64 bits, larger ones as float64.
+ * JSON as a Kubernetes API server stores it: integers exact up to 64 bits, larger ones as float64.
  *
- * Integers that a JavaScript number cannot hold are carried as `JSON.rawJSON` values, which encode as they were read.
+ * Integers that a JavaScript number cannot hold are `JSON.rawJSON` values, which keep their text.
  */
 
 declare global {
@@ -35,7 +35,7 @@ export function parseJson(text: string): Json {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
 }
 
-/** What is wrong with JSON, as a server written in Go says it where that is short. */
+/** A JSON syntax error in Go's wording if that is short. */
 export function saidOfJson(error: unknown, text: string): string {
   const said = error instanceof Error ? error.message : String(error);
   const position = Number(/at position (\d+)/.exec(said)?.[1] ?? -1);
@@ -46,14 +46,14 @@ export function saidOfJson(error: unknown, text: string): string {
   return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
 }
 
-/** What Go calls a value of JSON. */
+/** Go's name for the type of a JSON value. */
 export function goKindOf(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (value === null || isRawJson(value)) return value === null ? 'null' : 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** A value as Go prints it where nobody chose how: `map[a:[1 2]]`. */
+/** A value in Go's default format: `map[a:[1 2]]`. */
 export function goPrinted(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(goPrinted).join(' ')}]`;
   if (value === null) return '<nil>';
@@ -65,7 +65,7 @@ export function goPrinted(value: Json): string {
   return `map[${entries.join(' ')}]`;
 }
 
-/** Whole numbers of 64 bits in full, others from a million on with an exponent. */
+/** Integers of 64 bits in full, other numbers from a million on with an exponent. */
 function goNumber(value: number): string {
   if (value === 0) return '0';
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return String(value);
@@ -75,7 +75,7 @@ function goNumber(value: number): string {
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** JSON as Go encodes it: fit for a page of HTML. */
+/** JSON as Go encodes it, with HTML escapes. */
 export function goEncoded(value: Json): string {
   return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -84,7 +84,7 @@ export function inInt64(value: bigint): boolean {
   return value >= MIN_INT64 && value <= MAX_INT64;
 }
 
-/** Only what has the field is asked whether it is a raw integer: the question is a call out of the language, and asked very often. */
+/** Checks the field first: `JSON.isRawJSON` is a slow call out of the language, and this runs very often. */
 export function isRawJson(value: unknown): value is RawJson {
   return typeof value === 'object' && value !== null && (value as Partial<RawJson>).rawJSON !== undefined && JSON.isRawJSON(value);
 }
@@ -93,10 +93,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
-/** Of an object: what is deeper than the stack could be read, and then not written, and nobody could list the objects of its kind. */
+/** The limit for objects. A deeper one could be decoded but not encoded (stack overflow), and then no list of its kind could be sent. */
 export const MOST_LEVELS = 1_000;
 
-/** Whether lists and objects lie in one another by more than so many levels. */
+/** Whether lists and objects are nested deeper than this. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part as Json, levels - 1));
@@ -121,7 +121,7 @@ function copy(value: Json): Json {
 
 /**
  * Deep equality of JSON as this server stores it: a field with the value undefined differs from an absent one, and numbers of any size are
- * compared by their text. So it is not the product's `equal`.
+ * compared by their text. Therefore it is not the product's `equal`.
  */
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
@@ -133,7 +133,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) {
     const other = b[key];
-    // A field whose value is undefined is not the same as none.
+    // A field with the value undefined differs from an absent field.
     if (a[key] !== other ? !equal(a[key], other) : other === undefined && !(key in b)) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-/** A kubeconfig that any Kubernetes client takes. */
+/** A kubeconfig for any Kubernetes client. */
 import { stringify } from 'yaml';
 import type { Credentials } from './tls.ts';
 

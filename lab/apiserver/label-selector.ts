@@ -1,4 +1,4 @@
-/** Label selectors of list and watch, as text, read as Kubernetes reads them: the same are refused, in the same words. */
+/** Parses label selectors of list and watch as Kubernetes does, with the same errors. */
 import { labelKeyProblems, labelValueProblem } from './object-meta.ts';
 import type { KubeObject } from './object.ts';
 import type { Selector } from './selectors.ts';

@@ -1,4 +1,4 @@
-/** The order of metadata's fields in what a server answers. */
+/** The order of the metadata fields in answers. */
 import type { JsonObject } from './json.ts';
 import type { ObjectMeta } from './object.ts';
 
@@ -19,7 +19,7 @@ const META_ORDER = [
   'finalizers',
 ];
 
-/** Empty maps and lists are absent, as a typed server writes them. */
+/** Empty maps and lists are omitted, as by a typed server. */
 export function orderMeta(meta: ObjectMeta): ObjectMeta {
   const ordered: JsonObject = {};
   for (const key of META_ORDER) {

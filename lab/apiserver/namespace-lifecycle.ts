@@ -1,4 +1,4 @@
-/** Namespaces: nothing new in one that is missing or ending; one that ends takes its contents with it. */
+/** Namespaces: no creations in a missing or terminating one; a terminating namespace deletes its contents. */
 import { timestamp } from './environment.ts';
 import type { Json, JsonObject } from './json.ts';
 import { at, equal, list, object } from './json.ts';

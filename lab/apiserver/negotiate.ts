@@ -1,4 +1,4 @@
-/** Which presentation of an object or a list a client accepts. */
+/** Selects the representation of an object or a list that a client accepts. */
 import type { ResourceDefinition } from './resource.ts';
 import type { Presentation } from './table.ts';
 import { PLAIN } from './table.ts';
@@ -6,7 +6,7 @@ import { ApiError } from './status.ts';
 
 const TYPES: readonly string[] = ['application/json', 'application/*', '*/*', 'application/yaml'];
 
-/** @throws ApiError 406 when nothing the client accepts can be served. */
+/** @throws ApiError 406 when the server has no representation that the client accepts. */
 export function negotiate(accept: string | undefined, query: URLSearchParams): Presentation {
   if (accept === undefined || accept === '') return PLAIN;
   for (const part of accept.split(',')) {
@@ -24,7 +24,7 @@ export function negotiate(accept: string | undefined, query: URLSearchParams): P
   throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml');
 }
 
-/** @throws ApiError 406 when the metadata of a list is asked of one object, or of one object of a list. */
+/** @throws ApiError 406 when list metadata is requested for one object, or object metadata for a list. */
 export function checkNumber(presentation: Presentation, { custom, group, kind }: ResourceDefinition, isList: boolean): void {
   if (presentation.kind !== 'PartialObjectMetadata' || presentation.ofList === isList) return;
   const type = custom ? 'unstructured.Unstructured' : `${group.split('.')[0] || 'core'}.${kind}`;
@@ -37,7 +37,7 @@ export function checkNumber(presentation: Presentation, { custom, group, kind }:
   );
 }
 
-/** Whether YAML is what a client would rather have, of what is served. */
+/** Whether the client prefers YAML to the other served types. */
 export function wantsYaml(accept = ''): boolean {
   const first = accept
     .split(',')

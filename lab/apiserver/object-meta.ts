@@ -1,4 +1,4 @@
-/** The rules of `metadata`: names, labels, finalizers, owner references, and what an update may not change. */
+/** The rules of `metadata`: names, labels, finalizers, owner references, and immutable fields. */
 import { decodeBuiltin } from './builtin/decode.ts';
 import { builtinSchema } from './builtin/types.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -27,7 +27,7 @@ const LABEL_VALUE_RULE =
 const STANDARD_FINALIZERS = ['orphan', 'foregroundDeletion', 'kubernetes'];
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-/** What is wrong with a name, or undefined. */
+/** The error in a name, or undefined. */
 export function nameProblem(name: string, rule: 'subdomain' | 'label' | 'path' | 'service'): string | undefined {
   switch (rule) {
     case 'path':
@@ -48,7 +48,7 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
   const meta = object.metadata;
   const errors: FieldError[] = [];
   const rule = definition.strategy.nameRule ?? 'subdomain';
-  // What follows the prefix may end it.
+  // A trailing hyphen is valid, since the suffix follows it.
   const prefix = meta.generateName === undefined ? undefined : nameProblem(meta.generateName.replace(/-$/, 'a'), rule);
   if (prefix !== undefined) errors.push(invalidValue('metadata.generateName', meta.generateName, prefix));
   if (meta.name === '' || meta.name === undefined) errors.push(required('metadata.name', 'name or generateName is required'));
@@ -66,7 +66,7 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
     for (const problem of labelKeyProblems(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, problem));
     length += key.length + value.length;
   }
-  // Three bytes at most for each unit of UTF-16.
+  // A UTF-16 unit takes at most three bytes.
   if (length * 3 > MAX_ANNOTATIONS_BYTES && bytesOf(meta.annotations ?? {}) > MAX_ANNOTATIONS_BYTES)
     errors.push({
       type: 'TooLong',
@@ -110,12 +110,12 @@ export function labelValueProblem(value: string): string | undefined {
   return value === '' || QUALIFIED.test(value) ? undefined : LABEL_VALUE_RULE;
 }
 
-/** Names that were found right: a cluster uses the same few again and again. */
+/** Names that were found valid: a cluster uses the same few again and again. */
 const rightNames = new Set<string>();
 const MOST_NAMES = 2_000;
 const NO_PROBLEMS: readonly string[] = [];
 
-/** A name of labels, annotations, finalizers: a part of its own, maybe with a domain and a slash before it. */
+/** A key of labels and annotations, or a finalizer: a name, optionally with a domain and a slash before it. */
 export function labelKeyProblems(key: string): readonly string[] {
   if (rightNames.has(key)) return NO_PROBLEMS;
   const problems = lookedAt(key);
@@ -152,7 +152,7 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldErro
   ];
 }
 
-/** @throws ApiError 400 when an object is not of the name that the URL has. */
+/** @throws ApiError 400 when the object's name is not that of the URL */
 export function checkName(name: Json | undefined, wanted: string): void {
   if (name === undefined || name === '' || name === null)
     throw badRequest(`the name of the object (${wanted} based on URL) was undeterminable: name must be provided`);
@@ -165,7 +165,7 @@ export function checkNamespace(namespace: Json | undefined, wanted: string): voi
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** @throws ApiError 400 when what an update makes of an object names another namespace than the URL. */
+/** @throws ApiError 400 when an update changes the namespace to another one than that of the URL */
 export function checkUpdatedNamespace(namespace: Json | undefined, wanted: string): void {
   if (typeof namespace === 'string' && namespace !== '' && namespace !== wanted)
     throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${wanted})`);
@@ -177,7 +177,7 @@ function shownName(name: Json): string {
 
 const IMMUTABLE = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
 
-/** A client may leave out what the server set, not change it. */
+/** A client may omit the fields that the server set, but not change them. */
 function immutableErrors(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   return IMMUTABLE.filter((key) => meta[key] !== undefined && meta[key] !== old[key]).map((key) =>
     invalidValue(`metadata.${key}`, meta[key], 'field is immutable'),
@@ -203,9 +203,9 @@ const KNOWN = new Set([
 ]);
 
 /**
- * Reads `metadata` of a custom object as a typed server does: nulls and empty values absent, unknown fields dropped.
- * @param old what the store has: fields that are still the same are read already
- * @returns unknown fields, and what does not fit.
+ * Decodes `metadata` of a custom object as a typed server does: nulls and empty values absent, unknown fields dropped.
+ * @param old of the stored object: equal fields are not decoded again
+ * @returns unknown fields, and mismatches
  */
 export function decodeMeta(object: JsonObject, old?: ObjectMeta): { readonly unknown: string[]; readonly problem: string | undefined } {
   const unknown: string[] = [];
@@ -245,7 +245,7 @@ function stringMapProblem(key: string, value: Json): string | undefined {
   return undefined;
 }
 
-/** Equal but for what every write changes. */
+/** Equal except for the fields that every write changes. */
 export function sameButVersion(a: KubeObject, b: KubeObject): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;

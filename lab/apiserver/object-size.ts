@@ -1,11 +1,11 @@
-/** How large an object may become: as much as a real server's etcd, and the way there, would take. */
+/** The maximum size of an object: the limit of a real server's request body and of etcd. */
 import type { Guard } from './operation-options.ts';
 import { ApiError } from './status.ts';
 
 const MOST_STORED_BYTES = 1.5 * 1024 * 1024;
 const MOST_SENT_BYTES = 2 * 1024 * 1024;
 
-/** Refuses what a client would store and no etcd would; what the system writes itself is not measured. */
+/** Rejects a client's object that etcd would not store; the system's own writes are not checked. */
 export const refuseHugeObjects: Guard = ({ object, options = {} }) => {
   if (options.fromClient !== true || options.dryRun === true) return;
   const bytes = Buffer.byteLength(JSON.stringify(object));

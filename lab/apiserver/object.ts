@@ -30,14 +30,14 @@ export interface KubeObject extends JsonObject {
   metadata: ObjectMeta;
 }
 
-/** The same object with another metadata: the rest is shared. */
+/** The same object with other metadata; the other fields are shared. */
 export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
   return { ...object, metadata };
 }
 
 const encoded = new WeakMap<object, string>();
 
-/** The object's JSON text, made once for each version of the object. */
+/** The object's JSON text, encoded once for each version of the object. */
 export function encodeObject(object: JsonObject): string {
   let text = encoded.get(object);
   if (text === undefined) {

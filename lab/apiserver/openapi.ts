@@ -74,7 +74,7 @@ export class OpenApi {
 
 const INFO = { title: 'Kubernetes', version: 'v1.32.0' };
 
-/** Collects the schemas that a document's resources reach. */
+/** Collects the schemas that a document's resources reference. */
 class SchemaWriter {
   readonly schemas: JsonObject = {};
   readonly #prefix: string;
@@ -83,7 +83,7 @@ class SchemaWriter {
     this.#prefix = prefix;
   }
 
-  /** The resource's schema, and its paths with the parameters clients look for. */
+  /** The resource's schema, and its paths with the parameters that clients read. */
   resource(definition: ResourceDefinition, openApi: 2 | 3): JsonObject {
     const { group, version, kind, plural, namespaced, listKind } = definition;
     const gvk = { group, version, kind };

@@ -1,14 +1,14 @@
-/** How a write or a deletion is asked for, and what came of it. */
+/** The options of a write or a deletion, and its result. */
 import type { KubeObject } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 
 export interface WriteOptions {
   readonly dryRun?: boolean;
-  /** What to do about fields the schema does not know. Default `Ignore`. */
+  /** The treatment of fields that the schema does not have. Default `Ignore`. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
-  /** The object is a request's body as it came. */
+  /** The object is the unchanged body of a request. */
   readonly fromClient?: boolean;
-  /** The object is what a patch made of the current one. */
+  /** The object is the result of a patch. */
   readonly isPatch?: boolean;
   /** Receives the warnings of `fieldValidation=Warn`. */
   readonly warn?: (message: string) => void;
@@ -16,7 +16,7 @@ export interface WriteOptions {
 
 export interface UpdateOptions extends WriteOptions {
   readonly subresource?: 'status' | 'finalize' | 'approval';
-  /** A full update (PUT), which must name a resourceVersion where the kind demands it. */
+  /** A full update (PUT), which must have a resourceVersion if the kind requires it. */
   readonly replace?: boolean;
 }
 
@@ -29,17 +29,17 @@ export interface DeleteOptions {
 
 export interface Deletion {
   readonly object: KubeObject;
-  /** False: the object waits for its finalizers or its grace. */
+  /** False: the object waits for its finalizers or its grace period. */
   readonly removed: boolean;
 }
 
-/** Says no to a write before it happens. */
+/** Rejects a write before it takes effect, by throwing. */
 export type Guard = (request: {
   readonly verb: 'create' | 'update' | 'delete';
   readonly definition: ResourceDefinition;
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
-  /** Of a creation or an update. */
+  /** Only for a creation or an update. */
   readonly options?: WriteOptions;
 }) => void;

@@ -1,6 +1,6 @@
 /**
- * What the API does with objects, without HTTP: create, update, delete with the rules of metadata, generation, status,
- * finalizers and grace. Every operation is one turn: it reads, checks and writes at once.
+ * The operations of the API without HTTP: create, update and delete, with the rules of metadata, generation, status, finalizers and grace
+ * periods. Every operation is one turn: it reads, checks and writes without a gap.
  */
 import { decodeObject } from './decode-object.ts';
 import type { Environment } from './environment.ts';
@@ -30,7 +30,7 @@ export class Operations {
   readonly environment: Environment;
   readonly #guards: Guard[] = [];
   readonly #verdicts: Guard[] = [];
-  /** The revision of the store when a definition was first asked for: what its objects became later is its doing. */
+  /** The revision of the store when a definition was first used: objects with a later revision were written by its rules. */
   readonly #since = new WeakMap<ResourceDefinition, number>();
 
   constructor(store: ObjectStore, environment: Environment) {
@@ -38,12 +38,12 @@ export class Operations {
     this.environment = environment;
   }
 
-  /** Asked before anything is filled in or checked; what is created may be changed. */
+  /** Called before defaults and validation; a guard may change an object that is being created. */
   addGuard(guard: Guard): void {
     this.#guards.push(guard);
   }
 
-  /** Asked of what is created or updated when it is complete and valid. */
+  /** Called when the new or updated object is complete and valid. */
   addVerdict(guard: Guard): void {
     this.#verdicts.push(guard);
   }
@@ -55,7 +55,7 @@ export class Operations {
     return this.toView(definition, stored);
   }
 
-  /** The object as this version of the resource shows it. */
+  /** The object in this version of the resource. */
   toView(definition: ResourceDefinition, stored: KubeObject): KubeObject {
     if (definition.view !== undefined) return definition.view.fromStorage(stored);
     const apiVersion = apiVersionOf(definition);
@@ -72,7 +72,7 @@ export class Operations {
   }
 
   /**
-   * @param body is taken over and changed.
+   * @param body becomes the object and is changed.
    * @throws ApiError
    */
   create(definition: ResourceDefinition, namespace: string, body: JsonObject, options: WriteOptions = {}): KubeObject {
@@ -102,8 +102,8 @@ export class Operations {
   }
 
   /**
-   * Replaces an object by what `change` makes of it.
-   * @param change gets the current object, which stays as it is, and returns the wanted one, which may share with it
+   * Replaces an object by the result of `change`.
+   * @param change gets the current object, which it must not change, and returns the new one, which may share parts with it
    * @throws ApiError
    */
   update(
@@ -116,7 +116,7 @@ export class Operations {
     const key = storeKey(namespace, name);
     const current = this.get(definition, namespace, name);
     const wanted = change(current);
-    // What it shares with the current object is not looked at again, nor changed.
+    // Parts that are shared with the current object are neither checked again nor changed.
     const old = this.#isSettled(definition, current) ? current : undefined;
     const object = decodeObject(definition, old === undefined ? clone(wanted) : ownMeta(wanted), options, old);
     const meta = object.metadata;
@@ -142,8 +142,8 @@ export class Operations {
   }
 
   /**
-   * Whether it came into the store by the rules of this definition, which would do nothing more to it: what an update leaves as it is need
-   * not be read, filled in and checked again.
+   * Whether the rules of this definition have already processed the stored object and would change nothing: then the parts that an update
+   * leaves equal need not be decoded, defaulted and validated again.
    */
   #isSettled(definition: ResourceDefinition, { apiVersion, metadata }: KubeObject): boolean {
     const { strategy } = definition;
@@ -195,7 +195,7 @@ export class Operations {
     return withMeta(next, orderMeta(next.metadata));
   }
 
-  /** A change of the system's own, such as a binding: stored as it is, without the rules for clients. */
+  /** A write of the system itself, such as a binding: stored without the rules for clients. */
   replaceState(
     definition: ResourceDefinition,
     namespace: string,
@@ -247,7 +247,7 @@ export class Operations {
     return { object: this.toView(definition, this.store.put(definition.table, key, this.#toStorage(definition, next))), removed: false };
   }
 
-  /** Sets the deletion's time and grace in `meta` where the kind has one. */
+  /** Sets the deletion timestamp and the grace period in `meta` if the kind has one. */
   #startGrace(
     definition: ResourceDefinition,
     current: KubeObject,
@@ -343,7 +343,7 @@ export class Operations {
   }
 }
 
-/** An object of one's own, with metadata of its own, and the same members. */
+/** A copy with its own metadata; the other members are shared. */
 function ownMeta(object: JsonObject): JsonObject {
   const { metadata } = object;
   return isObject(metadata) ? { ...object, metadata: { ...metadata } } : { ...object };

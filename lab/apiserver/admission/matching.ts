@@ -1,4 +1,4 @@
-/** Which webhook wants to be asked of which write. */
+/** Selects the webhooks that an API server calls for a write. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, list, text } from '../json.ts';
 import type { Operations } from '../operations.ts';
@@ -16,7 +16,7 @@ export class WebhookMatcher {
     this.#registry = registry;
   }
 
-  /** @returns the request as the webhook wants to see it, in the version of its rule; undefined when it does not want to. */
+  /** @returns the request in the version that the webhook's rule names; undefined if no rule of the webhook matches */
   match(webhook: JsonObject, asked: AdmissionRequest): AdmissionRequest | undefined {
     if (!this.#selects(webhook, asked)) return undefined;
     const rules = list(webhook['rules']);

@@ -1,4 +1,4 @@
-/** What a webhook is sent, and what its answer means (`admission.k8s.io/v1`). */
+/** The AdmissionReview that a webhook receives, and the meaning of its answer (`admission.k8s.io/v1`). */
 import type { User } from '../authorization/user.ts';
 import { userInfo } from '../authorization/user.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -10,16 +10,16 @@ import { ApiError } from '../status.ts';
 export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly definition: ResourceDefinition;
-  /** The version that the client wrote, when the webhook is asked in another one. */
+  /** The version that the client wrote, if the webhook receives the object in another version. */
   readonly requested?: ResourceDefinition;
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
   readonly user: User;
   readonly dryRun: boolean;
   readonly subresource: string;
-  /** One of many: the request named no object. */
+  /** A request for many objects (deletecollection): this one has no name in the request. */
   readonly isCollection?: boolean;
-  /** CreateOptions, UpdateOptions (also of a patch) or DeleteOptions. */
+  /** CreateOptions, UpdateOptions (also for a patch) or DeleteOptions. */
   readonly options: JsonObject;
 }
 
@@ -56,7 +56,7 @@ function resourceOf({ group, version, plural }: ResourceDefinition): JsonObject 
   return { group, version, resource: plural };
 }
 
-/** @returns the `response` of an answer. @throws Error when it is none to this question. */
+/** @returns the `response` of an answer. @throws Error when it does not answer this review. */
 export function responseOf(answer: Json, uid: string): JsonObject {
   const apiVersion = text(at(answer, 'apiVersion'));
   if (apiVersion !== 'admission.k8s.io/v1' || at(answer, 'kind') !== 'AdmissionReview')
@@ -70,7 +70,7 @@ export function responseOf(answer: Json, uid: string): JsonObject {
   return response;
 }
 
-/** @returns warnings. @throws ApiError with the code that the webhook gave, else 400. */
+/** @returns warnings. @throws ApiError with the webhook's code, 400 by default. */
 export function verdict(name: string, response: JsonObject): string[] {
   if (response['allowed'] === true) return list(response['warnings']).map(text);
   const status = object(response['status']);

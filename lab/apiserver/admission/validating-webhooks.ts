@@ -1,4 +1,4 @@
-/** Validating admission webhooks: asked before a write, over HTTPS, as `admissionregistration.k8s.io/v1` configures them. */
+/** Calls validating admission webhooks over HTTPS before a write, as `admissionregistration.k8s.io/v1` configures them. */
 import type { Credential } from '../../../src/certificates/authority.ts';
 import type { JsonObject } from '../json.ts';
 import { isObject, list, text } from '../json.ts';
@@ -15,7 +15,7 @@ export class ValidatingWebhooks {
   readonly #matcher: WebhookMatcher;
   readonly #client: Credential;
 
-  /** @param client shown to webhooks that ask for a certificate */
+  /** @param client the certificate for webhooks that require one */
   constructor(operations: Operations, registry: ResourceRegistry, client: Credential) {
     this.#client = client;
     this.#operations = operations;
@@ -28,7 +28,7 @@ export class ValidatingWebhooks {
 
   /**
    * @returns the warnings of the webhooks that allowed it.
-   * @throws ApiError with the code of the webhook that denied it, 500 for one that cannot be asked and must be.
+   * @throws ApiError with the code of the webhook that denied the write; 500 if a webhook with failurePolicy `Fail` cannot be called.
    */
   async admit(asked: AdmissionRequest): Promise<readonly string[]> {
     if (!this.isConfigured || asked.definition.group === 'admissionregistration.k8s.io') return [];

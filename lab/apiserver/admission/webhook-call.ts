@@ -1,4 +1,4 @@
-/** HTTPS to a webhook, within its time. */
+/** One HTTPS call of a webhook, with its timeout. */
 import { request } from 'node:https';
 import type { Credential } from '../../../src/certificates/authority.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -7,8 +7,8 @@ import { at, parseJson, text } from '../json.ts';
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * @param client shown to a webhook that asks for a certificate
- * @throws Error whose message says why there is no answer, as an API server words it
+ * @param client the certificate for a webhook that requires one
+ * @throws Error if there is no answer; its message has the API server's wording
  */
 export async function callWebhook(webhook: JsonObject, review: JsonObject, client: Credential): Promise<Json> {
   const address = text(at(webhook, 'clientConfig', 'url'));
@@ -24,7 +24,7 @@ export async function callWebhook(webhook: JsonObject, review: JsonObject, clien
   }
 }
 
-/** There is an answer, and it is none. */
+/** The webhook answered, but the answer is unusable. */
 class RefusedAnswer extends Error {}
 
 function reason(error: unknown, url: URL): string {

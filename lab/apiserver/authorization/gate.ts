@@ -1,4 +1,4 @@
-/** Lets a request in or not: who it is from, and whether that one may. */
+/** Admits or rejects a request: authenticates its user, then checks the user's rights. */
 import type { IncomingMessage } from 'node:http';
 import { isTrue } from '../watch-request.ts';
 import { parseTarget } from '../request.ts';
@@ -10,7 +10,7 @@ import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import type { User } from './user.ts';
 import { ACCOUNT_PREFIX, ADMINISTRATORS, certifiedUser, impersonatedUser, lacksImpersonatedName } from './user.ts';
 
-/** Open to all, as on a real server. */
+/** Every user may read these, as on a real server. */
 const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const NOBODY: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
@@ -66,7 +66,7 @@ export class Gate {
   }
 }
 
-/** All that whoever speaks for a user must be allowed: its name or account, each group, its uid and each value of `extra`. */
+/** All rights that an impersonating user needs: for the name or the account, each group, the uid and each value of `extra`. */
 function impersonations({ name, uid, extra = {} }: User, groups: readonly string[]): readonly Attempt[] {
   const attempt = (resource: string, named: string, more: Partial<Attempt> = {}): Attempt => ({
     ...{ verb: 'impersonate', group: '', resource, subresource: '', namespace: '', name: named, path: '' },

@@ -1,4 +1,4 @@
-/** Role-based access control: what Roles and ClusterRoles, through their bindings, let a user do. */
+/** Role-based access control: the rights of a user, by Roles and ClusterRoles through their bindings. */
 import type { Json } from '../json.ts';
 import { at, equal, list, text } from '../json.ts';
 import type { ObjectStore } from '../store.ts';
@@ -6,7 +6,7 @@ import { storeKey } from '../store.ts';
 import type { User } from './user.ts';
 import { ACCOUNT_PREFIX, ADMINISTRATORS } from './user.ts';
 
-/** What somebody wants to do: something with a resource, or a GET of another path. */
+/** One attempt of a user: a verb on a resource, or a GET of another path. */
 export interface Attempt {
   readonly verb: string;
   readonly group: string;
@@ -14,11 +14,11 @@ export interface Attempt {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of what is no resource; empty else. */
+  /** The path of a request that names no resource; empty otherwise. */
   readonly path: string;
 }
 
-/** What administrators may, whatever is bound to them. */
+/** The rights of administrators, independent of bindings. */
 const EVERYTHING: readonly Json[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
   { nonResourceURLs: ['*'], verbs: ['*'] },
@@ -28,7 +28,7 @@ export function isAllowed(store: ObjectStore, user: User, attempt: Attempt): boo
   return user.groups.includes(ADMINISTRATORS) || rulesOf(store, user, attempt.namespace).some((rule) => covers(rule, attempt));
 }
 
-/** Every rule that is given to a user for a namespace and, where it is empty or not, for the cluster. */
+/** Every rule that the user has in a namespace and in the cluster; with an empty namespace, in the cluster alone. */
 export function rulesOf(store: ObjectStore, user: User, namespace: string): Json[] {
   const bindings = [...store.list('clusterrolebindings'), ...(namespace === '' ? [] : store.list('rolebindings', namespace))];
   const own = user.groups.includes(ADMINISTRATORS) ? EVERYTHING : [];

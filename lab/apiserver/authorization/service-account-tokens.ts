@@ -1,4 +1,4 @@
-/** Tokens of service accounts: `kubectl create token` asks for one, and requests that carry one are the account's. */
+/** Tokens of service accounts: `kubectl create token` requests one, and it authenticates its bearer as the account. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { timestamp } from '../environment.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -19,7 +19,7 @@ export class ServiceAccountTokens {
   readonly #operations: Operations;
   readonly #key: Buffer;
 
-  /** @param secret known to the server alone; tokens are good as long as it is the same */
+  /** @param secret of the server alone; tokens are valid while it stays the same */
   constructor(operations: Operations, secret: string) {
     this.#operations = operations;
     this.#key = createHash('sha256').update(`service account tokens\n${secret}`).digest();
@@ -55,7 +55,7 @@ export class ServiceAccountTokens {
     };
   }
 
-  /** The account that a token is of, while it is there. @returns undefined for a token that is none, or no more */
+  /** The account of a token, while the account exists. @returns undefined for a token that is invalid or expired */
   userOf(token: string): User | undefined {
     const [header, payload = '', signature = ''] = token.split('.');
     const expected = Buffer.from(this.#sign(payload));

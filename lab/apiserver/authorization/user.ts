@@ -1,4 +1,4 @@
-/** Who a request is from: the certificate's subject, a token's account, or whom one of them speaks for. */
+/** The user of a request: the subject of its certificate, the account of its token, or the user that one of them impersonates. */
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { JsonObject } from '../json.ts';
@@ -15,25 +15,25 @@ const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS = 'system:anonymous';
 export const ACCOUNT_PREFIX = 'system:serviceaccount:';
 
-/** Who has the laboratory's own certificate, and who asks without HTTP. */
+/** The user with the laboratory's own certificate, and the user of calls without HTTP. */
 export const ADMINISTRATOR: User = { name: 'kubernetes-admin', groups: [ADMINISTRATORS, AUTHENTICATED] };
 
-/** As reviews and webhooks are told (`authentication.k8s.io/v1` UserInfo). */
+/** The user in reviews (`authentication.k8s.io/v1` UserInfo). */
 export function userInfo({ name, groups, uid, extra }: User): JsonObject {
   const more = extra === undefined ? {} : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) };
   return { username: name, ...(uid === undefined ? {} : { uid }), groups: [...groups], ...more };
 }
 
-/** The groups that a service account is in by its name. */
+/** The groups of a service account, by its name. */
 export function accountGroups(name: string): readonly string[] {
   const [namespace = ''] = name.slice(ACCOUNT_PREFIX.length).split(':');
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }
 
-/** One for a connection: to read a certificate costs 40 µs. */
+/** Cached for each connection: parsing a certificate takes 40 µs. */
 const CERTIFIED = new WeakMap<TLSSocket, User>();
 
-/** From the certificate. @returns undefined when the laboratory's authority did not sign one */
+/** The user of the client certificate. @returns undefined if the laboratory's authority did not sign it */
 export function certifiedUser(request: IncomingMessage): User | undefined {
   const socket = request.socket as TLSSocket;
   if (!socket.authorized) return undefined;
@@ -48,7 +48,7 @@ function userOf(socket: TLSSocket): User {
   return { name: [name].flat()[0] ?? ADMINISTRATOR.name, groups: [...groups, AUTHENTICATED] };
 }
 
-/** Whom the request asks to be taken for. @returns undefined for nobody else */
+/** The user that the request impersonates. @returns undefined without impersonation */
 export function impersonatedUser({ headers, headersDistinct }: IncomingMessage): User | undefined {
   const name = headers['impersonate-user'];
   if (typeof name !== 'string' || name === '') return undefined;
@@ -68,7 +68,7 @@ export function impersonatedUser({ headers, headersDistinct }: IncomingMessage):
   };
 }
 
-/** Whether only a name is missing: groups and other things cannot be asked for without one. */
+/** Whether the request impersonates groups, a uid or `extra` without a user name, which is invalid. */
 export function lacksImpersonatedName({ headers }: IncomingMessage): boolean {
   return (
     (headers['impersonate-user'] ?? '') === '' &&

@@ -53,7 +53,7 @@ function subjectErrors(subject: Json, field: string, namespaced: boolean): Field
   return errors;
 }
 
-/** @param known kinds of roles that it can give */
+/** @param known kinds of roles that the binding may reference */
 function bindings(known: readonly string[]): Strategy {
   const namespaced = known.includes('Role');
   return {

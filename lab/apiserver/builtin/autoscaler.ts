@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers, stored as `v2` and seen as `v1` too: kept with their defaults. Nobody here scales by them. */
+/** HorizontalPodAutoscalers, stored as `v2` and also served as `v1`, with their defaults. No controller here scales by them. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, clone, isObject, list, object, parseJson, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -7,7 +7,7 @@ import type { Strategy, View } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { invalidValue, required } from '../status.ts';
 
-/** Where `v1` keeps the metrics that it has no field for. */
+/** The annotation in which `v1` keeps the metrics that it has no field for. */
 const OTHER_METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const DEFAULT_UTILIZATION = 80;
 
@@ -94,7 +94,7 @@ export const autoscalers: Strategy = {
   validate,
 };
 
-/** `cpu: <unknown>/80%`: what is measured, as nobody measures it here, and what it is to be. */
+/** `cpu: <unknown>/80%`: the measured value, which is unknown here since no component measures it, and the target. */
 export function metricTargets(item: KubeObject): string {
   const metrics = list(at(item, 'spec', 'metrics')).map((metric, index) => {
     const kind = text(at(metric, 'type'));
@@ -112,7 +112,7 @@ export function metricTargets(item: KubeObject): string {
   return metrics.length > 2 ? `${metrics.slice(0, 2).join(', ')} + ${metrics.length - 2} more...` : metrics.join(', ');
 }
 
-/** For the columns of `v1`. */
+/** The object in the stored version, which the columns read. */
 export function asStored(item: KubeObject): KubeObject {
   return isObject(at(item, 'spec', 'metrics')) || item.apiVersion === 'autoscaling/v2'
     ? item

@@ -1,4 +1,4 @@
-/** Jobs and CronJobs: kept with their defaults. Nobody here runs them. */
+/** Jobs and CronJobs: stored with their defaults. No controller here runs them. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, equal, isObject, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -8,11 +8,11 @@ import { invalidValue, notSupported, required } from '../status.ts';
 import { validatePodSpec } from './pod-rules.ts';
 import { defaultTemplate } from './workloads.ts';
 
-/** A Job's pods end; kube-controller-manager adds 11 characters to a CronJob's name for each of its Jobs. */
+/** Shorter than other names: kube-controller-manager appends 11 characters for each Job of a CronJob. */
 const CRON_NAME_LENGTH = 52;
 const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
 
-/** A Job selects its own pods, by its uid, unless it says that it does so itself. */
+/** A Job selects its own pods by its uid, unless it has `manualSelector`. */
 function selectOwnPods(job: KubeObject): void {
   const spec = object(job['spec']);
   const template = spec['template'];
@@ -70,7 +70,7 @@ export const jobs: Strategy = {
   },
 };
 
-/** Five fields of the characters that schedules are made of, or one of the known names. */
+/** Five fields with the characters of cron schedules, or one of the predefined names. */
 function scheduleProblem(schedule: string): string | undefined {
   if (/^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every .+)$/.test(schedule)) return undefined;
   if (schedule.startsWith('@')) return `unrecognized descriptor: ${schedule}`;
@@ -111,7 +111,7 @@ export const cronJobs: Strategy = {
   },
 };
 
-/** The controllers before ReplicaSets, and the templates that are kept on their own. */
+/** ReplicationControllers, and PodTemplates, which are objects of their own. */
 export const replicationControllers: Strategy = {
   prepareCreate: (item) => void (item['status'] = { replicas: 0 }),
   applyDefaults: (item) => {

@@ -1,4 +1,4 @@
-/** Kinds that tell of the cluster itself: the components that it consists of, and the group versions that its API consists of. */
+/** Kinds about the cluster itself: ComponentStatuses and APIServices. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -12,7 +12,7 @@ const MOST_OF_GROUP = 20_000;
 const MOST_OF_VERSION = 1_000;
 const HTTPS = 443;
 
-/** What the laboratory stands in for is as well as the laboratory. */
+/** The laboratory replaces these components, so they are healthy while it runs. */
 const COMPONENTS: readonly (readonly [name: string, message: string])[] = [
   ['controller-manager', 'ok'],
   ['scheduler', 'ok'],
@@ -22,7 +22,7 @@ const COMPONENTS: readonly (readonly [name: string, message: string])[] = [
 function componentStatuses(): KubeObject[] {
   return COMPONENTS.map(([name, message]) => ({
     ...{ kind: 'ComponentStatus', apiVersion: 'v1' },
-    // They are not kept: no uid, no version, no time.
+    // These objects are not stored: they have no uid, resourceVersion or creation time.
     metadata: { name } as unknown as KubeObject['metadata'],
     conditions: [{ type: 'Healthy', status: 'True', message }],
   }));

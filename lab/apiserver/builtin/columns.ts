@@ -1,4 +1,4 @@
-/** What `kubectl get` shows of the built-in kinds. */
+/** The columns of `kubectl get` for the built-in kinds. */
 import { ageSince } from '../duration.ts';
 import type { Json } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
@@ -297,7 +297,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** Events begin with their time; every other table with the name. */
+/** Events start with their time; every other table starts with the name. */
 export function builtinColumns(table: string): readonly Column[] {
   const own = COLUMNS[table] ?? [AGE];
   return table === 'events' ? own : [NAME, ...own];

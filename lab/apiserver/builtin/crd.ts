@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: defaults of their names, and the checks that keep a definition servable. */
+/** CustomResourceDefinitions: defaults of their names, and the checks that make a definition servable. */
 import { compileCel } from '../../../src/api/cel/cel.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
@@ -48,7 +48,7 @@ function validateVersion(version: Json, path: string, here: string): FieldError[
   return errors;
 }
 
-/** Every value needs a type, so that pruning and defaulting have one meaning. */
+/** Every value needs a type, so that pruning and defaulting are unambiguous. */
 function structuralErrors(schema: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const free = schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -69,7 +69,7 @@ function structuralErrors(schema: JsonObject, path: string): FieldError[] {
   return errors;
 }
 
-/** Rules of `x-kubernetes-validations` that the evaluator cannot read. */
+/** Rules of `x-kubernetes-validations` that the evaluator cannot parse. */
 function unreadRules(schema: JsonObject, path: string): string[] {
   const own = list(schema['x-kubernetes-validations']).flatMap((entry, index) => {
     const rule = text(at(entry, 'rule'));
@@ -110,7 +110,7 @@ function validateCrd(crd: KubeObject, old: KubeObject | undefined): FieldError[]
     errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
   if (old === undefined && storedVersion(spec) === undefined)
     errors.push(invalidValue('status.storedVersions', undefined, 'must have at least one stored version'));
-  // A schema that is the only one is reported where the API once had it.
+  // A single schema for all versions is reported at the path that it had in `v1beta1`.
   versions.forEach((version, index) => {
     const path = `spec.versions[${index}]`;
     errors.push(

@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets: what is kept under which keys, what a type of Secret needs, and that nothing changes that may not. */
+/** ConfigMaps and Secrets: valid keys, the keys that a type of Secret requires, and immutability. */
 import type { JsonObject } from '../json.ts';
 import { equal, isObject, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -11,14 +11,14 @@ export const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 export const CONFIG_KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const ACCOUNT = 'kubernetes.io/service-account.name';
-/** Keys that a type needs all of. */
+/** Keys that a type requires, all of them. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
 };
-/** Keys that a type needs one of. */
+/** Types that require at least one of these keys. */
 const EITHER: Readonly<Record<string, readonly string[]>> = { 'kubernetes.io/basic-auth': ['username', 'password'] };
 
 function keyErrors(item: JsonObject, ...fields: readonly string[]): FieldError[] {
@@ -37,7 +37,7 @@ function sizeErrors(field: string, texts: readonly unknown[], encoded: readonly 
   return size > MOST_BYTES ? [{ type: 'TooLong', field, message: `Too long: may not be more than ${MOST_BYTES} bytes` }] : [];
 }
 
-/** What was made immutable stays so, and stays as it is. */
+/** An immutable object keeps its data, and stays immutable. */
 function changedErrors(item: KubeObject, old: KubeObject | undefined, ...fields: readonly string[]): FieldError[] {
   if (old?.['immutable'] !== true) return [];
   const changed = fields.filter((field) => !equal(object(item[field]), object(old[field])));

@@ -1,4 +1,4 @@
-/** Reads an object of a built-in kind as typed Go clients and servers do: nulls are absent, types must fit. */
+/** Decodes an object of a built-in kind as typed Go clients and servers do: nulls are absent, and types must match. */
 import type { Json } from '../json.ts';
 import { isObject, isRawJson } from '../json.ts';
 import { formatQuantity, parseQuantity } from '../quotas/quantity.ts';
@@ -11,16 +11,16 @@ const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
 const NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NO_SUFFIX = "unable to parse quantity's suffix";
 
-/** Said of what does not fit while nobody asks where it is. */
+/** The message of a mismatch on the first pass, which builds no paths. */
 const UNFIT = 'does not fit';
 
 /**
  * Normalises in place.
- * @param old what it was before: parts that are still the same went through this already, and stay as they are
- * @returns what does not fit, as one sentence, or undefined.
+ * @param old the value before the update: equal parts were decoded then, and stay as they are
+ * @returns the mismatch as one sentence, or undefined.
  */
 export function decodeBuiltin(schema: Schema, value: Json, path = '', old?: Json): string | undefined {
-  // Paths are made for what does not fit, which is rare: then it is looked for once more.
+  // Paths are needed only for a mismatch, which is rare: then a second pass builds them.
   return decoded(schema, value, undefined, old) === undefined ? undefined : decoded(schema, value, path, old);
 }
 
@@ -48,7 +48,7 @@ function decoded(schema: Schema, value: Json, path: string | undefined, old: Jso
     }
     const here = path === undefined ? undefined : path === '' ? key : `${path}.${key}`;
     if (child.format === 'quantity' && typeof value[key] === 'number') value[key] = String(value[key]);
-    // Whoever writes a block of YAML ends it with a line break, which a decoder passes over.
+    // A YAML block scalar ends with a line break, which Go's decoder ignores.
     if (child.format === 'byte' && typeof value[key] === 'string') value[key] = value[key].replaceAll(/[\r\n]/g, '');
     const problem = mismatch(child, value[key] as Json, here) ?? decoded(child, value[key] as Json, here, was?.[key]);
     if (problem !== undefined) return problem;
@@ -57,13 +57,13 @@ function decoded(schema: Schema, value: Json, path: string | undefined, old: Jso
   return undefined;
 }
 
-/** As a server tells of an amount again, however it was written: 0.5 is 500m. */
+/** The canonical form of a quantity, in which a server returns it: 0.5 is 500m. */
 function canonicalQuantity(written: string): string {
   const quantity = parseQuantity(written);
   return quantity === undefined ? written : formatQuantity(quantity);
 }
 
-/** Where in a text base64 ends to be any, as Go's decoder counts. */
+/** The offset of the first error in base64, as Go's decoder counts. */
 function base64ErrorAt(value: string): number {
   const foreign = value.search(/[^A-Za-z0-9+/]/);
   if (foreign < 0) return value.length - (value.length % 4);

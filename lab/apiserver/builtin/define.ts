@@ -1,10 +1,10 @@
-/** How a built-in kind is declared: one line, and what it has more than others. */
+/** Declares a built-in kind: its names, and options where it differs from other kinds. */
 import type { ResourceDefinition } from '../resource.ts';
 import { ALL_VERBS } from '../resource.ts';
 import { builtinColumns } from './columns.ts';
 import { builtinSchema } from './types.ts';
 
-/** What a kind has beyond its names; `type`: its type of `types.json`, where that is not the kind's name. */
+/** The properties of a kind beyond its names; `type`: its type in `types.json`, if that is not the kind's name. */
 export type KindOptions = Partial<
   Pick<
     ResourceDefinition,
@@ -27,7 +27,7 @@ export type KindOptions = Partial<
   >
 > & { readonly type?: string };
 
-/** A built-in resource, from its names and what it has more than others. */
+/** A built-in resource, from its names and options. */
 export function define(
   group: string,
   version: string,

@@ -1,4 +1,4 @@
-/** What `kubectl explain` says of built-in types and of the fields that people look up: by type, then by field; `''` is the type itself. */
+/** The texts of `kubectl explain` for built-in types and their most used fields: by type, then by field; `''` is the type itself. */
 import { builtinSchema } from './types.ts';
 
 type Described = Readonly<Record<string, string>>;
@@ -175,7 +175,7 @@ const DESCRIPTIONS: Readonly<Record<string, Described>> = {
   CustomResourceDefinition: { '': 'A kind that the server did not bring along.' },
 };
 
-/** Of every object, where its own type says nothing else. */
+/** The fields of every object, unless its own type describes them. */
 const OF_OBJECTS: Described = {
   apiVersion: 'Group and version of the schema of this object.',
   kind: 'What this object is.',
@@ -184,14 +184,14 @@ const OF_OBJECTS: Described = {
   status: 'What there is; the server and controllers write it.',
 };
 
-/** @param field none for the type itself @returns undefined for what nothing is said of */
+/** @param field empty for the type itself @returns undefined if there is no description */
 export function descriptionOf(type: string, field = ''): string | undefined {
   const own = DESCRIPTIONS[type]?.[field];
   if (own !== undefined || OF_OBJECTS[field] === undefined) return own;
   return builtinSchema(type).properties?.has('apiVersion') === true ? OF_OBJECTS[field] : undefined;
 }
 
-/** Every type and field that something is said of. */
+/** Every type and field with a description. */
 export function describedFields(): (readonly [type: string, field: string])[] {
   return Object.entries(DESCRIPTIONS).flatMap(([type, fields]) => Object.keys(fields).map((field) => [type, field] as const));
 }

@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlices: the protocol by default, and the checks of their addresses and ports. */
+/** Endpoints and EndpointSlices: the default protocol, and the checks of their addresses and ports. */
 import { isIP } from 'node:net';
 import type { Json } from '../json.ts';
 import { at, isObject, list, text } from '../json.ts';
@@ -18,7 +18,7 @@ function endpointErrors(endpoint: Json, field: string): FieldError[] {
   return [
     ...addressErrors(address, `${field}.ip`),
     ...optionalNameErrors(at(endpoint, 'hostname'), `${field}.hostname`),
-    // A real server says of what is no address twice that it is none.
+    // A real server reports an invalid address twice, with two messages.
     ...(isIP(text(address)) === 0
       ? [invalidValue(`${field}.ip`, text(address), 'must be a valid IP address')]
       : hostAddressErrors(address, `${field}.ip`)),
@@ -52,7 +52,7 @@ export const endpoints: Strategy = {
 export const endpointSlices: Strategy = {
   applyDefaults: (item) => {
     const ports = list(item['ports']);
-    // Who shows a slice reads the name of each port, be it empty.
+    // Clients that print a slice expect a name on each port, even an empty one.
     for (const port of ports) if (isObject(port)) port['name'] ??= '';
     defaultPorts(ports);
   },

@@ -1,4 +1,4 @@
-/** One storage of Events, seen as `v1` and as `events.k8s.io/v1`: the same facts under other names. */
+/** One storage of Events, served as `v1` and as `events.k8s.io/v1`: the same fields under other names. */
 import type { JsonObject } from '../json.ts';
 import { at, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -37,7 +37,7 @@ export const eventsView: View = {
   },
 };
 
-/** An Event is beside what it is about; what is in no namespace has its Events in `default`. */
+/** An Event is in the namespace of its object; Events of cluster-scoped objects are in `default`. */
 export function eventErrors(event: KubeObject): readonly FieldError[] {
   const namespace = text(at(event, 'involvedObject', 'namespace'));
   return namespace === event.metadata.namespace || (namespace === '' && event.metadata.namespace === 'default')

@@ -1,4 +1,4 @@
-/** What the checks of many kinds have in common: ports, addresses, networks, labels and their selectors. */
+/** Checks that many kinds share: ports, addresses, networks, labels and their selectors. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Json } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
@@ -23,14 +23,14 @@ const SPECIAL: readonly (readonly [blocks: BlockList, rule: string])[] = [
   [ranges(['224.0.0.0', 24, 'ipv4'], ['ff02::', 16, 'ipv6']), 'may not be in the link-local multicast range (224.0.0.0/24)'],
 ];
 
-/** A name where there must be one, by its rule. */
+/** A required name, with its rule. */
 export function nameErrors(name: Json | undefined, field: string, rule: 'subdomain' | 'label' = 'label'): FieldError[] {
   if (text(name) === '') return [required(field)];
   const problem = nameProblem(text(name), rule);
   return problem === undefined ? [] : [invalidValue(field, text(name), problem)];
 }
 
-/** A name where there may be one. */
+/** An optional name. */
 export function optionalNameErrors(name: Json | undefined, field: string, rule: 'subdomain' | 'label' = 'label'): FieldError[] {
   return text(name) === '' ? [] : nameErrors(name, field, rule);
 }
@@ -40,7 +40,7 @@ export function portNumberErrors(port: Json | undefined, field: string): FieldEr
   return number >= 1 && number <= 65535 ? [] : [invalidValue(field, number, 'must be between 1 and 65535, inclusive')];
 }
 
-/** The name of a port, as IANA has it. */
+/** A port name, by the rule of IANA. */
 export function portNameErrors(name: string, field: string): FieldError[] {
   const problems = [
     ...(name.length > 15 ? ['must be no more than 15 characters'] : []),
@@ -52,7 +52,7 @@ export function portNameErrors(name: string, field: string): FieldError[] {
   return problems.map((problem) => invalidValue(field, name, problem));
 }
 
-/** A number, or the name of a port elsewhere. */
+/** A port number, or the name of a port of the target. */
 export function portErrors(port: Json | undefined, field: string): FieldError[] {
   return typeof port === 'string' ? portNameErrors(port, field) : portNumberErrors(port, field);
 }
@@ -62,7 +62,7 @@ export function protocolErrors(protocol: Json | undefined, field: string, known:
   return known.includes(text(protocol)) ? [] : [notSupported(field, protocol, known)];
 }
 
-/** A value that is one of a few where there is one. */
+/** An optional value of an enumeration. */
 export function oneOf(value: Json | undefined, field: string, known: readonly string[]): FieldError[] {
   return text(value) === '' || known.includes(text(value)) ? [] : [notSupported(field, value, known)];
 }
@@ -71,7 +71,7 @@ export function notNegative(value: Json | undefined, field: string): FieldError[
   return typeof value === 'number' && value < 0 ? [invalidValue(field, value, NOT_NEGATIVE)] : [];
 }
 
-/** A number, or a share in percent, of which `most` is the highest. */
+/** A number, or a percentage of at most `most`. */
 export function amountErrors(amount: Json | undefined, field: string, most?: number): FieldError[] {
   if (typeof amount !== 'string') return notNegative(amount, field);
   if (!/^[0-9]+%$/.test(amount))
@@ -89,7 +89,7 @@ export function addressErrors(address: Json | undefined, field: string): FieldEr
   return isIP(text(address)) === 0 ? [invalidValue(field, text(address), NO_ADDRESS)] : [];
 }
 
-/** An address of a host elsewhere: none of this machine alone, and none of many. */
+/** An address of another host: not unspecified, loopback, link-local or multicast. */
 export function hostAddressErrors(address: Json | undefined, field: string): FieldError[] {
   const value = text(address);
   if (isIP(value) === 0) return addressErrors(address, field);
@@ -111,7 +111,7 @@ export function parseNetwork(value: string): Network | undefined {
   return { address, prefix, family: family === 4 ? 'ipv4' : 'ipv6' };
 }
 
-/** Whether `inner` lies in `outer` and is smaller. */
+/** Whether `inner` is within `outer` and smaller. */
 export function isStrictlyWithin(inner: Network, outer: Network): boolean {
   if (inner.family !== outer.family || inner.prefix <= outer.prefix) return false;
   const blocks = new BlockList();
@@ -129,7 +129,7 @@ export function labelsErrors(labels: Json | undefined, field: string): FieldErro
   });
 }
 
-/** A selector of labels, as workloads and policies have it. */
+/** A label selector of a workload or a policy. */
 export function selectorErrors(selector: Json | undefined, field: string): FieldError[] {
   return [
     ...labelsErrors(at(selector, 'matchLabels'), `${field}.matchLabels`),

@@ -1,8 +1,8 @@
 /**
  * Writes `protobuf-fields.json`: the field numbers of the built-in types, read from the Go sources of `k8s.io/api`.
  *
- * Run by hand: `node lab/apiserver/builtin/generate-protobuf.ts <folder that holds k8s.io>`. A field is its JSON name, with `*` in front
- * where Go keeps a pointer (so that a zero is a value, not an absence); a field whose members belong to its parent is an object of its own.
+ * Run by hand: `node lab/apiserver/builtin/generate-protobuf.ts <folder that holds k8s.io>`. A field is its JSON name, prefixed with `*` if
+ * Go has a pointer (then a zero is a value, not an absence); a field whose members are inlined into its parent is an object of its own.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,8 @@
  * Writes `types.json`: the fields of the built-in kinds, read from the official client library's type descriptions.
  *
  * Run by hand when the library moves to a newer API: `node lab/apiserver/builtin/generate-types.ts`.
- * One entry a type, one string a field: the type's name, `[]` in front for lists, `{}` for maps, `!` behind when required.
+ * One entry for each type, one string for each field: the type's name, prefixed with `[]` for lists and `{}` for maps, followed by `!` if
+ * required.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

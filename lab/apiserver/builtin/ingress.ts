@@ -1,4 +1,4 @@
-/** Ingresses and their classes: kept with their defaults. Nobody here serves them. */
+/** Ingresses and IngressClasses: stored with their defaults. No controller here serves them. */
 import { isIP } from 'node:net';
 import type { Json } from '../json.ts';
 import { at, equal, isObject, list, object, text } from '../json.ts';
@@ -13,7 +13,7 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const WILDCARD_RULE =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/** A name of DNS, of which the first label may stand for any. */
+/** A DNS name whose first label may be a wildcard. */
 function hostErrors(host: string, field: string): FieldError[] {
   if (host === '') return [];
   const errors = isIP(host) === 0 ? [] : [invalidValue(field, host, 'must be a DNS name, not an IP address')];

@@ -1,4 +1,4 @@
-/** What `kubectl get` shows of the kinds that are only kept. */
+/** The columns of `kubectl get` for the kinds that are only stored. */
 import { ageSince, humanDuration } from '../duration.ts';
 import type { Json } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
@@ -40,7 +40,7 @@ function flag(placeholder: Json, ...keys: string[]): Cell {
   };
 }
 
-/** `True` and `False`, as Go prints what may be unset. */
+/** `True`, `False` or `<unset>`, as Go prints an optional boolean. */
 function flagText(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);

@@ -1,6 +1,6 @@
 /**
- * Kinds that people and their manifests bring along and that nobody here carries out: kept, checked and shown as on any cluster,
- * and nothing more. Only the server has them; a simulation does without.
+ * Kinds that users and their manifests need, and that no controller here implements: stored, validated and printed as in any cluster. Only
+ * the server has them, not a simulation.
  */
 import { at, list, text } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
@@ -15,7 +15,7 @@ import { SCALE } from './kinds.ts';
 import { claims, storageClasses, volumes } from './storage.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 
-/** Fields of the second level that must be there, as `spec.attacher`. */
+/** Checks required fields, such as `spec.attacher`. */
 function needs(...fields: string[]): Strategy {
   return {
     validate: (item) =>

@@ -1,4 +1,4 @@
-/** The built-in resources of the laboratory: the kinds that a network controller and its users meet. */
+/** The built-in resources of the laboratory: the kinds that a network controller and its users need. */
 import type { Environment } from '../environment.ts';
 import { timestamp } from '../environment.ts';
 import { at, isObject, list, object } from '../json.ts';
@@ -46,7 +46,7 @@ const NEW_EVENT_FIELDS = [
   'type',
 ];
 
-/** `kubectl` waits for a namespace by its phase, and every client selects namespaces by their name's label. */
+/** `kubectl` waits for the phase of a namespace, and clients select namespaces by the label with their name. */
 const namespaceStrategy: Strategy = {
   nameRule: 'label',
   prepareCreate: (namespace) => {
@@ -103,7 +103,7 @@ const quotaStrategy: Strategy = {
     ),
 };
 
-/** What a container gets follows from what it may have, where it is not said. */
+/** The default limit of a container is its maximum, and its default request is its limit, unless the LimitRange names them. */
 const limitRangeStrategy: Strategy = {
   applyDefaults: (range) => {
     for (const rule of list(at(range, 'spec', 'limits'))) {
@@ -140,7 +140,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
     }),
     define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'], strategy: limitRangeStrategy }),
     define('', 'v1', 'namespaces', 'Namespace', false, {
-      // Nobody deletes them all at once.
+      // A real server does not offer `deletecollection` for namespaces either.
       verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
       shortNames: ['ns'],
       hasStatus: true,

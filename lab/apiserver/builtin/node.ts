@@ -1,4 +1,4 @@
-/** Nodes: what a new one has, and the checks of taints and networks. */
+/** Nodes: the initial state, and the checks of taints and networks. */
 import type { Json } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import { labelKeyProblems, labelValueProblem } from '../object-meta.ts';
@@ -7,7 +7,7 @@ import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
 import { parseNetwork } from './field-rules.ts';
 
-/** What a new node has until a node controller sees it ready. */
+/** The initial state of a node, until a node controller reports it ready. */
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const NODE_INFO = [

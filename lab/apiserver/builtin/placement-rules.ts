@@ -1,4 +1,4 @@
-/** The checks of how a pod resolves names, and of how pods are spread. */
+/** The checks of a pod's DNS configuration and of its topology spread constraints. */
 import type { JsonObject } from '../json.ts';
 import { list, text } from '../json.ts';
 import { nameProblem } from '../object-meta.ts';

@@ -1,4 +1,4 @@
-/** The table of pods: its status column tells of waiting containers, exits and deletion. */
+/** The table of pods: the status column shows waiting containers, exits and deletion. */
 import { ageSince } from '../duration.ts';
 import { at, list, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';

@@ -1,4 +1,4 @@
-/** The checks of a pod's spec, in a Pod or in a template: what a scheduler and a kubelet rely on. */
+/** The checks of a pod's spec, in a Pod or in a template: the conditions that a scheduler and a kubelet rely on. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import { labelKeyProblems } from '../object-meta.ts';
@@ -132,7 +132,7 @@ function portsErrors(ports: readonly Json[], field: string, hostNetwork: boolean
   });
 }
 
-/** A port of the node is had by one container of a pod. */
+/** Each host port belongs to one container of a pod. */
 function hostPortErrors(ports: readonly Json[], field: string, taken: Set<string>): FieldError[] {
   return ports.flatMap((port, index) => {
     const { protocol = '', hostIP = '', hostPort = 0 } = object(port);
@@ -162,7 +162,7 @@ function mountErrors(mounts: readonly Json[], field: string, volumes: readonly s
   });
 }
 
-/** A path that stays in the volume. A server does not say of which mount it is. */
+/** A path within the volume. Like a real server, the error does not name the index of the mount. */
 function withinErrors(path: string, field: string): FieldError[] {
   return [
     ...(path.startsWith('/') ? [invalidValue(field, path, 'must be a relative path')] : []),

@@ -1,4 +1,4 @@
-/** `pods/binding` and `pods/eviction`, and what would need a container. */
+/** `pods/binding` and `pods/eviction`, and the subresources that need a container. */
 import { timestamp } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
@@ -41,7 +41,10 @@ export function bindPodTo(
   return SUCCESS;
 }
 
-/** Deletes the pod unless a disruption budget that selects it allows none; each that does allows one less until its controller counts again. @throws ApiError 400, 404, 429 */
+/**
+ * Deletes the pod if every disruption budget that selects it allows a disruption. Each budget then allows one less until its controller
+ * counts again. @throws ApiError 400, 404, 429
+ */
 export function evict(
   operations: Operations,
   pods: ResourceDefinition,
@@ -69,7 +72,7 @@ export function evict(
   }
   const given = eviction['deleteOptions'];
   const grace = isObject(given) && typeof given['gracePeriodSeconds'] === 'number' ? given['gracePeriodSeconds'] : undefined;
-  // kubectl drain --dry-run=server says it here, not in the query.
+  // `kubectl drain --dry-run=server` sets the dry run in this body, not in the query.
   const asked = isObject(given) && Array.isArray(given['dryRun']) && given['dryRun'].includes('All');
   const options: DeleteOptions = { dryRun: dryRun || asked, ...(grace === undefined ? {} : { gracePeriodSeconds: grace }) };
   if (options.dryRun !== true) for (const budget of budgets) useUp(operations, budget, name);
@@ -90,7 +93,7 @@ function useUp({ store, environment }: Operations, budget: KubeObject, pod: stri
   });
 }
 
-/** @throws ApiError for whatever needs a container, but for the log of a pod that no machine has yet */
+/** @throws ApiError for each subresource that needs a container, except for the log of a pod without a node */
 export function refuseContainer(pod: KubeObject, subresource: string, container: string): void {
   const { name } = pod.metadata;
   const names = ['initContainers', 'containers'].flatMap((field) => list(at(pod, 'spec', field)).map((one) => text(at(one, 'name'))));

@@ -1,4 +1,4 @@
-/** Pods: defaults, and what an update may change. */
+/** Pods: defaults, and the fields that an update may change. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, clone, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -72,7 +72,7 @@ function defaultContainer(container: JsonObject): void {
   }
 }
 
-/** Of a pod, not of a template: what a container may have at most is what it asks for, where it does not say. */
+/** A container's request is its limit by default. For pods only, not for templates. */
 export function requestLimits(spec: JsonObject): void {
   for (const field of ['containers', 'initContainers'])
     for (const container of list(spec[field])) {
@@ -83,7 +83,7 @@ export function requestLimits(spec: JsonObject): void {
     }
 }
 
-/** What admission adds to a pod by default, now and with each change: the tolerations that let it stay a while on a node that fails. */
+/** The default tolerations of admission, which keep a pod on a failed node for some time. Added at creation and at each update. */
 function tolerateFailure(spec: JsonObject): void {
   const tolerations = [...list(spec['tolerations'])];
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
@@ -119,7 +119,7 @@ function qosClass(spec: JsonObject): string {
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** A node that watches over a pod's tolerations goes by those it came with: they stay, but for their time. */
+/** The existing tolerations must stay, since a node may already have decided by them; only their `tolerationSeconds` may change. */
 function tolerationsErrors(spec: JsonObject, old: JsonObject): FieldError[] {
   const timeless = (toleration: Json): JsonObject => ({ ...object(toleration), tolerationSeconds: null });
   const kept = list(old['tolerations']).every((former) =>
@@ -128,7 +128,7 @@ function tolerationsErrors(spec: JsonObject, old: JsonObject): FieldError[] {
   return kept ? [] : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
-/** The time that a pod may be active gets shorter, or comes to be. */
+/** `activeDeadlineSeconds` may be set, and then only decrease. */
 function activeTimeErrors(spec: JsonObject, old: JsonObject): FieldError[] {
   const field = 'spec.activeDeadlineSeconds';
   const [seconds, before] = [spec['activeDeadlineSeconds'], old['activeDeadlineSeconds']];
@@ -143,7 +143,7 @@ function fixedSpec(pod: KubeObject): JsonObject {
   for (const field of ['containers', 'initContainers'])
     for (const container of list(spec[field])) if (isObject(container)) delete container['image'];
   for (const field of ['activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'ephemeralContainers']) delete spec[field];
-  // One that was negative may become what it means.
+  // A negative value means one second, so an update may set it to 1.
   if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
   return spec;
 }
@@ -191,7 +191,7 @@ export const podStrategy: Strategy = {
   },
 };
 
-/** Binds a pod to a node, as the scheduler asks through `pods/binding`. */
+/** Binds a pod to a node, as the scheduler requests by `pods/binding`. */
 export function bindPod(pod: KubeObject, node: string, now: string): KubeObject {
   const conditions = list(at(pod, 'status', 'conditions')).filter((condition) => at(condition, 'type') !== 'PodScheduled');
   conditions.push({ type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now });

@@ -1,7 +1,7 @@
 /**
- * Reads Kubernetes' protobuf encoding of built-in kinds, which `kubectl create <kind>` and Go's typed clients send.
+ * Decodes Kubernetes' protobuf encoding of built-in kinds, which `kubectl create <kind>` and Go's typed clients send.
  *
- * Answers stay JSON, which all of them accept. Fields whose number is not known here are skipped.
+ * Answers are JSON, which all of these clients accept. Fields with an unknown number are skipped.
  */
 import numbers from './protobuf-fields.json' with { type: 'json' };
 import type { Json, JsonObject } from '../json.ts';
@@ -27,7 +27,7 @@ interface Field {
 
 /**
  * @param kindOf names the built-in type of an apiVersion and kind, such as `Pod`.
- * @throws RangeError when the bytes are not such a message or of no known type.
+ * @throws RangeError when the bytes are not such a message or the type is unknown.
  */
 export function decodeProtobuf(body: Buffer, kindOf: (apiVersion: string, kind: string) => string | undefined): JsonObject {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC)) throw new RangeError('the protobuf message does not begin with k8s');
@@ -51,7 +51,7 @@ export function decodeProtobuf(body: Buffer, kindOf: (apiVersion: string, kind: 
 }
 
 /**
- * The fields of a type that Go leaves out when they are empty: those that are neither pointers nor required.
+ * The fields of a type that Go omits when they are empty: those that are neither pointers nor required.
  * Undefined for a type that is not described.
  */
 export function omittedWhenEmpty(type: string): ReadonlySet<string> | undefined {
@@ -172,7 +172,7 @@ function readIntOrString(bytes: Buffer): Json {
   return isText ? text : number;
 }
 
-/** @returns null for Go's zero time, which is an absent one. */
+/** @returns null for Go's zero time, which means absent. */
 function readTime(bytes: Buffer, micro: boolean): string | null {
   let seconds: bigint | undefined;
   let nanoseconds = 0;

@@ -1,4 +1,4 @@
-/** The checks of a Service's fields, apart from what it is given by the server: its address and its node ports. */
+/** The checks of a Service's fields, except for the cluster address and the node ports, which the server allocates. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import type { FieldError } from '../status.ts';

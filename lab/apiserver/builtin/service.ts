@@ -31,7 +31,7 @@ function takenNodePorts(store: ObjectStore): Set<Json | undefined> {
   );
 }
 
-/** Gives a port of its own to each that `spec` must have and does not name. */
+/** Allocates a node port for each field of `spec` that needs one and names none. */
 function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
   const lacks = (of: JsonObject, field: string): boolean => (of[field] ?? 0) === 0;
   const ports = list(spec['ports']).filter((port): port is JsonObject => isObject(port) && lacks(port, 'nodePort'));
@@ -48,12 +48,12 @@ function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
   if (wantsHealth) spec['healthCheckNodePort'] = next();
 }
 
-/** A balancer that sends only to nodes with pods asks each of them at one port. */
+/** A load balancer that sends only to nodes with pods checks the health of each node at one port. */
 function isCheckedByNode({ type, externalTrafficPolicy }: JsonObject): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
-/** An address that a client chose must be one of the range, and nobody else's. */
+/** An address that the client chose must be in the range, and no other Service may have it. */
 function notToBeHad(store: ObjectStore, address: string): FieldError[] {
   if (!isIPv4(address)) return [];
   const offset = address.split('.').reduce((number, part) => number * 256 + Number(part), 0) - FIRST_ADDRESS;
@@ -66,7 +66,7 @@ function notToBeHad(store: ObjectStore, address: string): FieldError[] {
   return problem === undefined ? [] : [clusterIpError('spec.clusterIPs', address, `failed to allocate IP ${address}: ${problem}`)];
 }
 
-/** Node ports that a client chose, likewise. */
+/** The same check for node ports that the client chose. */
 function nodePortsNotToBeHad(store: ObjectStore, spec: JsonObject, before: readonly Json[]): FieldError[] {
   const own = new Set(before.map((port) => at(port, 'nodePort')));
   const taken = takenNodePorts(store);
@@ -86,7 +86,7 @@ function nodePortsNotToBeHad(store: ObjectStore, spec: JsonObject, before: reado
 
 const hasNodePorts = ({ type }: JsonObject): boolean => type === 'NodePort' || type === 'LoadBalancer';
 
-/** A Service of another type than before does not keep what only the former type had. */
+/** If the type of a Service changes, the fields of the former type are removed. */
 function dropOfFormerType(spec: JsonObject, before: JsonObject): void {
   if (!isCheckedByNode(spec) && spec['healthCheckNodePort'] === before['healthCheckNodePort']) delete spec['healthCheckNodePort'];
   if (spec['type'] === before['type']) return;
@@ -148,7 +148,7 @@ export function serviceStrategy(store: ObjectStore): Strategy {
           ? [clusterIpError('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')]
           : []),
       ];
-      // An address and ports are given to a Service that is right in all else.
+      // An address and node ports are allocated only if everything else is valid.
       return errors.length > 0
         ? errors
         : [

@@ -1,4 +1,4 @@
-/** Volumes, claims and classes of storage: kept with their defaults. Nobody here makes a volume or binds a claim. */
+/** Volumes, claims and storage classes: stored with their defaults. No controller here provisions a volume or binds a claim. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -10,7 +10,7 @@ import { forbiddenField, invalidValue, notSupported, required } from '../status.
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const RECLAIM = ['Delete', 'Recycle', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
-/** Fields of a volume's spec that are no source of it. */
+/** Fields of a volume's spec that are not a volume source. */
 const NO_SOURCES = new Set([
   'accessModes',
   'capacity',
@@ -29,7 +29,7 @@ const NO_CAPACITY: FieldError = {
   message: 'Unsupported value: core.ResourceList(nil): supported values: "storage"',
 };
 
-/** Whoever watches over volumes in use takes them away. */
+/** `../volume-protection.ts` removes these finalizers from unused claims and volumes. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
 

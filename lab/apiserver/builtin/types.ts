@@ -4,7 +4,7 @@ import type { Schema } from '../schema/schema.ts';
 
 const FIELDS = types as Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Lists that a strategic merge patch merges: `Type.field` to the key of an element (`''`: a set of scalars). */
+/** Lists that a strategic merge patch merges: `Type.field` to the merge key (`''`: a set of scalars). */
 const MERGE_KEYS: Readonly<Record<string, string>> = {
   'ObjectMeta.finalizers': '',
   'ObjectMeta.ownerReferences': 'uid',
@@ -69,7 +69,7 @@ export function builtinSchema(name: string): Schema {
   return schema;
 }
 
-/** Plain references stay the shared object, so that the graph can be cyclic; only fields with rules of their own are copies. */
+/** References to types stay shared objects, since types may be cyclic; only fields with patch rules of their own are copies. */
 function withPatchRules(field: string, schema: Schema): Schema {
   const mergeKey = MERGE_KEYS[field];
   const keyed = mergeKey === undefined ? schema : { ...schema, patchMergeKey: mergeKey };

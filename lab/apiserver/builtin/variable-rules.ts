@@ -1,4 +1,4 @@
-/** The checks of a container's environment: names, and where a value is from. */
+/** The checks of a container's environment: names, and sources of values. */
 import type { JsonObject } from '../json.ts';
 import { list, object, text } from '../json.ts';
 import { labelKeyProblems, nameProblem } from '../object-meta.ts';
@@ -19,9 +19,9 @@ const FIELDS = [
   'status.podIP',
   'status.podIPs',
 ];
-/** Selectors of pods know these as well, and a variable does not take them. */
+/** Field selectors of pods support these fields, environment variables do not. */
 const ONLY_SELECTED = ['metadata.annotations', 'metadata.labels', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'];
-/** Its former name, which a server reads as `spec.nodeName`. */
+/** The former name of `spec.nodeName`, which a server still accepts. */
 const FORMER = 'spec.host';
 const RESOURCES = [
   'limits.cpu',
@@ -58,7 +58,10 @@ function variableErrors({ name, value, valueFrom }: JsonObject, field: string): 
   return problem === undefined ? errors : [...errors, invalidValue(`${field}.valueFrom`, '', problem)];
 }
 
-/** All that a ConfigMap or a Secret has. Of a source that is none, a server does not say which of the `whole` list it is. */
+/**
+ * `envFrom`: all keys of a ConfigMap or a Secret. Like a real server, an error about a missing source names the list `whole`, not the
+ * index.
+ */
 function allOfErrors(source: JsonObject, whole: string, field: string): FieldError[] {
   const prefix = text(source['prefix']);
   const from = ['configMapRef', 'secretRef'].filter((one) => source[one] !== undefined);

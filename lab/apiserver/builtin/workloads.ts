@@ -1,4 +1,4 @@
-/** Deployments, ReplicaSets, StatefulSets and DaemonSets: kept with their defaults. Who makes their pods is `lab/workloads`. */
+/** Deployments, ReplicaSets, StatefulSets and DaemonSets: stored with their defaults. `lab/workloads` makes their pods. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, clone, equal, isObject, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
@@ -34,7 +34,7 @@ function workload({ defaults, status, more, rules }: WorkloadOptions): Strategy 
   };
 }
 
-/** Defaults of how the pods of a StatefulSet or DaemonSet are replaced. */
+/** Defaults of the update strategy of a StatefulSet or a DaemonSet. */
 function fillRollingUpdate(spec: JsonObject, defaults: JsonObject): void {
   const strategy = object(spec['updateStrategy']);
   strategy['type'] ??= 'RollingUpdate';
@@ -42,7 +42,7 @@ function fillRollingUpdate(spec: JsonObject, defaults: JsonObject): void {
   spec['updateStrategy'] = strategy;
 }
 
-/** Defaults of a pod template, of whatever kind has one. */
+/** Defaults of a pod template of any kind. */
 export function defaultTemplate(template: Json | undefined): void {
   if (!isObject(template)) return;
   template['metadata'] ??= {};
@@ -72,7 +72,7 @@ function validateWorkload(kind: string, spec: JsonObject, old: JsonObject | unde
     errors.push(notSupported('spec.template.spec.restartPolicy', pod['restartPolicy'], ['Always']));
   if (pod['activeDeadlineSeconds'] !== undefined)
     errors.push(forbiddenField('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in ReplicaSet is not Supported'));
-  // Of a StatefulSet it is one of many fields that stay.
+  // A StatefulSet reports this together with its other immutable fields.
   if (old !== undefined && kind !== 'StatefulSet' && !equal(selector, old['selector']))
     errors.push(invalidValue('spec.selector', selector ?? null, 'field is immutable'));
   return errors;
@@ -98,7 +98,7 @@ function deploymentErrors(spec: JsonObject): FieldError[] {
   ];
 }
 
-/** What a StatefulSet may change of itself. */
+/** The mutable fields of a StatefulSet's spec. */
 const CHANGEABLE = ['replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'];
 
 function fixedErrors(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
@@ -172,7 +172,7 @@ export const daemonSets = workload({
   rules: daemonSetErrors,
 });
 
-/** What a workload was: it is counted up when it comes again, and never another. */
+/** A former state of a workload: its number may change, its data may not. */
 export const controllerRevisions: Strategy = {
   validate: (item, old) => {
     const { revision, data } = item;

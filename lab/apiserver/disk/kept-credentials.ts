@@ -1,4 +1,4 @@
-/** The laboratory's certificates in its folder: who had its kubeconfig before a restart has it after. */
+/** The laboratory's certificates in its folder, so that a kubeconfig stays valid after a restart. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { createCredentials } from '../tls.ts';
 
 const LEAST_REMAINING_MS = 30 * 24 * 3600 * 1000;
 
-/** Those of the folder, or new ones where there are none or they end within a month. */
+/** The certificates of the folder; new ones if there are none or they expire within a month. */
 export function keptCredentials(directory: string, now: number): Credentials {
   const path = join(directory, 'credentials.json');
   if (existsSync(path)) {

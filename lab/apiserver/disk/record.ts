@@ -1,10 +1,10 @@
-/** One write as one line of a log: a CRC-32 in eight hex digits, a blank, and the write as JSON. */
+/** One write as one line of a log: a CRC-32 in eight hex digits, a space, and the write as JSON. */
 import { crc32 } from 'node:zlib';
 import { parseJson } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import { encodeObject } from '../object.ts';
 
-/** `removed`: the object is gone, and `object` is how it was last. */
+/** `removed`: the object was deleted, and `object` is its last state. */
 export interface StoredWrite {
   readonly table: string;
   readonly key: string;
@@ -29,13 +29,13 @@ export function encodeWrite({ table, key, revision, removed, object }: StoredWri
   return Buffer.concat([Buffer.from(`${checksum(body.subarray(0, -1))} `), body]);
 }
 
-/** `intact`: how many bytes from the start are whole lines that are as they were written. */
+/** `intact`: the number of bytes from the start that are complete lines with a correct checksum. */
 export interface DecodedLog {
   readonly writes: readonly StoredWrite[];
   readonly intact: number;
 }
 
-/** Reads lines until the first that is not whole. */
+/** Reads lines up to the first damaged or incomplete one. */
 export function decodeLog(bytes: Buffer): DecodedLog {
   const writes: StoredWrite[] = [];
   let start = 0;

@@ -100,7 +100,7 @@ test('a log may end anywhere: every whole write before the end exists, and writi
       const reopened = new StateDirectory(place.path);
       const again = reopened.open();
       const lines = whole.subarray(0, length).filter((byte) => byte === 10).length;
-      // Removing what is not there is no write, so lines and states are counted alike by their revision.
+      // Deleting a missing object writes nothing, so the revision counts both lines and states.
       assert.deepEqual(
         content(again),
         states.find((entry) => (entry as { revision: number }).revision === 1 + lines),

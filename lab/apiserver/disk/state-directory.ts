@@ -1,6 +1,6 @@
 /**
- * The folder that keeps a laboratory's objects: `snapshot-<revision>` with every object of one moment, and `log-<revision>` files with
- * each write after it, in order.
+ * The folder with a laboratory's objects: `snapshot-<revision>` has every object at one revision, and `log-<revision>` files have each
+ * later write, in order.
  */
 import {
   closeSync,
@@ -22,13 +22,13 @@ import type { StoredWrite } from './record.ts';
 import { decodeLog, encodeWrite } from './record.ts';
 
 export interface StateDirectoryOptions {
-  /** A new snapshot is made when the logs are longer than this and than the last snapshot, in bytes. Default 64 MiB. */
+  /** A new snapshot is written when the logs are longer, in bytes, than this and than the last snapshot. Default 64 MiB. */
   readonly compactAfter?: number;
   /** Milliseconds between a write and `fdatasync`, at most. Default 1,000. */
   readonly syncWithin?: number;
 }
 
-/** The folder holds what this program did not write, or not like this. */
+/** The folder has files that this program did not write, or that were altered. */
 export class BrokenStateError extends Error {
   override readonly name = 'BrokenStateError';
   readonly code = 'LAB_STATE_BROKEN';
@@ -48,7 +48,7 @@ export class StateDirectory implements Journal {
   #store: ObjectStore | undefined;
   #sync: NodeJS.Timeout | undefined;
   #compaction: Promise<void> | undefined;
-  /** Why the log takes no more writes. */
+  /** Why the log accepts no more writes. */
   #failure: Error | undefined;
 
   constructor(directory: string, { compactAfter = 64 * 1024 * 1024, syncWithin = 1_000 }: StateDirectoryOptions = {}) {
@@ -58,10 +58,10 @@ export class StateDirectory implements Journal {
   }
 
   /**
-   * The store as it was left, which from now on writes here.
+   * The store in its last state, which from now on writes to this folder.
    *
    * @param window as for the store
-   * @throws BrokenStateError when a file is damaged elsewhere than at its end
+   * @throws BrokenStateError when a file is damaged, except at the end of the last log
    */
   open(window?: number): ObjectStore {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
@@ -81,7 +81,7 @@ export class StateDirectory implements Journal {
     return store;
   }
 
-  /** Called by the store before a write takes effect. @throws Error when it cannot be kept; then it does not take effect. */
+  /** The store calls this before a write takes effect. @throws Error when the write cannot be logged; then it does not take effect. */
   append(event: StoreEvent): void {
     if (this.#failure !== undefined) throw this.#failure;
     const { table, key, revision, object, type } = event;
@@ -96,7 +96,7 @@ export class StateDirectory implements Journal {
     this.#logged += line.length;
     this.#sync ??= setTimeout(() => this.#flush(), this.#syncWithin).unref();
     if (this.#compaction === undefined && this.#logged > Math.max(this.#compactAfter, this.#snapshotLength)) {
-      // Later: the store has not taken this write yet.
+      // In a later turn: the store has not applied this write yet.
       this.#compaction = Promise.resolve()
         .then(() => this.compact())
         .catch(() => undefined)
@@ -104,7 +104,7 @@ export class StateDirectory implements Journal {
     }
   }
 
-  /** A snapshot of now, in place of what was logged before. Writes go on meanwhile, into a log of their own. */
+  /** Writes a snapshot that replaces the earlier logs. Writes continue meanwhile, into a new log. */
   async compact(): Promise<void> {
     const store = this.#store;
     if (store === undefined) return;
@@ -134,7 +134,7 @@ export class StateDirectory implements Journal {
     }
   }
 
-  /** Everything is on the disk when it returns. */
+  /** On return everything is on the disk. */
   async close(): Promise<void> {
     await this.#compaction;
     clearTimeout(this.#sync);
@@ -164,7 +164,7 @@ export class StateDirectory implements Journal {
     if (this.#log >= 0) fdatasync(this.#log, () => undefined);
   }
 
-  /** A write that was cut off must not stay in front of the next one. */
+  /** Removes a partial write from the end of the log, so that it does not damage the next line. */
   #undo(error: unknown): never {
     const why = error instanceof Error ? error.message : String(error);
     try {
@@ -189,7 +189,7 @@ export class StateDirectory implements Journal {
     const bytes = readFileSync(path);
     const { writes, intact } = decodeLog(bytes);
     const isTorn = intact < bytes.length;
-    // Of one write that was cut off there is no end of line; more than that was not torn but altered.
+    // A single interrupted write leaves no line break after it; otherwise the file was altered.
     if (isTorn && (!isLast || bytes.indexOf(10, intact) >= 0))
       throw new BrokenStateError(`${path} is damaged at byte ${intact}; remove the folder to begin anew`);
     for (const write of writes) this.#take(store, write, path);

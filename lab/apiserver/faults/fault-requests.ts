@@ -1,4 +1,4 @@
-/** The path `/lab/faults`: faults are set, shown and taken away. */
+/** The path `/lab/faults`: sets, lists and removes faults. */
 import type { IncomingMessage } from 'node:http';
 import { readObject } from '../request.ts';
 import type { Reply } from '../reply.ts';
@@ -9,7 +9,7 @@ import type { Faults, SetFault } from './faults.ts';
 
 const PATH = /^\/lab\/faults(?:\/([^/]+))?$/;
 
-/** As it is now: it counts on. */
+/** A copy, since the fault counts on. */
 function shown(fault: SetFault): JsonObject {
   return JSON.parse(JSON.stringify(fault)) as JsonObject;
 }

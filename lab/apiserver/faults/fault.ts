@@ -1,4 +1,4 @@
-/** What a fault is, and how one is read from a request. */
+/** A fault, and how it is parsed from a request. */
 import type { Json, JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { FieldError } from '../status.ts';
@@ -23,29 +23,29 @@ export type RequestFault =
 
 export type Fault = RequestFault | { readonly kind: WatchFault };
 
-/** Whom a fault strikes; what is left out matches all. */
+/** The requests that a fault applies to; an absent field matches all. */
 export interface Match {
   readonly verbs?: readonly Verb[];
   /** `pods`, `subnets.kubeovn.io`, `pods/status`. */
   readonly resources?: readonly string[];
   readonly namespace?: string;
   readonly name?: string;
-  /** How the client's name begins. */
+  /** A prefix of the client's User-Agent. */
   readonly userAgent?: string;
 }
 
 export interface FaultRule {
   readonly match?: Match;
   readonly fault: Fault;
-  /** Strikes at each n-th that matches. Default 1. */
+  /** Strikes at every n-th match. Default 1. */
   readonly every?: number;
-  /** Is gone after so many strikes. Default: never. */
+  /** The fault is removed after this many strikes. Default: never. */
   readonly times?: number;
 }
 
 const KINDS = ['delay', 'error', 'cut', ...WATCH_FAULTS];
 
-/** @throws ApiError 422 that names what is wrong */
+/** @throws ApiError 422 that names the invalid field */
 export function readFaultRule(body: JsonObject): FaultRule {
   const errors: FieldError[] = [];
   const fault = isObject(body['fault']) ? body['fault'] : {};
@@ -80,7 +80,7 @@ function matchErrors(match: Json | undefined): FieldError[] {
   });
 }
 
-/** Longer than that no timer waits. */
+/** The longest delay of a Node.js timer. */
 const MOST = 2 ** 31 - 1;
 
 function atLeast(field: string, value: Json | undefined, least: number): FieldError[] {

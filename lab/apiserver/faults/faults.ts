@@ -1,12 +1,12 @@
-/** The faults that are set, and whom they strike. */
+/** The active faults, and the requests that they strike. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../status.ts';
 import type { FaultRule, Match, RequestFault, Verb, WatchFault } from './fault.ts';
 
-/** A request as faults look at it. */
+/** The properties of a request that faults match. */
 export interface Call {
   readonly verb: Verb;
-  /** With its group, and with the subresource: `subnets.kubeovn.io/status`. */
+  /** The resource with its group and subresource: `subnets.kubeovn.io/status`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Call {
 
 export interface SetFault extends FaultRule {
   readonly id: string;
-  /** How often it struck. */
+  /** The number of strikes. */
   readonly struck: number;
 }
 
@@ -54,7 +54,7 @@ export class Faults {
     return Array.from(this.#entries.values(), shown);
   }
 
-  /** @param id all of them when absent. @returns whether there was any. */
+  /** @param id undefined: all faults. @returns whether there was one */
   remove(id?: string): boolean {
     if (id !== undefined) return this.#entries.delete(id);
     const any = this.#entries.size > 0;
@@ -63,10 +63,10 @@ export class Faults {
   }
 
   /**
-   * What happens to a request before it is carried out: it waits, or is refused.
+   * Applies faults to a request before it is executed: a delay, or an error.
    *
-   * @returns where its connection is to break, if it is
-   * @throws ApiError with which it is answered
+   * @returns when its connection is to be broken, if at all
+   * @throws ApiError as the answer to the request
    */
   async beforeRequest(call: Call): Promise<'before' | 'after' | undefined> {
     let cut: 'before' | 'after' | undefined;
@@ -80,7 +80,7 @@ export class Faults {
     return cut;
   }
 
-  /** What happens to a watch whose next event or bookmark is due; a bookmark is not lost, doubled or broken. */
+  /** The fault for a watch's next event or bookmark. A bookmark is never dropped, repeated or garbled. */
   beforeEvent(call: Call, isBookmark: boolean): WatchFault | undefined {
     for (const entry of this.#entries.values()) {
       const { kind } = entry.rule.fault;

@@ -1,5 +1,5 @@
 /**
- * Puts Kube-OVN's CRDs, and that of network attachments, into an API server and waits until they are served.
+ * Installs the CRDs of Kube-OVN and of network attachments into an API server, and waits until they are served.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Crd } from '../src/api/kinds/crds.ts';
@@ -10,14 +10,14 @@ import { isKubeError } from '../src/kube/errors.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { networkAttachmentCrd } from './network-attachment-crd.ts';
 
-/** A machine that does much else takes its time. */
+/** Longer than a loaded machine needs. */
 const ESTABLISHED_MS = 120_000;
 
 interface ServedCrd extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
 }
 
-/** @param cel false for an API server before 1.25, which does not know `x-kubernetes-validations` */
+/** @param cel false for an API server before 1.25, which does not support `x-kubernetes-validations` */
 export async function installCrds(client: KubeClient, cel = true): Promise<void> {
   const crds: readonly (Crd | KubeObject)[] = [...allCrds({ cel }), networkAttachmentCrd];
   for (const crd of crds) {

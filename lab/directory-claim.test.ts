@@ -28,7 +28,7 @@ test('a folder has one laboratory at a time', async () => {
 
 test('a process that has ended and is still a zombie has no claim on a folder', { skip: platform() !== 'linux' }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-claim-'));
-  // Its own process, which ends, is the child of one that waits for nobody.
+  // A parent that never waits for its child: when the child ends, it stays a zombie.
   const careless = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [line] = (await once(careless.stdout, 'data')) as [Buffer];

@@ -1,5 +1,5 @@
 /**
- * One laboratory in a folder at a time: a second one would overwrite the first one's kubeconfig.
+ * Keeps a folder for one laboratory at a time: a second one would overwrite the kubeconfig of the first.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,8 +11,8 @@ export class DirectoryInUseError extends Error {
 }
 
 /**
- * Makes the folder and those above it that are missing, one by one: where a file system refuses with ENOENT (as /proc does), Node's
- * recursive mkdir never ends.
+ * Creates the folder and its missing parents one by one: where a file system fails with ENOENT (as /proc does), Node's recursive mkdir
+ * never ends.
  *
  * @throws as mkdir does
  */
@@ -27,10 +27,10 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Claims the folder for this process; a claim whose process is gone is taken over.
+ * Claims the folder for this process; the claim of a dead process is replaced.
  *
- * @returns gives it back
- * @throws DirectoryInUseError when a living process has it
+ * @returns releases the claim
+ * @throws DirectoryInUseError when a running process holds the claim
  */
 export async function claimDirectory(directory: string): Promise<() => Promise<void>> {
   const file = join(directory, 'pid');
@@ -51,7 +51,7 @@ export async function claimDirectory(directory: string): Promise<() => Promise<v
   }
 }
 
-/** Whether a process of this number runs; false for this one. */
+/** Whether another process with this id runs; false for this process itself. */
 export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
@@ -62,11 +62,11 @@ export function isAlive(pid: number): boolean {
   return !hasEnded(pid);
 }
 
-/** In a container nobody may ask how a process ended: it takes signals for ever, and does nothing any more. */
+/** Whether the process is a zombie, which still accepts signals: in a container there may be no parent that waits for it. */
 function hasEnded(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name stands in parentheses and may have some itself.
+    // The process name is in parentheses and may itself contain some.
     return 'ZX'.includes(status.slice(status.lastIndexOf(')') + 2).charAt(0));
   } catch {
     return false;

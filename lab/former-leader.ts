@@ -1,7 +1,7 @@
 /**
- * The Lease of a laboratory whose process was killed: its objects were kept, and with them a Lease that nobody renews. Whoever has claimed the
- * folder knows that the process which had it before is dead, and by the name that it left there, whether it is the one that holds the Lease.
- * A controller that somebody runs beside the laboratory has another name: its Lease is left alone.
+ * The Lease of a laboratory whose process was killed. The objects persist, and with them a Lease that no process renews. The process that
+ * has claimed the folder knows that its predecessor is dead, and by the identity stored in the folder, whether it is the holder of the
+ * Lease. A controller beside the laboratory has another identity: its Lease stays.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { freeLease } from '../src/kube/lease-release.ts';
 import type { ObjectName } from '../src/kube/resource.ts';
 
 /**
- * Frees the Lease of the process that had the folder before, and leaves the name under which this one is to ask for it.
+ * Releases the Lease of the folder's previous process, and stores the identity under which this process will request it.
  *
  * @param directory claimed by this process
  */
@@ -22,7 +22,7 @@ export async function succeed(directory: string, client: KubeClient, lease: Obje
   const former = await readFile(file, 'utf8').catch(() => '');
   if (former !== '')
     await freeLease(client, lease, former, Date.now()).catch((error: unknown) => {
-      // Where somebody wrote it, the holder is not the dead one, or not any more.
+      // If another process has written the Lease meanwhile, the dead one no longer holds it.
       if (!isKubeError(error, 'KUBE_NOT_FOUND') && !isKubeError(error, 'KUBE_CONFLICT')) throw error;
     });
   const identity = `${hostname()}_${randomBytes(8).toString('hex')}`;

@@ -1,4 +1,4 @@
-/** What `kiln start` needs of the laboratory. Tests and benchmarks import the parts by their files. */
+/** The parts of the laboratory that `kiln start` needs. Tests and benchmarks import from the files. */
 export { claimDirectory, makeDirectory } from './directory-claim.ts';
 export { succeed } from './former-leader.ts';
 export { Laboratory } from './laboratory.ts';

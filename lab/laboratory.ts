@@ -13,21 +13,21 @@ import { OvnLab } from './ovn/ovn-lab.ts';
 import { StandInControllers } from './workloads/stand-in-controllers.ts';
 
 export interface LaboratoryOptions {
-  /** For the kubeconfig, and for the state. */
+  /** The folder of the kubeconfig and the state. */
   readonly directory: string;
-  /** The API server's objects outlive this process, in `state` of the folder; OVN's databases do not, as Kiln fills them anew. */
+  /** The API server's objects outlive this process, in `state` of the folder; OVN's databases do not, since Kiln fills them again. */
   readonly keep?: boolean;
   readonly nodes?: number;
   /** Port of the API server; any free one when absent. */
   readonly port?: number;
-  /** Told before and after each step. */
+  /** Called with each step; `done` resolves at its end. */
   readonly step: (what: string, done: Promise<unknown>) => Promise<void>;
 }
 
 export class Laboratory {
   readonly ovn = new OvnLab();
   readonly kubeconfig: string;
-  /** Authority of the certificate that the API server shows to webhooks. */
+  /** Authority of the API server's client certificate for webhooks. */
   readonly frontProxyAuthority: string;
   readonly #options: LaboratoryOptions;
   readonly #api: LabApiServer;

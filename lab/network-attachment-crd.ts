@@ -1,6 +1,6 @@
 /**
- * The CRD of network attachments, as the Network Plumbing Working Group's de-facto standard names it: a kind with one
- * text field. Clusters with Multus have it; the laboratory brings its own.
+ * The CRD of NetworkAttachmentDefinitions, by the de-facto standard of the Network Plumbing Working Group: a kind with one text field.
+ * Clusters with Multus have it; the laboratory has its own copy.
  */
 import type { KubeObject } from '../src/kube/resource.ts';
 

@@ -1,16 +1,16 @@
 /**
- * Folders for what a laboratory keeps while it runs. One whose process was killed (`kill -9`, a machine that ran out of memory) is left
- * behind, with databases in it: the next one that is made takes it away.
+ * Temporary folders of running laboratories. If the process is killed (`kill -9`, out of memory), its folder stays, with databases in it:
+ * the next call deletes it.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from './directory-claim.ts';
 
-/** In the folder: the number of the process that has it. */
+/** This file in the folder has the id of the process that uses it. */
 const OWNER = 'owner.pid';
 
-/** @param prefix such as `kiln-ovn-`: those of this prefix that nobody has any more go */
+/** @param prefix such as `kiln-ovn-`: unused folders with this prefix are deleted */
 export async function makeTemporaryFolder(prefix: string, parent = tmpdir()): Promise<string> {
   await sweep(prefix, parent);
   const folder = await mkdtemp(join(parent, prefix));
@@ -23,7 +23,7 @@ async function sweep(prefix: string, parent: string): Promise<void> {
   for (const name of names.filter((one) => one.startsWith(prefix))) {
     const folder = join(parent, name);
     const owner = Number(await readFile(join(folder, OWNER), 'utf8').catch(() => ''));
-    // One that does not say is somebody's who just makes it, or no laboratory's.
+    // A folder without an id is just being created, or does not belong to a laboratory.
     if (owner === 0 || owner === process.pid || isAlive(owner)) continue;
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }

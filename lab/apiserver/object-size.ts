@@ -1,4 +1,4 @@
-/** The maximum size of an object: the limit of a real server's request body and of etcd. */
+/** The maximum size of an object: the limits of a real server's etcd and of the message to it. */
 import type { Guard } from './operation-options.ts';
 import { ApiError } from './status.ts';
 

@@ -1,4 +1,4 @@
-/** The columns that a CustomResourceDefinition has `kubectl get` print, and their cells as an API server fills them. */
+/** The columns that a CustomResourceDefinition declares for `kubectl get`, and their cells as an API server fills them. */
 import { ageSince } from './duration.ts';
 import { compileJsonPath } from './jsonpath.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -29,7 +29,7 @@ export function columnsOf(version: JsonObject): Column[] {
   ];
 }
 
-/** Only the first match, and null where it does not fit the column's type. */
+/** Only the first match; null if it does not fit the column's type. */
 function cell(found: readonly Json[], type: string, now: number): Json {
   const value = found[0];
   if (value === undefined) return null;
@@ -55,13 +55,13 @@ function inWords(value: Json): string {
   return Array.isArray(value) || isObject(value) ? goEncoded(value) : goPrinted(value);
 }
 
-/** What a processor makes of a float64 that no integer of 64 bits holds is the least of them. */
+/** The processor converts a float64 beyond int64 to the least int64. */
 function whole(value: number): Json {
   return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : JSON.rawJSON(String(-(2n ** 63n)));
 }
 
 function age(value: string, now: number): string {
-  // What an API server takes for no time at all.
+  // An API server prints these as an unset time.
   if (value === '' || value === 'null' || value === '0001-01-01T00:00:00Z') return '<unknown>';
   return millisecondsOf(value) === undefined ? '<invalid>' : ageSince(value, now);
 }

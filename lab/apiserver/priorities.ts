@@ -1,4 +1,4 @@
-/** PriorityClasses: what a pod's priority is by its class, as an API server's admission fills it in; and the two of the system stay. */
+/** PriorityClasses: sets a pod's priority by its class, as an API server's admission does, and protects the two system classes. */
 import { at, object, text } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Guard } from './operation-options.ts';
@@ -8,7 +8,7 @@ import type { ObjectStore } from './store.ts';
 const TABLE = 'priorityclasses';
 const LOWER = 'PreemptLowerPriority';
 const GIVEN = 'must not be provided in pod spec; priority admission controller computed';
-/** Nobody makes others of this prefix. */
+/** The prefix of the system classes. */
 const SYSTEM = 'system-';
 
 export function priorityOfPods(store: ObjectStore): Guard {
@@ -39,7 +39,7 @@ export function priorityOfPods(store: ObjectStore): Guard {
   };
 }
 
-/** Those of the system are not deleted, and one at most is for pods that name none. */
+/** System classes cannot be deleted, and at most one class is the default for pods without a class. */
 export function rulesOfPriorityClasses(store: ObjectStore): Guard {
   return ({ verb, definition, name, object: item }) => {
     if (definition.table !== TABLE) return;
@@ -51,7 +51,7 @@ export function rulesOfPriorityClasses(store: ObjectStore): Guard {
   };
 }
 
-/** Of several, the one of least value. */
+/** The one with the lowest value, if there are several. */
 function defaultClass(store: ObjectStore): KubeObject | undefined {
   if (store.count(TABLE) === 0) return undefined;
   return store

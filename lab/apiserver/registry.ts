@@ -1,9 +1,9 @@
-/** The resources the server serves, by group, version and plural; those of CustomResourceDefinitions come and go. */
+/** The served resources by group, version and plural; resources of CustomResourceDefinitions are added and removed. */
 import type { ResourceDefinition } from './resource.ts';
 
 export class ResourceRegistry {
   readonly #byPath = new Map<string, ResourceDefinition>();
-  /** Changes with every change of the set; clients' caches depend on it. */
+  /** Changes with every change of the set; caches derived from it compare this number. */
   #generation = 0;
 
   get generation(): number {
@@ -36,7 +36,7 @@ export class ResourceRegistry {
     this.#generation++;
   }
 
-  /** Groups in the order of their first resource, the core group (`''`) first, each with its versions, preferred first. */
+  /** Groups in the order of their first resource, the core group (`''`) first; each has its versions, preferred first. */
   groups(): Map<string, string[]> {
     const groups = new Map<string, string[]>([['', ['v1']]]);
     for (const { group, version } of this.#byPath.values()) {

@@ -1,15 +1,15 @@
-/** What a request is answered with, and its text. */
+/** The answer to a request, and its text. */
 import type { JsonObject } from './json.ts';
 import { encodeObject } from './object.ts';
 
 export interface Reply {
   readonly status: number;
-  /** Of the store, or made for this answer: nobody changes it. */
+  /** From the store, or made for this answer: read-only. */
   readonly body: JsonObject | ObjectList;
   readonly warnings?: readonly string[];
 }
 
-/** Many objects in one answer, each encoded once for all answers. */
+/** A list in which each object is encoded once for all answers. */
 export class ObjectList {
   readonly head: JsonObject;
   readonly items: readonly JsonObject[];

@@ -1,4 +1,4 @@
-/** What `/metrics` tells: the requests there were and are, and how many objects there are, under the names of a real API server. */
+/** `/metrics`: finished and running requests, and the number of objects, under the names of a real API server. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Verb } from './faults/fault.ts';
 import type { ResourceTarget } from './request.ts';
@@ -99,10 +99,10 @@ export class RequestMetrics {
     return this.#registry.metrics();
   }
 
-  /** A request begins. @returns to be called with the status at its end, once */
+  /** Called at the beginning of a request. @returns must be called once, with the status, at its end */
   begin(verb: Verb, target: ResourceTarget | undefined, dryRun: string): (status: number) => void {
     const known = target !== undefined && this.#resources.find(target.group, target.version, target.plural) !== undefined;
-    // What is no resource is counted together: anybody may ask for anything.
+    // Paths without a resource share one label: clients may request any path.
     const { group, version, plural, subresource, namespace, name } = known ? target : NO_RESOURCE;
     const labels = {
       ...{ verb: known || verb !== 'list' ? VERBS[verb] : 'GET', group, version, resource: plural, subresource },

@@ -1,4 +1,4 @@
-/** What a request asks for: the resource its path names, its query, its body. */
+/** Parses a request: the resource of its path, its query, its body. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -15,11 +15,11 @@ export interface ResourceTarget {
   readonly subresource: string;
 }
 
-/** What is read of a request; Node's `IncomingMessage` has it. */
+/** The part of a request that is read; Node's `IncomingMessage` fits. */
 export interface RequestMessage extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The whole body, of a caller in the same process, parsed: it is the server's own. */
+  /** The parsed body, from a caller in the same process; the server may change it. */
   readonly whole?: Json;
 }
 
@@ -45,7 +45,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return { group, version, namespace, plural, name, subresource };
 }
 
-/** @returns undefined where there is none @throws ApiError 413, 400, 415 */
+/** @returns undefined for an empty body @throws ApiError 413, 400, 415 */
 export async function readValue(request: RequestMessage): Promise<Json | undefined> {
   if (request.whole !== undefined) return request.whole;
   const body = await readBody(request);
@@ -71,7 +71,7 @@ export function mediaType(request: RequestMessage): string {
 
 const SERVED = /^application\/(?:json|yaml|vnd\.kubernetes\.protobuf)$/;
 
-/** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
+/** @throws ApiError 400 when the body is not of its type, 415 when the type is not supported. */
 function decodeBody(body: Buffer, type: string): Json {
   if (!SERVED.test(type)) throw unknownFormat('');
   try {
@@ -101,7 +101,7 @@ function unknownFormat(why: string): ApiError {
   );
 }
 
-/** Types carry their kind's name, but for kinds of which there are several. */
+/** The type of a kind has the kind's name, except for kinds of several groups or versions. */
 const TYPES: Readonly<Record<string, string>> = {
   'v1/Event': 'CoreV1Event',
   'events.k8s.io/v1/Event': 'EventsV1Event',
@@ -115,7 +115,7 @@ function builtinTypeOf(apiVersion: string, kind: string): string {
 
 const SHOWN_BYTES = 30;
 
-/** @param kind that the object is to be of @throws ApiError 400, 415 */
+/** @param kind the expected kind @throws ApiError 400, 415 */
 export async function readObject(request: RequestMessage, kind = ''): Promise<JsonObject> {
   if (isObject(request.whole)) return request.whole;
   const body = await readBody(request);
@@ -135,7 +135,7 @@ export async function readObject(request: RequestMessage, kind = ''): Promise<Js
   return value;
 }
 
-/** The body of a patch, of whatever type it is. @throws ApiError 400, 413 */
+/** The body of a patch of any type. @throws ApiError 400, 413 */
 export async function readPatch(request: RequestMessage): Promise<() => Json> {
   const { whole } = request;
   if (whole !== undefined) return () => whole;

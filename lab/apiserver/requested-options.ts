@@ -1,4 +1,4 @@
-/** The options that a request gives to a read or a write, and as an AdmissionReview has them. */
+/** Parses the options of a read or a write, also in the form of an AdmissionReview. */
 import { decodeBuiltin } from './builtin/decode.ts';
 import { builtinSchema } from './builtin/types.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -11,7 +11,7 @@ import { parseFieldSelector } from './selectors.ts';
 import type { FieldError } from './status.ts';
 import { ApiError, badRequest, forbiddenField, invalid, invalidValue, notSupported } from './status.ts';
 
-/** Of a creation, an update or a patch. */
+/** Options of a creation, an update or a patch. */
 export function reviewedOptions(kind: string, query: URLSearchParams): JsonObject {
   const [fieldManager, dryRun] = [query.get('fieldManager') ?? '', query.getAll('dryRun')];
   return {
@@ -49,7 +49,7 @@ function isAll(values: readonly string[], options: string): boolean {
 
 const MANAGER_BYTES = 128;
 
-/** Who says that it writes: a short text that can be printed. */
+/** Checks `fieldManager`: a short printable text. */
 function checkManager(query: URLSearchParams, kind: string): void {
   const manager = query.get('fieldManager') ?? '';
   const field = 'fieldManager';
@@ -64,7 +64,7 @@ function checkManager(query: URLSearchParams, kind: string): void {
   throw refuse(invalidValue(field, manager, `invalid character U+${code} (at position ${odd})`));
 }
 
-/** A number of a query. @throws ApiError 400 */
+/** A number in a query. @throws ApiError 400 */
 export function integerOf(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '0';
   const refuse = (why: string): ApiError => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
@@ -73,7 +73,7 @@ export function integerOf(query: URLSearchParams, name: string): number {
   return Number(text);
 }
 
-/** @param kind of the options: `CreateOptions`, `UpdateOptions`, `PatchOptions` */
+/** @param kind the kind of options: `CreateOptions`, `UpdateOptions`, `PatchOptions` */
 export function writeOptions(query: URLSearchParams, warnings: string[], kind: string): WriteOptions {
   checkManager(query, kind);
   const validation = query.get('fieldValidation') || 'Warn';
@@ -92,7 +92,7 @@ export function deleteOptions(body: Json | undefined, asked: URLSearchParams): D
   if (body !== undefined && !isObject(body))
     throw badRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKindOf(body)} into Go value of type struct`);
   const fields = body ?? {};
-  // Who sends options is not asked for others.
+  // Options in the body replace those of the query.
   const query = body === undefined ? asked : new URLSearchParams();
   if (fields['kind'] !== undefined && fields['kind'] !== 'DeleteOptions')
     throw badRequest(`no kind ${JSON.stringify(fields['kind'])} is a way to delete: send DeleteOptions`);
@@ -142,17 +142,19 @@ function unknownFieldOf({ custom, fieldSelectors }: ResourceDefinition): (field:
     : (field) => `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
-/** A kind of no namespace that says what it is selected by has none to select by; a built-in one that does not say it has it all the same. */
+/**
+ * The field selectors of a kind. Cluster-scoped kinds that declare field selectors have no `metadata.namespace`; other built-in ones do.
+ */
 function fieldsOf({ custom, namespaced, fieldSelectors }: ResourceDefinition): readonly string[] {
   const placed = namespaced || (!custom && fieldSelectors.length === 0);
   return ['metadata.name', ...(placed ? ['metadata.namespace'] : []), ...fieldSelectors];
 }
 
 /**
- * The moment that a read asks for.
+ * The resourceVersion that a read requests.
  *
  * @param current the store's revision
- * @throws ApiError 400, 422, and 504 for one that is yet to come
+ * @throws ApiError 400, 422; 504 for a version in the future
  */
 export function wantedVersion(query: URLSearchParams, current: number): { readonly revision: number; readonly isExact: boolean } {
   const version = query.get('resourceVersion') ?? '';
@@ -167,7 +169,7 @@ export function wantedVersion(query: URLSearchParams, current: number): { readon
   return { revision, isExact: match === 'Exact' };
 }
 
-/** @throws ApiError 400 for what is no version */
+/** @throws ApiError 400 for an invalid version */
 export function readVersion(version: string): void {
   if (version === '') return;
   const isNumber = /^\d+$/.test(version);

@@ -40,11 +40,11 @@ export interface ResourceRequest {
   readonly user: User;
 }
 
-/** Asked before a write takes place, with what it would store. */
+/** Called before a write takes effect, with the object to be stored. */
 export interface Admission {
-  /** Whether anybody wants to be asked at all. */
+  /** Whether any webhook is configured. */
   readonly isConfigured: boolean;
-  /** @returns warnings. @throws ApiError to refuse. */
+  /** @returns warnings. @throws ApiError when a webhook denies the write. */
   admit(request: AdmissionRequest): Promise<readonly string[]>;
 }
 
@@ -111,7 +111,7 @@ export class ResourceHandler {
     }
     if (definition.table === 'pods' && ['log', 'exec', 'attach', 'portforward'].includes(subresource)) {
       refuseContainer(this.#operations.get(definition, namespace, name), subresource, request.query.get('container') ?? '');
-      // Nothing was said yet where nothing runs.
+      // No container runs here, so the log is empty.
       return { status: 204, body: {} };
     }
     if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, verbOf(message.method ?? ''));
@@ -377,7 +377,7 @@ function madeObject(definition: ResourceDefinition, name: string): KubeObject {
   return found;
 }
 
-/** A server that does not know a method has no verb for it. */
+/** The verb of a method; empty for an unknown one. */
 function verbOf(method: string): string {
   return { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method] ?? '';
 }

@@ -1,4 +1,4 @@
-/** What the server knows of one resource in one version: its names, its schema, and the rules of its kind. */
+/** The definition of one resource in one version: its names, its schema, and the rules of its kind. */
 import type { Json, JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Schema } from './schema/schema.ts';
@@ -9,7 +9,7 @@ export interface Column {
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
-  /** Columns above 0 show with `-o wide` only. */
+  /** Columns with a priority above 0 appear only with `-o wide`. */
   readonly priority: number;
   readonly cell: (object: KubeObject, now: number) => Json;
 }
@@ -20,30 +20,30 @@ export interface ScaleSubresource {
   readonly labelSelectorPath?: string;
 }
 
-/** The rules of a kind. Objects given to them are fresh copies, to be changed in place; see `settles`. */
+/** The rules of a kind. They may change the objects that they get, which are fresh copies; see `settles`. */
 export interface Strategy {
-  /** Before defaults and validation of a new object. */
+  /** Called before defaults and validation of a new object. */
   readonly prepareCreate?: (object: KubeObject) => void;
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, subresource: string | undefined) => void;
-  /** Marks an object whose deletion was asked for and that does not go at once by itself. */
+  /** Changes an object that is being deleted and still has finalizers or a grace period. */
   readonly prepareDelete?: (object: KubeObject) => void;
-  /** Fills in defaults; also for objects that clients send as updates. */
+  /** Sets defaults; also on objects of updates. */
   readonly applyDefaults?: (object: KubeObject) => void;
   /**
-   * `prepareUpdate` and `applyDefaults` write nothing into parts that they were through with already: those of an update that are as they
-   * were are the stored ones.
+   * `prepareUpdate` and `applyDefaults` write nothing into parts that they have already processed: the unchanged parts of an update are the
+   * stored ones, which are shared.
    */
   readonly settles?: boolean;
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
-  /** What whoever creates or changes it should know. */
+  /** Warnings for the client that creates or updates the object. */
   readonly warnings?: (object: KubeObject) => readonly string[];
-  /** Seconds a deletion waits for its confirmation; absent or 0: none. */
+  /** The grace period of a deletion in seconds; absent or 0: none. */
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
-  /** What objects of the kind are called at most. */
+  /** The rule for names of the kind. */
   readonly nameRule?: 'subdomain' | 'label' | 'path' | 'service';
 }
 
-/** Another version of one storage, such as Events of two groups. */
+/** Conversion between the stored version and another one, such as Events of two groups. */
 export interface View {
   readonly toStorage: (object: KubeObject) => KubeObject;
   readonly fromStorage: (object: KubeObject) => KubeObject;
@@ -60,29 +60,29 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
-  /** The store's table, one for all versions. */
+  /** The store's table, shared by all versions. */
   readonly table: string;
   readonly schema: Schema;
   /** True for kinds of CustomResourceDefinitions. */
   readonly custom: boolean;
-  /** The definition's own schema text, for OpenAPI. */
+  /** The definition's original schema, for OpenAPI. */
   readonly openApiSchema?: JsonObject;
   readonly hasStatus: boolean;
   readonly scale?: ScaleSubresource;
-  /** Keeps `metadata.generation`. */
+  /** Whether the server maintains `metadata.generation`. */
   readonly hasGeneration: boolean;
-  /** An update without resourceVersion overwrites. */
+  /** Whether an update without resourceVersion overwrites the object. */
   readonly unconditionalUpdate: boolean;
   readonly createOnUpdate: boolean;
-  /** A DELETE answers with the object, not with a Status. */
+  /** A DELETE returns the object, not a Status. */
   readonly returnsDeleted: boolean;
   readonly fieldSelectors: readonly string[];
   readonly columns: readonly Column[];
   readonly strategy: Strategy;
   readonly view?: View;
-  /** Its objects are made when they are asked for, and never stored: they are only read. */
+  /** Makes the objects on request: they are read-only and never stored. */
   readonly made?: () => readonly KubeObject[];
-  /** What whoever asks for it is warned of. */
+  /** A warning for clients that use this version. */
   readonly deprecation?: string;
 }
 

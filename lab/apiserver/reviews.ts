@@ -1,4 +1,4 @@
-/** Reviews: kinds that are asked and answered, and never kept. Who may do what, and who one is. */
+/** Reviews: kinds that are answered and never stored. They tell a client its rights and its identity. */
 import type { Attempt } from './authorization/rbac.ts';
 import { isAllowed, rulesOf } from './authorization/rbac.ts';
 import type { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
@@ -23,7 +23,7 @@ export interface Reviewer {
   readonly tokens: ServiceAccountTokens;
 }
 
-/** @returns undefined when the target is no review. */
+/** @returns undefined if the target is not a review. */
 export async function review(
   target: ResourceTarget,
   read: () => Promise<JsonObject>,

@@ -1,4 +1,4 @@
-/** ClusterRoles made of others: the rules of a role with an `aggregationRule` are those of the roles that its selectors select. */
+/** Aggregated ClusterRoles: a role with an `aggregationRule` has the rules of all roles that its selectors select. */
 import type { Json } from './json.ts';
 import { at, equal, list } from './json.ts';
 import type { KubeObject } from './object.ts';
@@ -11,7 +11,7 @@ import { StoreController } from './store-controller.ts';
 const TABLE = 'clusterroles';
 
 export class RoleAggregation extends StoreController {
-  /** The roles that are made of others: what happens to a role concerns these only. */
+  /** Names of the aggregated roles: a change of any role affects only these. */
   readonly #aggregated = new Set<string>();
 
   constructor(operations: Operations, registry: ResourceRegistry) {
@@ -46,7 +46,7 @@ export class RoleAggregation extends StoreController {
     const { isAggregated, selectors } = selectorsOf(role);
     if (definition === undefined || role === undefined || !isAggregated) return;
     const rules: Json[] = [];
-    // By selector, then by name, each rule once.
+    // In the order of selectors, then of names; each rule once.
     for (const selector of selectors)
       for (const other of store.list(TABLE))
         if (other.metadata.name !== name && isSelected([selector], other))

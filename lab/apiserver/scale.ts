@@ -1,4 +1,4 @@
-/** The `scale` subresource: replicas of any kind that declares where it keeps them, as an `autoscaling/v1` Scale. */
+/** The `scale` subresource: the replicas of any kind that declares their path, as an `autoscaling/v1` Scale. */
 import { define } from './builtin/define.ts';
 import { decodeObject } from './decode-object.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -12,11 +12,11 @@ import type { FieldError } from './status.ts';
 import { ApiError, badRequest, conflict, invalid, invalidValue, notFound } from './status.ts';
 import { storeKey } from './store.ts';
 
-/** Never stored: a Scale is read and checked as a kind, and written as a change of what it scales. */
+/** Never stored: a Scale is decoded and validated as a kind, and written as a change of the scaled object. */
 export const SCALE: ResourceDefinition = define('autoscaling', 'v1', 'scales', 'Scale', true);
 
 const MAX_INT32 = 2 ** 31 - 1;
-/** In a Scale that a patch is applied to: there were none before. */
+/** The replicas that a patch starts from if the custom object has none. */
 const NONE_BEFORE = -(2 ** 31);
 
 function keys(path: string): string[] {
@@ -30,7 +30,7 @@ export function getScaled(operations: Operations, definition: ResourceDefinition
   throw notFound(definition, name);
 }
 
-/** @throws ApiError 500 for a custom object that says no replicas, as a real server does. */
+/** @throws ApiError 500 for a custom object without the replicas field, as a real server does. */
 export function readScale(definition: ResourceDefinition, scale: ScaleSubresource, item: KubeObject): JsonObject {
   if (definition.custom && at(item, ...keys(scale.specReplicasPath)) === undefined) {
     const why = `the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`;
@@ -53,7 +53,7 @@ export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObje
   };
 }
 
-/** `app=web,tier in (a,b)`, by key, as label selectors are written in a query; of a ReplicationController's plain labels too. */
+/** `app=web,tier in (a,b)`, sorted by key, as label selectors in a query; also for the plain labels of a ReplicationController. */
 function writtenSelector(selector: JsonObject): string {
   const isPlain = !isObject(selector['matchLabels']) && !Array.isArray(selector['matchExpressions']);
   const terms = [
@@ -88,7 +88,7 @@ export function scaleToChange(definition: ResourceDefinition, scale: ScaleSubres
 }
 
 /**
- * @param body the wanted Scale, as it came or as a patch made it; is changed.
+ * @param body the new Scale, as a client sent it or as a patch made it; is changed.
  * @throws ApiError 400, 409, 422
  */
 export function applyScale(
@@ -137,7 +137,7 @@ function replicasProblems(field: string, replicas: Json, rule: string): FieldErr
   return typeof replicas === 'number' && replicas < 0 ? [invalidValue(field, replicas, rule)] : [];
 }
 
-/** What each write of a custom object that can be scaled is held to, whatever its schema says. */
+/** The checks of replicas at each write of a custom object with `scale`, in addition to its schema. */
 export function validateScaled(scale: ScaleSubresource, item: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   for (const path of [scale.specReplicasPath, scale.statusReplicasPath]) {
@@ -151,7 +151,7 @@ export function validateScaled(scale: ScaleSubresource, item: KubeObject): Field
   return errors;
 }
 
-/** As a server written in Go says what a value is. */
+/** The type of a value, in the wording of a server written in Go. */
 function shown(value: Json): string {
   if (value === null) return '<nil> is of the type <nil>';
   if (typeof value === 'object')

@@ -1,4 +1,4 @@
-/** Field selectors of list and watch, and the label selectors of specs. */
+/** Parses field selectors of list and watch, and label selectors of specs. */
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
 import type { Json } from './json.ts';
 import { at, isObject } from './json.ts';
@@ -8,10 +8,10 @@ import { badRequest } from './status.ts';
 export type Selector = (object: KubeObject) => boolean;
 
 /**
- * Field selectors, of the fields that the resource has for it.
+ * Parses a field selector, for the fields that the resource supports.
  *
- * @param unknownField what is said of another one
- * @throws ApiError 400 for a field the resource does not index.
+ * @param unknownField makes the message for an unsupported field
+ * @throws ApiError 400 for an unsupported field.
  */
 export function parseFieldSelector(source: string, supported: readonly string[], unknownField: (field: string) => string): Selector {
   const terms = (source.match(/(?:\\.|[^\\,])+/gs) ?? [])

@@ -1,4 +1,4 @@
-/** The laboratory's API server: a store, the controllers every cluster has, and HTTPS in front. */
+/** The laboratory's API server: a store, the controllers that every cluster has, and HTTPS. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -38,22 +38,22 @@ import { VolumeProtection } from './volume-protection.ts';
 export interface LabApiServerOptions {
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Where `start` leaves a kubeconfig (`kubeconfig`) and the authority's certificate (`ca.crt`). */
+  /** Where `start` writes a kubeconfig (`kubeconfig`) and the authority's certificate (`ca.crt`). */
   readonly dataDir?: string;
-  /** Where objects and certificates are kept over restarts; without it they end with the process. */
+  /** Where objects and certificates persist across restarts; without it they end with the process. */
   readonly stateDir?: string;
   /** See `StateDirectoryOptions`. */
   readonly compactAfter?: number;
   readonly environment?: Environment;
-  /** Past events of each resource that a watch can resume through. Default 10,000. */
+  /** Past events of each resource from which a watch can resume. Default 10,000. */
   readonly watchWindow?: number;
   /** Default 10,000. */
   readonly bookmarkIntervalMs?: number;
-  /** Told of each request before it is looked at. */
+  /** Called with each request before it is handled. */
   readonly onRequest?: (request: IncomingMessage) => void;
 }
 
-/** The API without HTTP: what a simulator runs on. */
+/** The API without HTTP, for simulators. */
 export class LabApi {
   readonly store: ObjectStore;
   readonly registry = new ResourceRegistry();
@@ -163,7 +163,7 @@ export class LabApiServer {
     await writeFile(path, kubeconfig(this.#url, this.#credentials), { mode: 0o600 });
   }
 
-  /** The authority of the certificate that webhooks know this server by. */
+  /** The authority of this server's client certificate for webhooks. */
   async writeFrontProxyAuthority(path: string): Promise<void> {
     await writeFile(path, this.#frontProxy.authority);
   }

@@ -1,4 +1,4 @@
-/** Lists read in chunks: the rest of a list stays as it was when its first chunk was read. */
+/** Lists in chunks: later chunks show the list as it was when the first one was read. */
 import type { JsonObject } from './json.ts';
 import { isObject, parseJson, saidOfJson } from './json.ts';
 import type { KubeObject } from './object.ts';
@@ -33,7 +33,10 @@ export class ListSnapshots {
     return this.#chunk(id, 0, limit);
   }
 
-  /** @param namesVersion the request asks for a version as well @throws ApiError 410 when the list is no longer kept, 400 when the token is none. */
+  /**
+   * @param namesVersion whether the request also has a resourceVersion @throws ApiError 410 when the list has expired, 400 when the token
+   * is invalid.
+   */
   next(token: string, limit: number, now: number, namesVersion = false): Chunk {
     const { id, start } = readToken(token);
     if (namesVersion) throw badRequest('specifying resource version is not allowed when using continue');
@@ -64,7 +67,7 @@ function readToken(token: string): { readonly id: string; readonly start: number
   if (v !== TOKEN_VERSION) throw unreadable(`server does not recognize this encoded version ${JSON.stringify(v)}`);
   if (rv === 0) throw unreadable(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
   if (start === undefined || start === '') throw unreadable(`empty encoded start key (version ${TOKEN_VERSION})`);
-  // One of another server: what it counts from is not kept here.
+  // A token of another server: its list does not exist here, so the caller answers 410.
   return { id: typeof id === 'string' ? id : '', start: Number(start) };
 }
 

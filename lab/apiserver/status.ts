@@ -1,8 +1,8 @@
-/** Errors of the API: each is a Kubernetes `Status` with the reason, code, message and details that clients read. */
+/** Errors of the API: each is a Kubernetes `Status` with reason, code, message and details. */
 import type { Json, JsonObject } from './json.ts';
 import { goPrinted } from './json.ts';
 
-/** What the message names: `pods`, `subnets.kubeovn.io`. */
+/** The resource as the message names it: `pods`, `subnets.kubeovn.io`. */
 export interface GroupResource {
   readonly group: string;
   readonly plural: string;
@@ -16,7 +16,7 @@ export interface GroupKind {
 export type FieldErrorType =
   'Required' | 'Invalid' | 'NotSupported' | 'Forbidden' | 'TooLong' | 'TooMany' | 'Duplicate' | 'NotFound' | 'TypeInvalid';
 
-/** One rule that one field breaks; `message` is without the field's name. */
+/** A rule that one field breaks; `message` does not contain the field's name. */
 export interface FieldError {
   readonly type: FieldErrorType;
   readonly field: string;
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: number, reason: string, message: string, details?: JsonObject, retryAfterSeconds?: number) {
-    // An answer to a client, of which there are many: nobody asks where it was made.
+    // Answers to clients are frequent, and nothing reads their stack traces.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);

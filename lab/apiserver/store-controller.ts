@@ -3,8 +3,8 @@ import type { ResourceRegistry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
 
 /**
- * A controller within the server, which follows the server's own store. Each event adds keys; each key is reconciled once, after the request
- * under way. Subclasses add the keys of objects that exist at the start.
+ * A controller within the server that follows the server's own store. Each event adds keys; each key is reconciled once, after the current
+ * request. Subclasses add the keys of objects that exist at the start.
  */
 export abstract class StoreController {
   protected readonly operations: Operations;

@@ -9,7 +9,7 @@ import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
 import { ObjectStore } from './store.ts';
 
-/** A world whose clock stands still and whose background steps run when the test says so. */
+/** An environment whose clock stands still and whose background steps run when the test calls them. */
 function world(): { readonly api: LabApi; readonly settle: () => number; readonly kind: (plural: string) => ResourceDefinition } {
   const steps: (() => void)[] = [];
   let next = 0;

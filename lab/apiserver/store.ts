@@ -1,8 +1,8 @@
 /**
- * The versioned object store under the API: one revision counter, a table for each resource, a window of past events.
+ * The versioned object store under the API: one revision counter, a table for each resource, and a window of past events.
  *
- * It knows nothing of HTTP, schemas or time. Every write is one event with one revision; objects are immutable values, so
- * a snapshot is a list of references.
+ * It is independent of HTTP, schemas and time. Every write is one event with one revision; objects are immutable values, so a snapshot is a
+ * list of references.
  */
 import type { KubeObject } from './object.ts';
 import { withMeta } from './object.ts';
@@ -13,18 +13,18 @@ export interface StoreEvent {
   readonly key: string;
   readonly revision: number;
   readonly object: KubeObject;
-  /** The state before: absent for ADDED. */
+  /** The previous state; absent for ADDED. */
   readonly previous?: KubeObject;
 }
 
 export type StoreListener = (event: StoreEvent) => void;
 
-/** Told of every write before it takes effect; when it throws, the write does not. */
+/** Called with every write before it takes effect; if it throws, the write does not take effect. */
 export interface Journal {
   append(event: StoreEvent): void;
 }
 
-/** An object and where it lies. */
+/** An object with its table and key. */
 export interface StoredObject {
   readonly table: string;
   readonly key: string;
@@ -33,10 +33,10 @@ export interface StoredObject {
 
 interface Table {
   readonly objects: Map<string, KubeObject>;
-  /** Keys in order, once somebody asked for it. */
+  /** The sorted keys, computed at the first list. */
   order: string[] | undefined;
   history: StoreEvent[];
-  /** The last revision that fell out of the history: a watch must start at or after it. */
+  /** The last revision that was dropped from the history: a watch must start at or after it. */
   forgotten: number;
   readonly listeners: Set<StoreListener>;
 }
@@ -56,10 +56,10 @@ export class ObjectStore {
   readonly #listeners = new Set<StoreListener>();
   readonly #window: number;
   readonly #journal: Journal | undefined;
-  /** What a table that is not there yet has forgotten: all that was before the store was restored. */
+  /** The horizon of new tables: the history before the store was restored is unknown. */
   #restored = 0;
 
-  /** `window`: how many past events of each table a watch can resume through. */
+  /** `window`: the number of past events of each table from which a watch can resume. */
   constructor(window = 10_000, journal?: Journal) {
     this.#window = window;
     this.#journal = journal;
@@ -83,7 +83,7 @@ export class ObjectStore {
     if (rows === undefined) return [];
     const order = (rows.order ??= [...rows.objects.keys()].sort());
     const all = namespace === undefined || namespace === '';
-    // '0' is the character after '/'.
+    // '0' is the character after '/', so this is the end of the namespace.
     const [from, to] = all ? [0, order.length] : [place(order, `${namespace}/`), place(order, `${namespace}0`)];
     return order.slice(from, to).map((key) => rows.objects.get(key) as KubeObject);
   }
@@ -117,21 +117,21 @@ export class ObjectStore {
     return object;
   }
 
-  /** Begins, while empty, with the objects of a past moment; what was before it is forgotten. */
+  /** Fills an empty store with the objects at a revision; its earlier history is unknown. */
   restore(revision: number, objects: Iterable<StoredObject>): void {
     this.#revision = revision;
     this.#restored = revision;
     for (const { table, key, object } of objects) this.#table(table).objects.set(key, object);
   }
 
-  /** Makes a write again that the journal has: the next one after those that the store has. */
+  /** Repeats a write of the journal, the next one after the store's revision. */
   replay({ table, key, revision, object, removed }: StoredObject & { readonly revision: number; readonly removed: boolean }): void {
     const previous = this.#table(table).objects.get(key);
     const type = removed ? 'DELETED' : previous === undefined ? 'ADDED' : 'MODIFIED';
     this.#take({ type, table, key, revision, object, ...(previous === undefined ? {} : { previous }) });
   }
 
-  /** As `list`, of the moment of a revision; undefined when that is no longer remembered. */
+  /** As `list`, at an earlier revision; undefined when the history does not reach back to it. */
   listAt(table: string, revision: number, namespace?: string): KubeObject[] | undefined {
     const rows = this.#tables.get(table);
     if (rows === undefined) return revision < this.#restored ? undefined : [];
@@ -145,7 +145,7 @@ export class ObjectStore {
     return [...then].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
-  /** Drops a table's past, so that every watch on it must list again. */
+  /** Drops a table's history, so that every watch on it must list again. */
   forgetHistory(table: string): void {
     const rows = this.#table(table);
     rows.history = [];
@@ -154,7 +154,7 @@ export class ObjectStore {
 
   /**
    * Events of a table after a revision, first the past ones, then each as it happens, in order.
-   * @returns how to stop, or `undefined` when the revision fell out of the window.
+   * @returns stops the events; `undefined` when the revision is older than the window.
    */
   watch(table: string, after: number, listener: StoreListener): (() => void) | undefined {
     const rows = this.#table(table);
@@ -218,7 +218,7 @@ function reorder(order: string[] | undefined, { type, key }: StoreEvent): void {
   else order.splice(place(order, key), 1);
 }
 
-/** Where a key is in the order, or would be. */
+/** The index of a key in the order, or the index where it would be inserted. */
 function place(order: readonly string[], key: string): number {
   let low = 0;
   let high = order.length;

@@ -1,4 +1,4 @@
-/** Server-side printing: the tables that `kubectl get` shows, and metadata-only views. */
+/** Server-side printing: the tables of `kubectl get`, and metadata-only representations. */
 import type { JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
@@ -6,7 +6,7 @@ import type { ResourceDefinition } from './resource.ts';
 export type Presentation =
   | { readonly kind: 'Object' }
   | { readonly kind: 'Table'; readonly version: string; readonly includeObject: 'None' | 'Metadata' | 'Object' }
-  /** `ofList`: the metadata of the objects of a list is asked for. */
+  /** `ofList`: the client requested the metadata of a list's objects. */
   | { readonly kind: 'PartialObjectMetadata'; readonly version: string; readonly ofList: boolean };
 
 export const PLAIN: Presentation = { kind: 'Object' };

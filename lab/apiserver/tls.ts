@@ -1,4 +1,4 @@
-/** The laboratory's certificates: an authority, the server's certificate and an administrator's, made anew at each start. */
+/** The laboratory's certificates, new at each start: an authority, the server's certificate and an administrator's. */
 import type { Credential } from '../../src/certificates/authority.ts';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
 
@@ -10,9 +10,9 @@ export interface Credentials {
   readonly admin: Credential;
 }
 
-/** How the API server shows webhooks that it is the API server, as the front proxy's certificate does in a cluster. */
+/** The API server's client certificate for webhooks, like the front proxy's certificate in a cluster. */
 export interface FrontProxy {
-  /** PEM of an authority that signs nothing else. */
+  /** PEM of an authority that signs only this certificate. */
   readonly authority: string;
   readonly client: Credential;
 }

@@ -1,11 +1,11 @@
-/** What of an update counts: a status update changes nothing else, and only a changed spec makes a new generation. */
+/** The effect of an update: a status update changes only the status, and only a changed spec increments the generation. */
 import { equal } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 
-/** @param current gives what it has */
+/** @param current has all other fields */
 export function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
-  // In the place that it had, if it had one.
+  // At the same position among the fields, if there was one.
   const next: KubeObject = { ...current, metadata: { ...current.metadata }, status: null };
   if (!definition.custom)
     for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])

@@ -1,6 +1,6 @@
 /**
- * The roles that a cluster has for the users of a namespace: view, edit and admin. Each is made of others (`role-aggregation.ts`), so
- * that whoever brings a kind of their own adds to them with a label.
+ * The roles of a cluster for users of a namespace: view, edit and admin. Each is aggregated (`role-aggregation.ts`), so that an operator
+ * adds rights for a new kind with a label.
  */
 import type { JsonObject } from './json.ts';
 
@@ -22,7 +22,9 @@ function label(role: string): string {
   return `rbac.authorization.k8s.io/aggregate-to-${role}`;
 }
 
-/** A role and what it has of its own; its rights are those of the roles with its label, and the greater role's too. */
+/**
+ * An aggregated role and the role with its own rules; it also has the rules of all roles with its label, and is part of the greater role.
+ */
 function aggregated(name: string, greater: string | undefined, own: readonly JsonObject[]): readonly UserRole[] {
   return [
     { name: `system:aggregate-to-${name}`, labels: { [label(name)]: 'true' }, rules: own },
@@ -34,7 +36,7 @@ function aggregated(name: string, greater: string | undefined, own: readonly Jso
   ];
 }
 
-/** Secrets are not in what a viewer sees: a token in one of them is another's account. */
+/** Without Secrets: a token in a Secret would give a viewer the rights of another account. */
 const VIEW: readonly JsonObject[] = [
   rule(
     '',
@@ -87,7 +89,7 @@ const ADMIN: readonly JsonObject[] = [
   rule('rbac.authorization.k8s.io', [...WRITE, ...READ], 'rolebindings roles'),
 ];
 
-/** In the order in which each has what it is made of. */
+/** Each role comes after those that it aggregates. */
 export const USER_ROLES: readonly UserRole[] = [
   ...aggregated('view', 'edit', VIEW),
   ...aggregated('edit', 'admin', EDIT),

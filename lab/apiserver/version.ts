@@ -1,4 +1,4 @@
-/** What `/version` tells: the level of the API that the laboratory follows. */
+/** `/version`: the API level of the laboratory. */
 import type { JsonObject } from './json.ts';
 
 export const VERSION: JsonObject = {

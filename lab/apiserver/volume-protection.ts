@@ -1,4 +1,4 @@
-/** Claims that pods use, and volumes that claims use, stay until nobody does; a new volume is to be had. */
+/** Keeps claims until no pod uses them, and volumes until no claim uses them; makes a new volume `Available`. */
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './builtin/storage.ts';
 import { at, list, object } from './json.ts';
 import type { KubeObject } from './object.ts';

@@ -1,4 +1,4 @@
-/** What a watch is asked for, from the query of its request. */
+/** The options of a watch, from the query of its request. */
 import { negotiate } from './negotiate.ts';
 import { parseTarget } from './request.ts';
 import type { ResourceRequest } from './resource-handler.ts';
@@ -34,7 +34,9 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
 
 const OLD_WATCH = /^(\/(?:api|apis\/[^/]+)\/[^/]+)\/watch(\/.+)$/;
 
-/** A request whose path says `watch`, the oldest way to ask for one: as it is asked for with an option. Any other stays as it is. */
+/**
+ * Rewrites the oldest form of a watch request, with `watch` in the path, to the form with an option. Other URLs are returned as they are.
+ */
 export function newWayToWatch(url: URL): URL {
   const [, version = '', what = ''] = OLD_WATCH.exec(url.pathname) ?? [];
   const target = parseTarget(`${version}${what}`);
@@ -47,7 +49,7 @@ export function newWayToWatch(url: URL): URL {
   return asked;
 }
 
-/** Whatever is given is true, but for what says that it is not. */
+/** Any present value is true, except for `0` and `false`. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

@@ -1,4 +1,4 @@
-/** One watch: the events of a resource as lines of JSON, shared in their encoded form by all watchers. */
+/** One watch: the events of a resource as lines of JSON, encoded once for all watchers. */
 import { asRead } from './exchanged.ts';
 import type { WatchFault } from './faults/fault.ts';
 import type { JsonObject } from './json.ts';
@@ -13,9 +13,9 @@ import type { StoreEvent } from './store.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
 
-/** Where a watch writes to; Node's `ServerResponse` is one. */
+/** The target of a watch; Node's `ServerResponse` fits. */
 export interface WatchSink {
-  /** Of a reader in the same process: told of each line before it is text, instead of `write`. Nobody may change what it is given. */
+  /** For a reader in the same process: gets each line as an object, instead of `write` with its text. The object is read-only. */
   take?(line: WatchLine): void;
   readonly writableLength: number;
   writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
@@ -35,18 +35,18 @@ export interface WatchOptions {
   readonly definition: ResourceDefinition;
   readonly namespace: string;
   readonly matches: Selector;
-  /** Undefined: begin with the present objects as ADDED events. */
+  /** Undefined: start with the present objects as ADDED events. */
   readonly after: number | undefined;
   readonly presentation: Presentation;
   readonly bookmarks: boolean;
   /** Mark the end of the initial events with a bookmark. */
   readonly markInitialEnd: boolean;
   readonly timeoutMs: number;
-  /** What is to go wrong with the next line. */
+  /** The fault for the next line. */
   readonly fault: (isBookmark: boolean) => WatchFault | undefined;
 }
 
-/** A watcher that reads this much too slowly is cut off, as a slow one is by any API server. */
+/** A watcher with this much unread data is disconnected, as by any API server. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 const encodedEvents = new WeakMap<JsonObject, Map<string, Buffer>>();
@@ -75,7 +75,7 @@ export class WatchStream {
     this.#options = options;
   }
 
-  /** @param onEnd runs once, however the watch ends. */
+  /** @param onEnd runs once, when the watch ends for any reason. */
   start(onEnd: () => void): void {
     const { store } = this.#operations;
     const { after, definition, namespace, matches, timeoutMs } = this.#options;
@@ -105,7 +105,7 @@ export class WatchStream {
     else this.#cancelTimer = this.#operations.environment.after(timeoutMs, () => this.#finish());
   }
 
-  /** Tells the watcher how far it has seen, if it asked for that. */
+  /** Sends a bookmark with the current revision, if the watcher requested bookmarks. */
   bookmark(): void {
     if (this.#options.bookmarks) this.#bookmark(undefined);
   }

@@ -22,7 +22,7 @@ function jsonOf(value: unknown): Json {
   return value as Json;
 }
 
-/** Quoted so that readers of YAML 1.1, as those written in Go, take no text for a truth value. @param json text */
+/** Quotes strings that YAML 1.1, which Go's parsers read, would take for booleans. @param json text */
 export function yamlOf(json: string): string {
   const exact = (_key: string, value: unknown, { source = '' }: { readonly source?: string }): unknown =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;

@@ -1,14 +1,14 @@
 import type { KubeObject } from '../../src/kube/resource.ts';
 
-/** A node that the laboratory pretends to have. */
+/** A simulated node of the laboratory. */
 export interface LabNode {
   readonly name: string;
-  /** Its InternalIP addresses, one a family. */
+  /** Its InternalIP addresses, at most one for each family. */
   readonly addresses: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** `count` nodes named `node-1`, … with addresses that collide with none of Kube-OVN's default networks. */
+/** `count` nodes named `node-1`, … with addresses outside of Kube-OVN's default networks. */
 export function labNodes(count: number, dualStack = false): LabNode[] {
   return Array.from({ length: count }, (_, index) => {
     const name = `node-${index + 1}`;
@@ -33,7 +33,7 @@ interface NodeStatus {
   readonly [field: string]: unknown;
 }
 
-/** The Node object of a node that is ready. */
+/** The Node object of a ready node. */
 export function nodeObject({ name, addresses, labels }: LabNode, now: string): NodeObject {
   const resources = { cpu: '8', memory: '32Gi', pods: '10000' };
   const condition = { lastHeartbeatTime: now, lastTransitionTime: now };

@@ -1,20 +1,20 @@
-/** What scheduler and kubelet do next about a pod: pure, and the whole behaviour of the stand-in. */
+/** The next step of scheduler and kubelet for a pod: a pure function with the whole behaviour of the stand-in. */
 import { parseNetworkSelections } from '../../src/api/pod/network-selection.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../src/api/well-known.ts';
 import type { LabNode } from './lab-node.ts';
 import type { ObservedPod } from './observed-pod.ts';
 
-/** The next step, or undefined when the pod is as it should be or is somebody else's. */
+/** The next step; undefined if the pod needs none, or is on a node of another kubelet. */
 export type Step =
   | { readonly kind: 'bind'; readonly candidates: readonly LabNode[] }
   | { readonly kind: 'run'; readonly node: LabNode; readonly addresses: readonly string[] }
   | { readonly kind: 'confirm-deletion' };
 
 /**
- * A pod without a node is bound to one; a pod on one of our nodes runs once its network is there (with host networking:
- * at once); a pod that is being deleted has stopped, so its deletion is confirmed.
+ * A pod without a node is bound to one; a pod on one of our nodes runs once its network exists (with host networking: at once); the
+ * deletion of a pod that is being deleted is confirmed.
  *
- * @param takesPods whether a node takes new pods now
+ * @param takesPods whether the node accepts new pods now
  */
 export function nextStep(
   pod: ObservedPod,
@@ -50,7 +50,7 @@ function runStep(pod: ObservedPod, node: LabNode): Step | undefined {
   return upToDate ? undefined : { kind: 'run', node, addresses };
 }
 
-/** The addresses of the primary interface, once the controller has said that port and route are there. */
+/** The addresses of the primary interface, once the annotations say that its port and its route exist. */
 function networkAddresses({ metadata }: ObservedPod): readonly string[] | undefined {
   const provider = primaryProvider(metadata);
   const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined =>
@@ -60,7 +60,7 @@ function networkAddresses({ metadata }: ObservedPod): readonly string[] | undefi
   return addresses.length === 0 ? undefined : addresses;
 }
 
-/** Multus lets a pod have another network as its own, by name. */
+/** Multus lets a pod name another network as its default network. */
 function primaryProvider({ namespace = '', annotations }: ObservedPod['metadata']): string {
   const own = parseNetworkSelections(annotations?.[annotationKey.defaultNetworkAttachment] ?? '', namespace);
   const [first] = own.ok ? own.selections : [];
@@ -71,12 +71,12 @@ function isTerminating({ metadata }: ObservedPod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }
 
-/** Its grace is over, so only finalizers hold it. */
+/** Its grace period is over, so only finalizers keep it. */
 function isConfirmed({ metadata }: ObservedPod): boolean {
   return metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** The node selector, and the names of nodes that DaemonSets give. Other affinities are not carried out. */
+/** The node selector, and the node names that DaemonSets set. Other affinities are not implemented. */
 function accepts({ spec }: ObservedPod, node: LabNode): boolean {
   const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

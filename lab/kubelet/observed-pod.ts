@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../../src/kube/resource.ts';
 
-/** What a scheduler and a kubelet look at of a pod; the cache holds no more. */
+/** The parts of a pod that a scheduler and a kubelet need; the cache holds nothing else. */
 export interface ObservedPod extends KubeObject {
   readonly metadata: ObjectMeta & { readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: PodSpec;
@@ -23,7 +23,7 @@ interface PodContainer {
   readonly image?: string;
 }
 
-/** DaemonSets name their pod's node this way: `matchFields` on `metadata.name`. */
+/** DaemonSets name the node of their pod by `matchFields` on `metadata.name`. */
 interface NodeTerms {
   readonly nodeSelectorTerms?: readonly {
     readonly matchFields?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
@@ -36,7 +36,7 @@ interface PodStatus {
   readonly podIPs?: readonly { readonly ip: string }[];
 }
 
-/** Drops what no rule here reads: of 2,000 pods this is most of their weight. */
+/** Drops fields that no rule here reads: with 2,000 pods they are most of the memory. */
 export function trimPod(pod: ObservedPod): ObservedPod {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, deletionGracePeriodSeconds, annotations } = pod.metadata;
   const { nodeName, hostNetwork, schedulerName, schedulingGates, nodeSelector, affinity, containers, initContainers } = pod.spec;

@@ -2,8 +2,8 @@ import type { ObservedPod } from './observed-pod.ts';
 import type { Step } from './next-step.ts';
 
 /**
- * The strategic merge patch of a pod's status when all its containers run. Conditions merge by type, so those of others
- * (`kiln.io/NetworkBound`) stay; addresses are replaced as a whole, or a rebound pod would keep its old ones.
+ * The strategic merge patch for the status of a pod with running containers. Conditions merge by type, so those of other controllers
+ * (`kiln.io/NetworkBound`) stay; addresses are replaced as a whole, so that a pod with new addresses does not keep the old ones.
  */
 export function runningStatus(pod: ObservedPod, { node, addresses }: Extract<Step, { kind: 'run' }>, now: string): object {
   const condition = (type: string): object => ({ type, status: 'True', lastProbeTime: null, lastTransitionTime: now });

@@ -45,7 +45,7 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
   };
   const pods = async (): Promise<readonly PodOutput[]> =>
     (JSON.parse(await cluster.kubectl(['get', 'pods', '-o', 'json'])) as { readonly items: readonly PodOutput[] }).items;
-  /** Plays the controller. */
+  /** Does the part of the controller. */
   const connect = async (pod: string, addresses: string): Promise<void> => {
     const keys = { allocated: 'true', routed: 'true', ip_address: addresses };
     const annotations = Object.entries(keys).map(([key, value]) => `ovn.kubernetes.io/${key}=${value}`);

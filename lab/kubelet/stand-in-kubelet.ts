@@ -11,25 +11,25 @@ import { runningStatus } from './running-status.ts';
 export interface StandInKubeletOptions {
   /** An API server, embedded or real. The caller closes it. */
   readonly client: KubeClient;
-  /** How many nodes, or which. Default 2. */
+  /** The number of nodes, or the nodes. Default 2. */
   readonly nodes?: number | readonly LabNode[];
-  /** Time between a pod's network being there and the pod running, in milliseconds. Default 0. */
+  /** Delay in milliseconds between a pod's network and the running pod. Default 0. */
   readonly delayMs?: number;
-  /** Pods worked on at once. Default 8. */
+  /** Number of pods that are processed concurrently. Default 8. */
   readonly concurrency?: number;
-  /** A step that failed and is tried again. Default: nothing. */
+  /** Called when a step failed and will be retried. Default: nothing. */
   readonly onError?: (error: KubeError, pod: ObjectKey) => void;
 }
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const RETRY_MS = 500;
 
-/** Other writers were faster, or the pod is gone: the watch brings what to do instead. */
+/** Another client wrote first, or the pod was deleted: the watch delivers the new state. */
 const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION', 'KUBE_ALREADY_EXISTS'] as const;
 
 /**
- * Plays scheduler and kubelets of a laboratory: registers nodes, gives every pod one in turn, marks pods as running with
- * the address that the controller gave them, and confirms deletions. No container runs.
+ * Stands in for scheduler and kubelets: registers nodes, binds each pod to one in turn, marks pods as running with the addresses that the
+ * controller assigned, and confirms deletions. No container runs.
  */
 export class StandInKubelet implements AsyncDisposable {
   readonly nodes: readonly LabNode[];
@@ -48,7 +48,7 @@ export class StandInKubelet implements AsyncDisposable {
     this.nodes = typeof nodes === 'number' ? labNodes(nodes) : nodes;
   }
 
-  /** Registers the nodes and begins; returns when all pods that exist were looked at. Works once, until `stop`. */
+  /** Registers the nodes and starts; resolves when all existing pods were processed. Can be started once only. */
   async start(): Promise<void> {
     if (this.#pods !== undefined) return;
     const pods = new ListWatchCache<ObservedPod>({ client: this.#options.client, resource: PODS, trim: trimPod });
@@ -56,7 +56,7 @@ export class StandInKubelet implements AsyncDisposable {
     for (const node of this.nodes) await this.#register(node);
     const nodes = new ListWatchCache<ObservedNode>({ client: this.#options.client, resource: NODES, trim: trimNode });
     this.#observedNodes = nodes;
-    // A pod that found no node may be bound to one that is there again.
+    // A pod that found no node may now fit on one that was created again.
     nodes.onDelta((deltas) => {
       if (deltas.some(({ type }) => type === 'upsert')) this.#lookAtUnbound(pods);
     });
@@ -71,7 +71,7 @@ export class StandInKubelet implements AsyncDisposable {
     await pods.start().untilSynced();
   }
 
-  /** Ends watch and work. The nodes and their pods stay as they are. */
+  /** Stops the watch and the processing. The nodes and their pods stay as they are. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();
@@ -84,7 +84,7 @@ export class StandInKubelet implements AsyncDisposable {
     await this.stop();
   }
 
-  /** A node that exists already is made to look as it should. */
+  /** Updates an existing node to its intended state. */
   async #register(node: LabNode): Promise<void> {
     const { client } = this.#options;
     const object = nodeObject(node, timestamp());
@@ -93,7 +93,7 @@ export class StandInKubelet implements AsyncDisposable {
     } catch (error) {
       if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
-    // The API server taints new nodes until a controller that is not here takes the taint away.
+    // The API server taints new nodes until a controller, which does not run here, removes the taint.
     await client.mergePatch(NODES, node, { metadata: { labels: node.labels }, spec: { taints: null } });
     await client.mergePatch(NODES, node, { status: object.status }, { subresource: 'status' });
   }
@@ -112,7 +112,7 @@ export class StandInKubelet implements AsyncDisposable {
     }
   }
 
-  /** One step of one pod; what it changes comes back by the watch and brings the next step. */
+  /** One step for one pod; its result returns by the watch and causes the next step. */
   async #advance(key: ObjectKey): Promise<void> {
     const pod = this.#pods?.get(key);
     const step = pod && nextStep(pod, this.nodes, ({ name }) => isSchedulable(this.#observedNodes?.get(name)));
@@ -177,7 +177,7 @@ export class StandInKubelet implements AsyncDisposable {
   }
 }
 
-/** What the scheduler looks at of a node. */
+/** The parts of a node that the scheduler needs. */
 interface ObservedNode extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean };
 }

@@ -11,7 +11,7 @@ import { findOvn, type OvnRelease } from '../programs/ovn.ts';
 import { until } from '../../src/testing/until.ts';
 import { OvnLab } from './ovn-lab.ts';
 
-/** A process that ended but that nobody has waited for yet (state Z) is not alive. */
+/** A zombie (state Z) counts as dead. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

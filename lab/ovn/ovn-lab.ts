@@ -7,29 +7,29 @@ import { findOvn, type OvnInstallation, type OvnProgram, type OvnRelease } from 
 import { runProgram } from '../programs/run-program.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 
-/** The daemons of an OVN central: the two databases and the translator between them. */
+/** The daemons of an OVN central: two databases, and northd between them. */
 export type OvnDaemon = 'nb' | 'sb' | 'northd';
 
-/** Paths of PEM files with which both databases also listen on TLS. */
+/** PEM files; with them both databases also listen on TLS. */
 export interface OvnLabTls {
   readonly privateKey: string;
   readonly certificate: string;
   readonly caCertificate: string;
 }
 
-/** Everything has a default: a temporary folder, the machine's OVN, unix sockets only, with northd. */
+/** All options have defaults: a temporary folder, the machine's OVN, Unix sockets only, with northd. */
 export interface OvnLabOptions {
-  /** Holds databases, sockets and logs. A folder given here is kept by `stop`, and its databases are used again. */
+  /** The folder of databases, sockets and logs. `stop` keeps a folder given here, and its databases are used again. */
   readonly directory?: string;
   readonly release?: OvnRelease;
   /** Both databases also listen on TCP, on a port of 127.0.0.1 that the system chooses. */
   readonly tcp?: boolean;
   readonly tls?: OvnLabTls;
-  /** False leaves northd out, for tests of the database alone. */
+  /** False: without northd, for tests of the database alone. */
   readonly northd?: boolean;
 }
 
-/** No OVN to run: what is missing, and how to get it. */
+/** There is no OVN to run: the message names what is missing, and how to install it. */
 export class OvnMissingError extends Error {
   override name = 'OvnMissingError';
   readonly code = 'OVN_MISSING';
@@ -43,18 +43,18 @@ interface Database {
   readonly ports: Ports;
 }
 
-/** Ports beside the unix socket, where the lab was asked for them. */
+/** Ports in addition to the Unix socket, if requested. */
 interface Ports {
   readonly tcp: number | undefined;
   readonly tls: number | undefined;
 }
 
-/** A unix socket's path is at most 107 bytes; the longest name put into the folder is `northd.ctl`. */
+/** The path of a Unix socket has at most 107 bytes; the longest name in the folder is `northd.ctl`. */
 const LONGEST_DIRECTORY = 107 - '/northd.ctl'.length;
 
 /**
- * A real OVN central (ovsdb-server for Northbound and Southbound, ovn-northd) in a folder of its own, beside whatever
- * else runs on the machine. Its processes are our children and die with us.
+ * A real OVN central (ovsdb-server for Northbound and Southbound, ovn-northd) in its own folder, independent of other programs of the
+ * machine. Its daemons are child processes and end with this process.
  */
 export class OvnLab implements AsyncDisposable {
   readonly #options: OvnLabOptions;
@@ -78,7 +78,9 @@ export class OvnLab implements AsyncDisposable {
     this.#installation = installation;
   }
 
-  /** Starts what does not run yet and returns when northd has translated an empty network (without it: when both databases answer). */
+  /**
+   * Starts the daemons that do not run. Resolves when northd has translated an empty network; without northd, when both databases answer.
+   */
   async start(): Promise<void> {
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
@@ -86,7 +88,7 @@ export class OvnLab implements AsyncDisposable {
     await this.#starting;
   }
 
-  /** Folder of databases, sockets and logs. Known after the first start. */
+  /** Folder of databases, sockets and logs. Defined after the first start. */
   get directory(): string {
     return this.#started(this.#directory);
   }
@@ -101,12 +103,12 @@ export class OvnLab implements AsyncDisposable {
     return `unix:${this.#database('sb').socket}`;
   }
 
-  /** `tcp:` endpoint, where the lab was made with `tcp`. The port stays the same across restarts. */
+  /** `tcp:` endpoint, with the option `tcp`. The port stays the same across restarts. */
   get nbTcpEndpoint(): string {
     return `tcp:127.0.0.1:${this.#started(this.#database('nb').ports.tcp)}`;
   }
 
-  /** `ssl:` endpoint, where the lab was made with `tls`. The port stays the same across restarts. */
+  /** `ssl:` endpoint, with the option `tls`. The port stays the same across restarts. */
   get nbTlsEndpoint(): string {
     return `ssl:127.0.0.1:${this.#started(this.#database('nb').ports.tls)}`;
   }
@@ -116,19 +118,19 @@ export class OvnLab implements AsyncDisposable {
     return this.#daemon(which).pid;
   }
 
-  /** Sends a signal, by default SIGKILL, and waits for the end of what the signal ends. */
+  /** Sends a signal, SIGKILL by default; if the signal ends the daemon, waits for its end. */
   async kill(which: OvnDaemon, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.#daemon(which).kill(signal);
   }
 
-  /** Starts a daemon again, ending it first where it still runs; returns when it serves. Databases keep their content. */
+  /** Restarts a daemon, running or not; resolves when it serves. Databases keep their contents. */
   async restart(which: OvnDaemon): Promise<void> {
     await this.#daemon(which).stop();
     if (which === 'northd') await this.#startNorthd();
     else await this.#startDatabase(which);
   }
 
-  /** Ends every process; a folder of our own is removed, one that was given is kept. The lab can be started again. */
+  /** Ends every daemon. A temporary folder is removed, a given one is kept. The lab can be started again. */
   async stop(): Promise<void> {
     await this.#starting?.catch(() => {});
     await this.#northd?.stop();
@@ -248,7 +250,7 @@ export class OvnLab implements AsyncDisposable {
     );
   }
 
-  /** The programs look for sockets, databases and logs in their own folder, never in the machine's. */
+  /** The programs use sockets, databases and logs of their own folder, never those of the machine. */
   #environment(): Record<string, string | undefined> {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(OVN|OVS)_/.test(name));
     const own = ['RUNDIR', 'LOGDIR', 'DBDIR'].flatMap((name) => [`OVN_${name}`, `OVS_${name}`]);

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onPath } from './executable.ts';
 import { openPrivate } from '../../src/runtime/private-file.ts';
 
-/** What to run. The log takes standard output and standard error, and is appended to across restarts. */
+/** The program to run. The log has its standard output and standard error, and is appended to across restarts. */
 export interface DaemonOptions {
-  /** How messages name it: "ovsdb-server of the Northbound database". */
+  /** The name in messages: "ovsdb-server of the Northbound database". */
   readonly name: string;
   /** The program and its arguments, one element each; no shell reads them. */
   readonly command: readonly [string, ...string[]];
@@ -26,9 +26,9 @@ const LOG_TAIL_LINES = 20;
 const TERMINATE_MS = 10_000;
 
 /**
- * A program that runs in the foreground as our direct child and never outlives us: on Linux the kernel ends it when we
- * die, however we die; elsewhere it ends when we exit. It has a session of its own, so Ctrl-C in a terminal reaches us
- * alone and we decide the order in which things stop.
+ * A program in the foreground as a direct child of this process, which never outlives it: on Linux the kernel kills the child when the
+ * parent dies for any reason; elsewhere it ends at the parent's exit. It has its own session, so Ctrl-C in a terminal reaches only the
+ * parent, which stops its children in the right order.
  */
 export class Daemon {
   readonly #options: DaemonOptions;
@@ -44,7 +44,7 @@ export class Daemon {
     return this.#child?.pid;
   }
 
-  /** Starts the program; a second call while it runs does nothing. Ready is for the caller to find out. */
+  /** Starts the program; without effect while it runs. The caller finds out when it is ready. */
   start(): void {
     if (this.#child !== undefined) return;
     const { command, cwd, env, log } = this.#options;
@@ -64,7 +64,7 @@ export class Daemon {
     child.once('error', forget);
   }
 
-  /** Polls `probe` until it says true. Throws `DaemonError` when the program ends first, or after `timeoutMs`. */
+  /** Polls `probe` until it returns true. Throws `DaemonError` when the program ends first, or after `timeoutMs`. */
   async waitUntil(probe: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
@@ -75,7 +75,7 @@ export class Daemon {
     }
   }
 
-  /** Sends a signal and, for one that ends it, waits until it has ended. Nothing happens when it does not run. */
+  /** Sends a signal; if the signal ends the program, waits for its end. Without effect if it does not run. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -88,7 +88,7 @@ export class Daemon {
     await ended;
   }
 
-  /** Ends the program in its own way, or after ten seconds with SIGKILL. */
+  /** Ends the program gracefully, or with SIGKILL after ten seconds. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -106,7 +106,7 @@ export class Daemon {
 
 let guard: readonly string[] | undefined;
 
-/** util-linux can ask the kernel to kill a program when the one that started it dies. */
+/** setpriv (util-linux) can request that the kernel kill a program when its parent dies. */
 function diesWithParent(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
   if (guard === undefined) {
     const setpriv = process.platform === 'linux' ? onPath('setpriv') : undefined;

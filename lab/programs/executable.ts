@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../../src/runtime/cache-directory.ts';
 
-/** Debian keeps daemons here, and a user's PATH often leaves these folders out. */
+/** Debian installs daemons in these folders, which the PATH of a user often lacks. */
 const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin', '/usr/local/sbin'];
 
 /** True when `path` is a file this process may execute. */

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
 const FIRST = 20_000;
-/** Fewer ports than this to choose from, and chance would not keep programs apart. */
+/** With fewer ports to choose from, two programs would often get the same one. */
 const FEWEST = 4_000;
 const TRIES = 100;
 
 /**
- * Free TCP ports of 127.0.0.1, for programs that must be told a port before they start and keep it across restarts.
- * All are held until the last is known, so they differ. Where the system says which ports it gives out by itself, they lie below those: no
- * connection takes one before its use, or while its program is down.
+ * Free TCP ports of 127.0.0.1, for programs that need a port before they start and keep it across restarts. All are held until the last one
+ * is found, so they differ. If the system reports its ephemeral range, they are below it: then no connection takes one before its use, or
+ * while its program is down.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, hold));
@@ -34,7 +34,7 @@ async function listen(port: number): Promise<Server> {
   return server;
 }
 
-/** The lowest port that Linux gives a connection or a listener that asks for none; 0 where it does not say. */
+/** The lowest ephemeral port of Linux; 0 if the system does not report it. */
 function firstGivenOut(): number {
   try {
     return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { cacheDirectory, type Environment } from '../../src/runtime/cache-directory.ts';
 import { isExecutable, onPath } from './executable.ts';
 
-/** Which OVN to run: the machine's own packages, or the 25.03 that set-up unpacked into the cache. */
+/** The OVN to run: the machine's own packages, or the 25.03 that the set-up unpacked into the cache. */
 export type OvnRelease = 'system' | '25.03';
 
-/** The OVN and Open vSwitch programs the laboratory starts. */
+/** The programs of OVN and Open vSwitch that the laboratory starts. */
 export type OvnProgram =
   'ovsdb-server' | 'ovsdb-tool' | 'ovsdb-client' | 'ovn-northd' | 'ovn-nbctl' | 'ovn-sbctl' | 'ovn-trace' | 'ovn-appctl';
 
@@ -21,7 +21,7 @@ const PROGRAMS: readonly OvnProgram[] = [
   'ovn-appctl',
 ];
 
-/** An OVN that can be run: argument vectors for its programs and the paths of its schemas. */
+/** An installed OVN: argument vectors for its programs and the paths of its schemas. */
 export interface OvnInstallation {
   readonly release: OvnRelease;
   /** The program and its leading arguments; append the program's own arguments. */
@@ -30,12 +30,12 @@ export interface OvnInstallation {
   readonly southboundSchema: string;
 }
 
-/** The folder in the cache that holds OVN 25.03, unpacked from Debian 13's packages. */
+/** The folder in the cache with OVN 25.03, unpacked from Debian 13's packages. */
 export function unpackedOvnDirectory(env: Environment = process.env): string {
   return join(cacheDirectory(env), 'ovn-25.03');
 }
 
-/** Finds an installation in which every program and both schemas are present, or undefined. */
+/** Finds an installation with every program and both schemas, or undefined. */
 export function findOvn(release: OvnRelease = 'system', env: Environment = process.env): OvnInstallation | undefined {
   return release === 'system' ? findSystemOvn(env) : findUnpackedOvn(unpackedOvnDirectory(env));
 }
@@ -53,8 +53,8 @@ function findSystemOvn(env: Environment): OvnInstallation | undefined {
 }
 
 /**
- * Programs of a newer distribution need its C library, so they are run by that library's own loader. This takes neither
- * root nor a chroot, and their sockets and databases are ordinary paths.
+ * Programs of a newer distribution need its C library, so that library's own loader runs them. This needs neither root nor a chroot, and
+ * their sockets and databases have ordinary paths.
  */
 function findUnpackedOvn(root: string): OvnInstallation | undefined {
   const loader = findLoader(root);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** A program that ran to its end said no: `stderr` is its reason. */
+/** A program failed; `stderr` has the reason. */
 export class ProgramError extends Error {
   override name = 'ProgramError';
   readonly code = 'PROGRAM_FAILED';
@@ -16,7 +16,7 @@ export class ProgramError extends Error {
   }
 }
 
-/** How a program is run to its end. */
+/** Options for a program that runs to its end. */
 export interface RunProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
@@ -24,8 +24,8 @@ export interface RunProgramOptions {
 }
 
 /**
- * Environment of a Go program that ends after a moment, such as kubectl: it spends a third of its processor time on a second thread and on
- * collecting garbage.
+ * Environment for a short-lived Go program such as kubectl. With the defaults a third of its processor time goes to a second thread and to
+ * garbage collection.
  */
 export const SHORT_GO_PROGRAM = { GOGC: 'off', GOMAXPROCS: '1' } as const;
 

@@ -4,7 +4,7 @@ import type { Credentials } from './credentials.ts';
 /** A program with its arguments. */
 export type CommandLine = readonly [string, ...string[]];
 
-/** etcd for a cluster that is thrown away: no fsync, so a crash of the machine (not of a process) may lose writes. */
+/** etcd for a temporary cluster: no fsync, so a crash of the machine (not of a process) may lose writes. */
 export function etcdCommand(program: string, directory: string, clientUrl: string, peerUrl: string): CommandLine {
   return [
     program,
@@ -29,7 +29,7 @@ export function apiServerCommand(program: string, credentials: Credentials, port
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // The endpoints of the Service "kubernetes" may not be a loopback address.
+    // The endpoints of the Service "kubernetes" must not be loopback addresses.
     '--endpoint-reconciler-type=none',
     `--token-auth-file=${credentials.tokenFile}`,
     '--service-account-issuer=https://kubernetes.default.svc',
@@ -44,12 +44,11 @@ export function apiServerCommand(program: string, credentials: Credentials, port
 }
 
 /**
- * Left out: cloud controllers, and `nodelifecycle`, because the stand-in kubelet sends no heartbeats and its nodes would
- * be tainted and emptied.
+ * Not run: cloud controllers, and `nodelifecycle`: the stand-in kubelet sends no heartbeats, so its nodes would be tainted and drained.
  */
 const CONTROLLERS = '*,-nodeipam,-route,-service,-nodelifecycle';
 
-/** kube-controller-manager: namespaces end, owners are collected, workloads get their pods. It serves nothing. */
+/** kube-controller-manager: terminates namespaces, collects garbage, creates pods of workloads. It serves no port. */
 export function controllerManagerCommand(program: string, credentials: Credentials, minor: number): CommandLine {
   return [
     program,

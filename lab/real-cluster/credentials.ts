@@ -3,24 +3,24 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CertificateAuthority } from '../../src/certificates/authority.ts';
 
-/** Files that the API server and its clients share, all in one folder that only their owner can read. */
+/** Files that the API server and its clients share, in one folder that only its owner can read. */
 export interface Credentials {
-  /** Bearer token of a member of `system:masters`. */
+  /** Bearer token of a user in `system:masters`. */
   readonly adminToken: string;
   readonly tokenFile: string;
   /** Signs service account tokens. */
   readonly serviceAccountKey: string;
-  /** The API server makes its own certificate here, and it is what clients trust. */
+  /** The API server writes its own certificate here; clients trust it. */
   readonly certificateFolder: string;
   readonly certificate: string;
   readonly kubeconfig: string;
-  /** Authority of the certificate that the API server shows to webhooks. */
+  /** Authority of the API server's client certificate for webhooks. */
   readonly frontProxyAuthority: string;
-  /** Of kind AdmissionConfiguration: which certificate that is. */
+  /** An AdmissionConfiguration that names this client certificate. */
   readonly admissionConfiguration: string;
 }
 
-/** Writes keys and token into `directory`. The certificate and the kubeconfig come with the server's first start. */
+/** Writes keys and token into `directory`. The first start of the server adds the certificate and the kubeconfig. */
 export async function createCredentials(directory: string): Promise<Credentials> {
   const credentials: Credentials = {
     adminToken: randomBytes(24).toString('hex'),
@@ -39,7 +39,7 @@ export async function createCredentials(directory: string): Promise<Credentials>
   return credentials;
 }
 
-/** Writes the administrator's kubeconfig, once the server has made its certificate. JSON is YAML. */
+/** Writes the administrator's kubeconfig after the server has made its certificate. JSON is YAML. */
 export async function writeKubeconfig(credentials: Credentials, server: string): Promise<void> {
   const ca = (await readFile(credentials.certificate)).toString('base64');
   const name = 'kiln-real-cluster';
@@ -57,7 +57,7 @@ export async function writeKubeconfig(credentials: Credentials, server: string):
 const LIFETIME_MS = 30 * 24 * 3_600_000;
 const CLOCK_SKEW_MS = 300_000;
 
-/** As docs/operate.md has an operator do it. JSON is YAML. */
+/** As docs/operate.md tells an operator. JSON is YAML. */
 async function writeFrontProxy(directory: string, { frontProxyAuthority, admissionConfiguration }: Credentials): Promise<void> {
   const now = Date.now();
   const authority = new CertificateAuthority('front-proxy-ca', { from: now - CLOCK_SKEW_MS, until: now + LIFETIME_MS });

@@ -40,7 +40,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
     { skip: !existsSync(CRDS) && 'no ../shared' },
     async () => {
       await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
-      // kubectl fails where a definition has no conditions yet.
+      // kubectl fails if a definition has no conditions yet.
       await until('all definitions are established', () =>
         cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']).then(
           () => true,
@@ -49,7 +49,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
       );
       assert.equal((await names('crd')).length, 25);
       const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } };
-      // A kind is served a moment after its definition says so.
+      // The API server serves a kind a little later than the definition's condition says.
       await until('a Subnet is taken', () =>
         apply(subnet).then(
           () => true,

@@ -9,23 +9,23 @@ import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand } from './command-lines.ts';
 import { createCredentials, type Credentials, writeKubeconfig } from './credentials.ts';
 
-/** The daemons of the control plane, in the order they start. */
+/** The daemons of the control plane, in the order of their start. */
 export const CLUSTER_DAEMONS = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 export type ClusterDaemon = (typeof CLUSTER_DAEMONS)[number];
 
-/** What can be left out. */
+/** The optional parts. */
 export interface RealClusterOptions {
-  /** False leaves kube-controller-manager out: namespaces then never end, and owners' dependents stay. */
+  /** False: without kube-controller-manager. Then namespaces never terminate, and dependents are never collected. */
   readonly controllerManager?: boolean;
 }
 
-/** A program is missing: which, and how to get it. */
+/** A program is missing: the message names it, and how to install it. */
 export class ClusterProgramMissingError extends Error {
   override name = 'ClusterProgramMissingError';
   readonly code = 'CLUSTER_PROGRAM_MISSING';
 }
 
-/** Why a real cluster cannot be started here, for a test to skip with; undefined when it can. */
+/** Why a real cluster cannot be started here, as a test's reason to skip; undefined when it can. */
 export function missingClusterPrograms(): string | undefined {
   const missing = CLUSTER_DAEMONS.filter((program) => findKubernetesProgram(program) === undefined);
   if (missing.length === 0) return undefined;
@@ -43,14 +43,14 @@ interface Running {
 }
 
 /**
- * Processors are what a test machine lacks, memory is not: kube-apiserver spends more than a quarter of its time on collecting garbage with what the Go
- * runtime takes for granted. What the caller's environment says counts first.
+ * A test machine has little processor time and enough memory: with Go's default, kube-apiserver spends more than a quarter of its time on
+ * garbage collection. The caller's environment has precedence.
  */
 const FEWER_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '6GiB' } as const;
 
 /**
- * A real Kubernetes control plane in a temporary folder: etcd, kube-apiserver, kube-controller-manager, on free ports of
- * 127.0.0.1, with an administrator's kubeconfig. There is no scheduler and no node: the stand-in kubelet plays both.
+ * A real Kubernetes control plane in a temporary folder: etcd, kube-apiserver, kube-controller-manager, on free ports of 127.0.0.1, with an
+ * administrator's kubeconfig. It has no scheduler and no node: the stand-in kubelet replaces both.
  */
 export class RealCluster implements AsyncDisposable {
   readonly #withControllerManager: boolean;
@@ -63,7 +63,7 @@ export class RealCluster implements AsyncDisposable {
     this.#withControllerManager = options.controllerManager ?? true;
   }
 
-  /** Starts what does not run yet; returns when the API server is ready and the controllers work. */
+  /** Starts the daemons that do not run; resolves when the API server is ready and the controllers work. */
   async start(): Promise<void> {
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
@@ -76,7 +76,7 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.credentials.kubeconfig;
   }
 
-  /** Authority of the certificate that the API server shows to webhooks. */
+  /** Authority of the API server's client certificate for webhooks. */
   get frontProxyAuthority(): string {
     return this.#state.credentials.frontProxyAuthority;
   }
@@ -91,12 +91,12 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.etcdUrl;
   }
 
-  /** Bearer token of a member of `system:masters`. */
+  /** Bearer token of a user in `system:masters`. */
   get adminToken(): string {
     return this.#state.credentials.adminToken;
   }
 
-  /** PEM of what clients must trust. */
+  /** PEM of the certificate that clients trust. */
   async caCertificate(): Promise<string> {
     return await readFile(this.#state.credentials.certificate, 'utf8');
   }
@@ -111,18 +111,18 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.daemons[which].pid;
   }
 
-  /** Sends a signal, by default SIGKILL, and waits for the end of what the signal ends. */
+  /** Sends a signal, SIGKILL by default; if the signal ends the daemon, waits for its end. */
   async kill(which: ClusterDaemon, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.#state.daemons[which].kill(signal);
   }
 
-  /** Starts a daemon again, ending it first where it still runs; returns when it serves. */
+  /** Restarts a daemon, running or not; resolves when it serves. */
   async restart(which: ClusterDaemon): Promise<void> {
     await this.#state.daemons[which].stop();
     await this.#bringUp(which);
   }
 
-  /** Ends every process and removes the folder. The cluster can be started again, empty. */
+  /** Ends every daemon and removes the folder. The cluster can be started again, empty. */
   async stop(): Promise<void> {
     await this.#starting?.catch(() => {});
     await this.#discard();
@@ -158,7 +158,7 @@ export class RealCluster implements AsyncDisposable {
         }
         return;
       } catch (error) {
-        // A cluster that begins beside this one may have taken a port before its use here.
+        // Another cluster may have taken a port between the choice and the start.
         if (!isFirst || tries === TRIES || !(error instanceof DaemonError)) throw error;
         await this.#discard();
       }
@@ -201,14 +201,14 @@ export class RealCluster implements AsyncDisposable {
         await daemons.etcd.waitUntil(() => isEtcdHealthy(etcdUrl));
         return;
       case 'kube-apiserver':
-        // The namespace comes a moment after the server is ready.
+        // The namespace appears shortly after the server is ready.
         await daemons['kube-apiserver'].waitUntil(
           async () => (await this.#get('/readyz')) && (await this.#get('/api/v1/namespaces/default')),
         );
         await writeKubeconfig(credentials, server);
         return;
       case 'kube-controller-manager':
-        // The service account is made by a controller that starts among the last.
+        // The controller that creates the service account is among the last to start.
         await daemons[which].waitUntil(() => this.#get('/api/v1/namespaces/default/serviceaccounts/default'));
         return;
     }

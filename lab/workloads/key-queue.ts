@@ -3,14 +3,14 @@ import { isKubeError } from '../../src/kube/errors.ts';
 
 const RETRY_MS = 500;
 
-/** Keys of objects that have to be looked at, one at a time; each is in it once. What the API server refuses is tried again. */
+/** Keys of objects to process, one at a time; each key is queued once. A key whose request the API server rejected is retried. */
 export class KeyQueue {
   readonly #look: (key: string) => Promise<void>;
   readonly #waiting = new Set<string>();
   readonly #stop = new AbortController();
   #working: Promise<void> | undefined;
 
-  /** @param look may throw a KubeError; any other error is thrown on */
+  /** @param look may throw a KubeError; any other error is passed on */
   constructor(look: (key: string) => Promise<void>) {
     this.#look = look;
   }
@@ -21,7 +21,7 @@ export class KeyQueue {
     this.#start();
   }
 
-  /** Nothing is looked at any more. @returns when what is under way has ended */
+  /** Stops processing. @returns when the current key is done */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();

@@ -17,7 +17,7 @@ export interface NodeView {
 
 const REVISION = 'controller-revision-hash';
 
-/** A pod on each node that the template's node selector accepts; one of an older template goes when all others are ready. */
+/** One pod on each node that the template's node selector matches; a pod of an older template is deleted when all others are ready. */
 export function planDaemonSet(set: Workload, pods: readonly ChildPod[], nodes: readonly NodeView[], chance: () => number): Plan {
   const { template, updateStrategy } = set.spec;
   const revision = templateHash(template);
@@ -54,7 +54,7 @@ export function planDaemonSet(set: Workload, pods: readonly ChildPod[], nodes: r
   };
 }
 
-/** As kube-controller-manager names a pod's node: to the scheduler, which then binds it. */
+/** Names the node of the pod in the form of kube-controller-manager: for the scheduler, which then binds the pod. */
 function podFor({ metadata, spec }: Workload, node: string, revision: string, chance: () => number): NewChild {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }];
   const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } };

@@ -4,13 +4,13 @@ import { type Condition, isTerminating, type Plan, podOf, REPLICA_FAILURE, type 
 const HASH = 'pod-template-hash';
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** What a ReplicaSet does not take over from its Deployment's annotations. */
+/** Annotations of a Deployment that its ReplicaSets do not get. */
 const NOT_TAKEN_OVER = [REVISION, 'kubectl.kubernetes.io/last-applied-configuration'];
 
 /**
- * One ReplicaSet for each template the Deployment has had. The newest gets all replicas at once, and an older one loses a pod
- * for each that is ready in the newest; with strategy Recreate the newest waits until no other pod is left. While the Deployment is
- * paused, the newest that there is is scaled, and no template rolled out.
+ * One ReplicaSet for each template of the Deployment, past and present. The newest gets all replicas at once, and an older one loses a pod
+ * for each ready pod of the newest; with strategy Recreate the newest waits until no other pod exists. While the Deployment is paused, the
+ * newest existing ReplicaSet is scaled, and no template is rolled out.
  */
 export function planDeployment(deployment: Workload, sets: readonly Workload[]): Plan {
   const { template, replicas = 1, strategy, selector, minReadySeconds, paused = false, revisionHistoryLimit = 10 } = deployment.spec;
@@ -69,7 +69,7 @@ function takenOver({ metadata: { annotations = {} } }: Workload): Labels {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !NOT_TAKEN_OVER.includes(key)));
 }
 
-/** Older ReplicaSets, the youngest first, that keep `keep` replicas among them. */
+/** The older ReplicaSets, youngest first, with `keep` replicas in total. */
 function shrunk(older: readonly Workload[], keep: number): readonly { readonly object: Workload; readonly patch: object }[] {
   let rest = keep;
   return older.flatMap((object) => {

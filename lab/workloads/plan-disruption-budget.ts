@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget allows now, as kube-controller-manager counts it. */
+/** The number of disruptions that a PodDisruptionBudget allows now, counted as kube-controller-manager does. */
 import type { KubeObject, LabelSelector } from '../../src/api/kubernetes/meta.ts';
 import { type ChildPod, isReady, isTerminating } from './workload.ts';
 
@@ -14,13 +14,13 @@ export interface BudgetStatus {
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
   readonly disruptionsAllowed: number;
-  /** Evicted, and not seen to be going yet: by name, when. */
+  /** Pods that were evicted and whose deletion was not yet observed: name to time. */
   readonly disruptedPods?: Readonly<Record<string, string>> | null;
 }
 
 /**
- * @param pods those that the budget selects
- * @param replicasOf how many pods the owner of one is to have; undefined for one that nobody makes again
+ * @param pods the pods that the budget selects
+ * @param replicasOf the owner of a pod and its intended number of pods; undefined if no controller would replace the pod
  */
 export function planDisruptionBudget(
   { spec, status }: DisruptionBudget,
@@ -53,7 +53,7 @@ export function planDisruptionBudget(
   };
 }
 
-/** Part of all, rounded up, or a number. */
+/** A percentage, rounded up, or a number. */
 function amountOf(amount: Amount, all: number): number {
   return typeof amount === 'string' && amount.endsWith('%') ? Math.ceil((Number(amount.slice(0, -1)) * all) / 100) : Number(amount);
 }

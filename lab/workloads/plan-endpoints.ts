@@ -1,4 +1,4 @@
-/** Where a Service leads: its Endpoints and EndpointSlices, as kube-controller-manager makes them of the pods that it selects. */
+/** The Endpoints and EndpointSlices of a Service, as kube-controller-manager makes them from the selected pods. */
 import { isIPv6 } from 'node:net';
 import type { Service, ServicePort } from '../../src/api/kubernetes/core.ts';
 import { type ChildPod, isActive, isReady, isTerminating } from './workload.ts';
@@ -36,14 +36,14 @@ export interface PlannedSlice {
 
 export interface PlannedEndpoints {
   readonly subsets: readonly PlannedSubset[];
-  /** One at least of each family of the Service. */
+  /** At least one for each family of the Service. */
   readonly slices: readonly PlannedSlice[];
 }
 
-/** Of one slice. */
+/** The limit of one slice. */
 const MOST_ENDPOINTS = 100;
 
-/** @param pods those that the Service selects */
+/** @param pods the pods that the Service selects */
 export function planEndpoints({ spec }: Service, pods: readonly ChildPod[]): PlannedEndpoints {
   const families = spec.ipFamilies ?? ['IPv4'];
   const isShown = (pod: ChildPod): boolean => isReady(pod) || (spec.publishNotReadyAddresses === true && isLiving(pod));
@@ -86,7 +86,7 @@ export function planEndpoints({ spec }: Service, pods: readonly ChildPod[]): Pla
   return { subsets, slices };
 }
 
-/** Not over, and with an address; it may be on its way out. */
+/** A pod with an address that has not ended; it may be terminating. */
 function isLiving(pod: ChildPod): boolean {
   return (isActive(pod) || (isTerminating(pod) && pod.phase === 'Running')) && pod.ips.length > 0;
 }
@@ -103,7 +103,7 @@ function referenceOf({ metadata: { namespace, name, uid } }: ChildPod): PodRefer
   return { kind: 'Pod', namespace, name, uid };
 }
 
-/** A port by its name is that of the pod; none where the pod has no such port. */
+/** A named port is the port of that name in the pod; undefined if the pod has none. */
 function portOf({ name, port, targetPort = port, protocol = 'TCP' }: ServicePort, pod: ChildPod): PlannedPort[] {
   const found =
     typeof targetPort === 'number'

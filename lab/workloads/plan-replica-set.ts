@@ -1,6 +1,6 @@
 import { type ChildPod, isActive, isReady, nameSuffix, type Plan, podOf, type Workload } from './workload.ts';
 
-/** As many active pods as `replicas`; those that go first are not ready, then the youngest. */
+/** As many active pods as `replicas`; surplus pods are deleted in this order: not ready first, then the youngest. */
 export function planReplicaSet({ spec, metadata }: Workload, pods: readonly ChildPod[], chance: () => number): Plan {
   const active = pods.filter(isActive);
   const { replicas = 1, template } = spec;

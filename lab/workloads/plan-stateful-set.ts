@@ -14,12 +14,12 @@ import {
 const REVISION = 'controller-revision-hash';
 
 /**
- * Pods of `replicas` ordinals from `ordinals.start` (default 0), each made when all before it are ready (with Parallel: at once), and gone from the highest
- * down, one at a time. A pod that has ended is deleted, to be made again; one of an older template too, the highest first,
- * when all others are ready (unless the update strategy is OnDelete). Below the partition of a rolling update pods keep the template that was
- * rolled out last, also when they are made again.
+ * Pods of `replicas` ordinals from `ordinals.start` (default 0). Each is created when all before it are ready (with Parallel: at once);
+ * surplus pods are deleted from the highest ordinal down, one at a time. A pod that has ended is deleted and created again. So is a pod of
+ * an older template, the highest first, when all others are ready (unless the update strategy is OnDelete). Pods below the partition of a
+ * rolling update keep the template that was rolled out last, also when they are created again.
  *
- * @param former the template of a revision; undefined where that is not known
+ * @param former the template of a revision; undefined if that is unknown
  */
 export function planStatefulSet(
   set: Workload,

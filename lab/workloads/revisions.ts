@@ -1,4 +1,4 @@
-/** ControllerRevisions: each template that a StatefulSet or a DaemonSet has had, for `kubectl rollout history` and `undo`. */
+/** ControllerRevisions: the past and present templates of a StatefulSet or a DaemonSet, for `kubectl rollout history` and `undo`. */
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
@@ -18,7 +18,7 @@ interface ControllerRevision extends KubeObject {
     readonly labels?: Readonly<Record<string, string>>;
   };
   readonly revision: number | bigint;
-  /** A strategic merge patch that brings the template back. */
+  /** A strategic merge patch that restores the template. */
   readonly data?: { readonly spec?: { readonly template?: PodTemplate & { readonly $patch?: string } } };
 }
 
@@ -26,14 +26,14 @@ const HISTORY = 10;
 
 export class Revisions {
   readonly #client: KubeClient;
-  /** By uid of the workload: the one that was recorded last, and the templates of all. */
+  /** By the workload's uid: the revision that was recorded last, and the templates of all revisions. */
   readonly #known = new Map<string, { readonly current: string; readonly templates: ReadonlyMap<string, PodTemplate> }>();
 
   constructor(client: KubeClient) {
     this.#client = client;
   }
 
-  /** What the workload's template was under the name of a revision; undefined where that is forgotten. */
+  /** The workload's template in a revision; undefined if the revision is unknown. */
   template(workload: Workload, revision: string): PodTemplate | undefined {
     return this.#known.get(workload.metadata.uid)?.templates.get(revision);
   }
@@ -43,8 +43,8 @@ export class Revisions {
   }
 
   /**
-   * Makes the newest revision of a workload that of its template; one that was there before is counted up.
-   * @param inUse names of revisions that pods have: these are kept, however many there are
+   * Makes the revision of the workload's template the newest one; an existing revision gets a new number.
+   * @param inUse names of revisions that pods have: these are never deleted
    */
   async record(resource: Resource, workload: Workload, name: string, inUse: ReadonlySet<string>): Promise<void> {
     const { namespace = '', uid } = workload.metadata;
@@ -55,7 +55,7 @@ export class Revisions {
         ownerReferences.length === 0 ? selectorMatches(workload.spec.selector, labels) : ownerReferences.some((owner) => owner.uid === uid),
       )
       .toSorted((one, other) => Number(one.revision) - Number(other.revision));
-    // Left by a workload of that name that went without them.
+    // Orphans of a deleted workload of the same name.
     for (const { metadata } of own.filter((one) => (one.metadata.ownerReferences ?? []).length === 0))
       await this.#client.mergePatch(CONTROLLER_REVISIONS, metadata, {
         metadata: { ownerReferences: [ownerReference(workload, resource)] },

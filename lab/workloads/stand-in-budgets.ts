@@ -10,12 +10,12 @@ const BUDGETS: Resource = { group: 'policy', version: 'v1', plural: 'poddisrupti
 
 export interface StandInBudgetsOptions {
   readonly client: KubeClient;
-  /** All pods, trimmed to what a `ChildPod` is. */
+  /** All pods, trimmed to the fields of `ChildPod`. */
   readonly pods: ListWatchCache<KubeObject>;
   readonly replicasOf: (pod: ChildPod) => { readonly owner: string; readonly replicas: number } | undefined;
 }
 
-/** Keeps the status of PodDisruptionBudgets, so that evictions are allowed and refused as elsewhere. */
+/** Maintains the status of PodDisruptionBudgets, so that evictions are allowed or rejected as in any cluster. */
 export class StandInBudgets {
   readonly #options: StandInBudgetsOptions;
   readonly #budgets: ListWatchCache<KubeObject>;
@@ -26,7 +26,7 @@ export class StandInBudgets {
     this.#budgets = new ListWatchCache<KubeObject>({ client: options.client, resource: BUDGETS, optional: true });
   }
 
-  /** After the pods are known. */
+  /** Must run after the pods are known. */
   async start(): Promise<void> {
     this.#budgets.onDelta((deltas) => {
       for (const { type, object } of deltas) if (type === 'upsert') this.#queue.add(keyOf(object.metadata));
@@ -57,7 +57,7 @@ export class StandInBudgets {
     const before: Partial<BudgetStatus> = { disruptedPods: null, ...budget.status };
     if (Object.entries(status).every(([field, value]) => JSON.stringify(before[field as keyof BudgetStatus]) === JSON.stringify(value)))
       return;
-    // With the version that was counted: an eviction in between must not be lost.
+    // With the observed resourceVersion, so that a concurrent eviction is not lost.
     const patch = { metadata: { resourceVersion }, status };
     this.#budgets.applyOwn(await client.mergePatch<KubeObject>(BUDGETS, budget.metadata, patch, { subresource: 'status' }));
   }

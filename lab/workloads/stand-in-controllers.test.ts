@@ -1,4 +1,4 @@
-/** What people do with workloads, by kubectl against the embedded API server; the pods have the host's network, so that they run at once. */
+/** Typical work with workloads, by kubectl against the embedded API server. The pods have the host's network, so they run at once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { StandInControllers } from './stand-in-controllers.ts';
 const program = findKubernetesProgram('kubectl');
 const WAIT = '--timeout=120s';
 
-/** Asked for in this process: a kubectl for each look takes longer than what is looked at. */
+/** Listed within this process: a kubectl for each poll would take too long. */
 const LISTED = {
   pods: PODS,
   replicasets: { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true },
@@ -296,7 +296,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
     const [one] = await listed('pods', 'set');
     await kubectl(['delete', 'pod', one?.metadata.name ?? '', WAIT]);
-    // Its status tells of the one that went until another is made.
+    // Until another pod is created, the status still counts the deleted one.
     await until('there are two again', async () => (await listed('pods', 'set')).length === 2);
     await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
     const after = await listed('pods', 'set');
@@ -314,7 +314,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       ['db-0', 'db-1', 'db-2'],
     );
     await kubectl(['delete', 'pod', 'db-1', WAIT]);
-    // kubectl waits for none that is not there.
+    // `kubectl wait` fails if the pod does not exist.
     await until('it is made again', async () => (await listed('pods', 'db')).some(({ metadata }) => metadata.name === 'db-1'));
     await kubectl(['wait', '--for=condition=Ready', 'pod/db-1', WAIT]);
     await kubectl(['set', 'image', 'statefulset/db', 'main=two']);
@@ -413,7 +413,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'daemonset', 'agent', '--cascade=foreground', WAIT]);
   });
 
-  // Last: a node is deleted.
+  // The last test, because it deletes a node.
   test('pods are bound to no node that is deleted or cordoned, and to one that is there again', async () => {
     const nodesOf = async (app: string): Promise<readonly (string | undefined)[]> =>
       (await listed('pods', app)).map(({ spec }) => spec.nodeName);

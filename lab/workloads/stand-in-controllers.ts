@@ -31,28 +31,31 @@ import {
 import { WorkloadEvents } from './workload-events.ts';
 
 export interface StandInControllersOptions {
-  /** The embedded API server, or another that has no such controllers. The caller closes it. */
+  /** The embedded API server, or another one without such controllers. The caller closes it. */
   readonly client: KubeClient;
-  /** A workload whose plan failed and is tried again. Default: nothing. */
+  /** Called when a plan failed and will be retried. Default: nothing. */
   readonly onError?: (error: KubeError, workload: string) => void;
 }
 
-/** A child as it is watched: of one workload, if any. */
+/** An observed child, with or without a workload. */
 type Child = ChildPod | Workload;
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const KINDS = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS] as const;
-/** Of a plan that failed: twice as long each time. */
+/** The first delay after a failed plan; it doubles each time. */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
 const AT_ONCE = 8;
-/** Creations of one plan under way at a time. */
+/** Concurrent creations of one plan. */
 const CREATIONS = 16;
 
-/** Another writer was faster, or the object is gone: the watch brings what to do instead. */
+/** Another client wrote first, or the object was deleted: the watch delivers the new state. */
 const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION'] as const;
 
-/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets, DaemonSets, budgets and Services ask for. */
+/**
+ * Stands in for kube-controller-manager: Deployments, ReplicaSets, StatefulSets, DaemonSets, PodDisruptionBudgets and the endpoints of
+ * Services.
+ */
 export class StandInControllers implements AsyncDisposable {
   readonly #options: StandInControllersOptions;
   readonly #workloads: ReadonlyMap<Resource, ListWatchCache<KubeObject>>;
@@ -62,15 +65,15 @@ export class StandInControllers implements AsyncDisposable {
   readonly #endpoints: StandInEndpoints;
   readonly #revisions: Revisions;
   readonly #events: WorkloadEvents;
-  /** By the uid of the workload that controls them, and their own key. */
+  /** By the uid of the controlling workload, then by the child's own key. */
   readonly #children = new Map<string, Map<string, Child>>();
-  /** By namespace and their own uid: those that nobody controls, for a workload whose selector they match. */
+  /** By namespace, then by their own uid: objects without a controller, for a workload whose selector matches them. */
   readonly #orphans = new Map<string, Map<string, Child>>();
-  /** By their uid: in which of these two maps a child is, and where. */
+  /** By uid: the map of the two in which a child is, and its key there. */
   readonly #places = new Map<string, readonly [homes: Map<string, Map<string, Child>>, home: string]>();
   readonly #waiting = new Map<string, readonly [Resource, key: string]>();
   readonly #working = new Map<string, Promise<void>>();
-  /** How long the next try waits of what failed last. */
+  /** The delay before the next attempt of a failed plan. */
   readonly #patience = new Map<string, number>();
   readonly #stop = new AbortController();
 
@@ -87,7 +90,7 @@ export class StandInControllers implements AsyncDisposable {
     this.#endpoints = new StandInEndpoints({ client: options.client, pods: this.#pods });
   }
 
-  /** Begins; returns when all that exists was looked at. Works once, until `stop`. */
+  /** Starts; resolves when all existing objects were processed. Can be started once only. */
   async start(): Promise<void> {
     for (const [resource, cache] of this.#workloads) {
       cache.onDelta((deltas) => {
@@ -105,14 +108,14 @@ export class StandInControllers implements AsyncDisposable {
     this.#nodes.onDelta(() => {
       for (const { metadata } of this.#cacheOf(DAEMON_SETS).values()) this.#enqueue(DAEMON_SETS, keyOf(metadata));
     });
-    // A workload that is looked at before its pods are known would make them again.
+    // A workload that is processed before its pods are known would create them again.
     await Promise.all([this.#pods, this.#nodes].map((cache) => cache.start().untilSynced()));
     for (const resource of [...KINDS].toReversed()) await this.#cacheOf(resource).start().untilSynced();
     await this.#budgets.start();
     await this.#endpoints.start();
   }
 
-  /** Ends watches and work. Workloads and pods stay as they are. */
+  /** Stops watches and processing. Workloads and pods stay as they are. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();
@@ -133,7 +136,7 @@ export class StandInControllers implements AsyncDisposable {
     return cache;
   }
 
-  /** How many pods the workload is to have that makes a pod again. */
+  /** The intended number of pods of the workload that would replace the pod. */
   #replicasOf({ metadata }: ChildPod): { readonly owner: string; readonly replicas: number } | undefined {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
     const resource = [REPLICA_SETS, STATEFUL_SETS].find(({ kind }) => kind === owner?.kind);
@@ -164,7 +167,7 @@ export class StandInControllers implements AsyncDisposable {
     if (homes.get(home)?.size === 0) homes.delete(home);
   }
 
-  /** An orphan is looked at by each workload of its namespace that could take it. */
+  /** Enqueues every workload in the namespace that could adopt the orphan. */
   #offer(child: Child, gone: boolean): void {
     if (gone || isTerminating(child)) return;
     for (const resource of KINDS)
@@ -191,7 +194,7 @@ export class StandInControllers implements AsyncDisposable {
   }
 
   async #advance(resource: Resource, key: string, id: string): Promise<void> {
-    // What a chunk of the watch brings about a workload is looked at as a whole.
+    // Lets the watch deliver all events of its current chunk first.
     await sleep(0);
     const workload = this.#cacheOf(resource).get(key) as Workload | undefined;
     if (workload === undefined || isTerminating(workload)) {
@@ -208,12 +211,12 @@ export class StandInControllers implements AsyncDisposable {
       this.#options.onError?.(error, id);
       const wait = this.#patience.get(id) ?? RETRY_MS;
       this.#patience.set(id, Math.min(2 * wait, LONGEST_RETRY_MS));
-      // Meanwhile it is looked at when something changes.
+      // Until then only a change enqueues it.
       setTimeout(() => this.#enqueue(resource, key), wait).unref();
     }
   }
 
-  /** Whether there was an orphan to adopt: the next look at the workload counts it among its children. */
+  /** @returns whether there was an orphan to adopt: the next plan counts it among the workload's children. */
   async #adopt(resource: Resource, workload: Workload): Promise<boolean> {
     const { namespace = '' } = workload.metadata;
     const orphans = [...(this.#orphans.get(namespace)?.values() ?? [])].filter((child) => adopts(resource, workload, child));
@@ -242,13 +245,13 @@ export class StandInControllers implements AsyncDisposable {
     }
   }
 
-  /** Replies are taken into the caches at once, so that the next plan for this workload knows of them. */
+  /** Replies go into the caches at once, so that the next plan of this workload includes them. */
   async #carryOut(resource: Resource, workload: Workload, plan: Plan): Promise<void> {
     const { client } = this.#options;
     const sets = this.#cacheOf(REPLICA_SETS);
     const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
     const targets = target === PODS ? this.#pods : sets;
-    // Before a pod of another template: what was rolled out can be brought back from then on.
+    // Before a pod of another template is created, so that the old template can always be restored.
     if (plan.revision !== undefined) await this.#record(resource, workload, plan.revision);
     const refusal = await this.#create(resource, workload, plan.create ?? []);
     if (resource === DEPLOYMENTS && refusal === undefined) this.#tellScaling(workload, plan);
@@ -272,7 +275,10 @@ export class StandInControllers implements AsyncDisposable {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** One first, then twice as many at a time: what is refused is told once. @returns why one was refused; the rest is not tried */
+  /**
+   * Creates one child, then twice as many at a time, so that a rejection is reported once. @returns why one was rejected; the rest is not
+   * attempted
+   */
   async #create(resource: Resource, workload: Workload, children: readonly NewChild[]): Promise<KubeError | undefined> {
     const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
     const targets = target === PODS ? this.#pods : this.#cacheOf(REPLICA_SETS);
@@ -297,7 +303,7 @@ export class StandInControllers implements AsyncDisposable {
 
   async #record(resource: Resource, workload: Workload, revision: string): Promise<void> {
     const { name, uid } = workload.metadata;
-    // A StatefulSet's pods have the name of their revision as a label, a DaemonSet's the hash alone.
+    // The label of a StatefulSet's pods is the name of the revision, that of a DaemonSet's pods only the hash.
     const hashes = [...(this.#children.get(uid)?.values() ?? [])].flatMap((pod) => pod.metadata.labels?.[REVISION_LABEL] ?? []);
     await this.#revisions.record(resource, workload, revision, new Set(hashes.flatMap((hash) => [hash, `${name}-${hash}`])));
   }
@@ -317,12 +323,12 @@ export class StandInControllers implements AsyncDisposable {
 
 const REVISION_LABEL = 'controller-revision-hash';
 
-/** By the API server, of what it read; a namespace that ends takes nothing, and nobody tells of it. */
+/** The API server read the request and rejected it. A terminating namespace accepts no creations, which is not reported. */
 function isRefusal(error: unknown): error is KubeError {
   return isKubeError(error) && error.status > 0 && ![...OUTRUN, 'KUBE_NAMESPACE_TERMINATING'].includes(error.code);
 }
 
-/** The condition of a ReplicaSet whose pods are refused, as it was when the first was, and that it is gone. */
+/** The condition of a ReplicaSet whose pods are rejected: it keeps the first rejection, and is removed after a success. */
 function failureOf({ status }: Workload, refusal: KubeError | undefined): { readonly conditions?: readonly Condition[] } {
   const { conditions = [] } = status ?? {};
   if (refusal === undefined) return conditions.length === 0 ? {} : { conditions: [] };
@@ -330,7 +336,10 @@ function failureOf({ status }: Workload, refusal: KubeError | undefined): { read
   return { conditions: [{ type: REPLICA_FAILURE, status: 'True', reason: 'FailedCreate', message: refusal.detail }] };
 }
 
-/** As kube-controller-manager claims: what the selector matches, lives, and nobody controls; of a StatefulSet what is named after it. */
+/**
+ * Adoption as in kube-controller-manager: a live object without a controller that the selector matches; for a StatefulSet, its name must
+ * fit as well.
+ */
 function adopts(resource: Resource, { metadata, spec }: Workload, child: Child): boolean {
   const isPod = 'phase' in child;
   if (isPod === (resource === DEPLOYMENTS) || child.metadata.namespace !== metadata.namespace) return false;
@@ -342,13 +351,13 @@ function adopts(resource: Resource, { metadata, spec }: Workload, child: Child):
 
 function objectOf({ name, labels, annotations, spec }: NewChild, resource: Resource, workload: Workload): KubeObject {
   const { namespace } = workload.metadata;
-  // Pods tell what their names begin with, those too whose names are not by chance.
+  // Pods show the prefix of their names, also when the suffix is not random.
   const generateName = resource === DEPLOYMENTS ? undefined : `${workload.metadata.name}-`;
   const metadata = { name, generateName, namespace, labels, annotations, ownerReferences: [ownerReference(workload, resource)] };
   return { metadata, spec } as KubeObject;
 }
 
-/** Conditions with their times: those that say what they said keep theirs. */
+/** Conditions with their times: an unchanged condition keeps its time. */
 function timed({ conditions }: Status, before: Status | undefined): { readonly conditions?: readonly Condition[] } {
   if (conditions === undefined) return {};
   const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');

@@ -23,15 +23,15 @@ type Wanted = PlannedEndpoints & { readonly labels: Readonly<Record<string, stri
 
 export interface StandInEndpointsOptions {
   readonly client: KubeClient;
-  /** All pods, trimmed to what a `ChildPod` is. */
+  /** All pods, trimmed to the fields of `ChildPod`. */
   readonly pods: ListWatchCache<KubeObject>;
 }
 
-/** Keeps Endpoints and EndpointSlices of Services that select pods, as people look them up. */
+/** Maintains the Endpoints and EndpointSlices of Services that select pods. */
 export class StandInEndpoints {
   readonly #options: StandInEndpointsOptions;
   readonly #services: ListWatchCache<KubeObject>;
-  /** By Service: what was written last. */
+  /** By Service: the last written endpoints. */
   readonly #written = new Map<string, string>();
   readonly #queue = new KeyQueue((key) => this.#follow(key));
 
@@ -40,7 +40,7 @@ export class StandInEndpoints {
     this.#services = new ListWatchCache<KubeObject>({ client: options.client, resource: SERVICES });
   }
 
-  /** After the pods are known. */
+  /** Must run after the pods are known. */
   async start(): Promise<void> {
     this.#services.onDelta((deltas) => {
       for (const { object } of deltas) this.#queue.add(keyOf(object.metadata));
@@ -61,7 +61,7 @@ export class StandInEndpoints {
       await this.#write(key);
     } catch (error) {
       this.#written.delete(key);
-      // A namespace that ends takes nothing, and its Services go with it.
+      // A terminating namespace accepts no creations, and its Services will be deleted.
       if (!isKubeError(error, 'KUBE_NAMESPACE_TERMINATING')) throw error;
     }
   }
@@ -70,7 +70,7 @@ export class StandInEndpoints {
     const service = this.#services.get(key) as unknown as Service | undefined;
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) {
       const [namespace, name] = key.split('/') as [string, string];
-      // The slices have their Service as owner, and go with it.
+      // The Service owns its slices, so they are collected with it.
       if (this.#written.delete(key)) await this.#options.client.delete(ENDPOINTS, { namespace, name });
       return;
     }
@@ -122,7 +122,7 @@ export class StandInEndpoints {
   }
 }
 
-/** Equality of what `planEndpoints` made and the server stored: in the same order of fields, and without undefined ones. */
+/** A text for comparing the result of `planEndpoints` with the stored one: fields in the same order, undefined ones omitted. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,4 +1,4 @@
-/** What the caches keep of pods and nodes. */
+/** The fields of pods and nodes that the caches hold. */
 import type { KubeObject } from '../../src/kube/resource.ts';
 import type { ChildPod, ContainerPort } from './workload.ts';
 
@@ -27,7 +27,7 @@ export function trimChild({ metadata, spec, status }: RawPod): KubeObject {
   } as KubeObject;
 }
 
-/** What the place of a DaemonSet's pod depends on. */
+/** The fields that decide where a DaemonSet's pods run. */
 export function trimNode({ metadata }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata as KubeObject['metadata'] & { readonly labels?: object };
   return {

@@ -1,4 +1,4 @@
-/** What the controllers of workloads tell of what they make and delete, in the words of kube-controller-manager. */
+/** Events of the workload controllers about creations and deletions, with the messages of kube-controller-manager. */
 import type { KubeClient } from '../../src/kube/client.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { Resource } from '../../src/kube/resource.ts';
@@ -6,14 +6,14 @@ import { DEPLOYMENTS, STATEFUL_SETS, type Workload } from './workload.ts';
 
 export class WorkloadEvents {
   readonly #client: KubeClient;
-  /** By the kind of workload: each has a controller of its own. */
+  /** By the kind of the workload: each kind has its own controller. */
   readonly #recorders = new Map<string, EventRecorder>();
 
   constructor(client: KubeClient) {
     this.#client = client;
   }
 
-  /** A Deployment tells of the ReplicaSets that it makes when it scales them. */
+  /** A Deployment reports its new ReplicaSets when it scales them. */
   created(resource: Resource, workload: Workload, name: string): void {
     if (resource === DEPLOYMENTS) return;
     const message =
@@ -21,7 +21,7 @@ export class WorkloadEvents {
     this.#tell(resource, workload, 'Normal', 'SuccessfulCreate', message);
   }
 
-  /** @param why in the words of the API server */
+  /** @param why the API server's message */
   refused(resource: Resource, workload: Workload, name: string, why: string): void {
     if (resource === DEPLOYMENTS)
       this.#tell(resource, workload, 'Warning', 'ReplicaSetCreateError', `Failed to create new replica set "${name}": ${why}`);
@@ -29,7 +29,7 @@ export class WorkloadEvents {
       const message =
         resource === STATEFUL_SETS
           ? `create Pod ${name} in StatefulSet ${workload.metadata.name} failed error: ${why}`
-          : // A name that chance made is not told: it is another at each try.
+          : // Without the random name, which would differ at each attempt.
             `Error creating: ${why.replaceAll(`"${name}"`, `"${workload.metadata.name}-"`)}`;
       this.#tell(resource, workload, 'Warning', 'FailedCreate', message);
     }

@@ -1,4 +1,4 @@
-/** Workloads and their children as far as the stand-in looks at them, and what a plan is made of. */
+/** Workloads and their children, with the fields that the stand-in reads, and the parts of a plan. */
 import { createHash } from 'node:crypto';
 import type { KubeObject, Labels, LabelSelector, OwnerReference } from '../../src/api/kubernetes/meta.ts';
 import type { Resource } from '../../src/kube/resource.ts';
@@ -13,11 +13,11 @@ interface WorkloadSpec {
   readonly selector: LabelSelector;
   readonly template: PodTemplate;
   readonly podManagementPolicy?: string;
-  /** Of a StatefulSet: the lowest ordinal. */
+  /** StatefulSets only: the lowest ordinal. */
   readonly ordinals?: { readonly start?: number };
   readonly serviceName?: string;
   readonly strategy?: { readonly type?: string };
-  /** Of a Deployment: nothing is rolled out meanwhile. */
+  /** Deployments only: pauses the rollout. */
   readonly paused?: boolean;
   readonly revisionHistoryLimit?: number;
   readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } };
@@ -33,7 +33,7 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** The condition of a ReplicaSet, and of its Deployment, whose pods are refused. */
+/** The condition of a ReplicaSet whose pods are rejected, and of its Deployment. */
 export const REPLICA_FAILURE = 'ReplicaFailure';
 
 export type Status = Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[] };
@@ -41,12 +41,12 @@ export type Status = Readonly<Record<string, unknown>> & { readonly conditions?:
 /** A Deployment, ReplicaSet, StatefulSet or DaemonSet. */
 export type Workload = KubeObject<WorkloadSpec, Status>;
 
-/** A pod of a workload; the cache holds no more. */
+/** A pod of a workload, with the fields that the cache holds. */
 export interface ChildPod extends KubeObject<Readonly<Record<string, unknown>>> {
   readonly phase: string;
   readonly ready: boolean;
   readonly ips: readonly string[];
-  /** Those with a name. */
+  /** Named ports only. */
   readonly ports: readonly ContainerPort[];
 }
 
@@ -62,7 +62,7 @@ export const REPLICA_SETS = apps('replicasets', 'ReplicaSet');
 export const STATEFUL_SETS = apps('statefulsets', 'StatefulSet');
 export const DAEMON_SETS = apps('daemonsets', 'DaemonSet');
 
-/** An object that is to be created; its owner and its namespace are the workload's. */
+/** An object to create; its owner and its namespace are the workload's. */
 export interface NewChild {
   readonly name: string;
   readonly labels: Labels;
@@ -70,33 +70,33 @@ export interface NewChild {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** What comes next. Nothing of it depends on what else is in it. */
+/** The next writes. They are independent of each other. */
 export interface Plan {
   readonly create?: readonly NewChild[];
-  /** Pods; of a Deployment ReplicaSets. */
+  /** Pods; for a Deployment, ReplicaSets. */
   readonly delete?: readonly (ChildPod | Workload)[];
-  /** ReplicaSets that get another number of replicas, or another revision. */
+  /** ReplicaSets with a new number of replicas or a new revision. */
   readonly patch?: readonly { readonly object: Workload; readonly patch: object }[];
-  /** Name of the ControllerRevision of the template. */
+  /** Name of the ControllerRevision for the template. */
   readonly revision?: string;
-  /** Annotations that the workload itself gets. */
+  /** Annotations for the workload itself. */
   readonly annotate?: Labels;
-  /** All its fields but the generation; a status that says the same already is not written. */
+  /** The whole status except for the generation; an equal status is not written. */
   readonly status: Status;
 }
 
 export const isTerminating = ({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean =>
   metadata.deletionTimestamp !== undefined;
 
-/** Neither over nor on its way out. */
+/** Has not ended and is not terminating. */
 export const isActive = (pod: ChildPod): boolean => !isTerminating(pod) && pod.phase !== 'Succeeded' && pod.phase !== 'Failed';
 
 export const isReady = (pod: ChildPod): boolean => isActive(pod) && pod.ready;
 
-/** Letters and digits that spell no words, as Kubernetes uses for parts of names. */
+/** Letters and digits that form no words, as in Kubernetes' random names. */
 const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The same for the same template, however it was written: the name of a revision. */
+/** The same for equal templates in any notation: the name of a revision. */
 export function templateHash(template: PodTemplate): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(normal(template)))
@@ -104,7 +104,7 @@ export function templateHash(template: PodTemplate): string {
   return [...digest.subarray(0, 10)].map((byte) => SAFE[byte % SAFE.length]).join('');
 }
 
-/** Keys in order, and without what says nothing: a client that writes a template back (`kubectl rollout undo`) changes both. */
+/** Sorts keys and omits empty values: a client that writes a template back (`kubectl rollout undo`) may change both. */
 function normal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(normal);
   if (typeof value !== 'object' || value === null) return value;
@@ -116,7 +116,7 @@ function normal(value: unknown): unknown {
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** A part of a name that nobody has. `chance` is from 0 up to 1. */
+/** A random suffix for a name. `chance` returns a number from 0 up to 1. */
 export function nameSuffix(chance: () => number): string {
   return Array.from({ length: 5 }, () => SAFE[Math.floor(chance() * SAFE.length)]).join('');
 }

@@ -103,7 +103,9 @@ const quotaStrategy: Strategy = {
     ),
 };
 
-/** The default limit of a container is its maximum, and its default request is its limit, unless the LimitRange names them. */
+/**
+ * Unless the LimitRange names them: a container's default limit is its maximum, and its default request is that limit, else its minimum.
+ */
 const limitRangeStrategy: Strategy = {
   applyDefaults: (range) => {
     for (const rule of list(at(range, 'spec', 'limits'))) {

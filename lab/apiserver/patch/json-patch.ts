@@ -4,12 +4,12 @@ import { clone, equal, goKindOf, isObject } from '../json.ts';
 import { ApiError, badRequest } from '../status.ts';
 
 const MAX_OPERATIONS = 10_000;
-/** What the copies of one patch may weigh, as JSON: each may double the object. */
+/** The maximum size, as JSON, of all copies of one patch: each copy may double the object. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 /**
- * @param target is changed in place where it can be.
- * @throws ApiError 400 for a patch that is none, 422 for an operation that does not apply.
+ * @param target is changed in place where possible.
+ * @throws ApiError 400 for an invalid patch, 422 for an operation that does not apply.
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch))
@@ -30,7 +30,7 @@ export function applyJsonPatch(target: Json, patch: Json): Json {
 
 interface Patched {
   document: Json;
-  /** Bytes, by all copies so far. */
+  /** Bytes of all copies so far. */
   copied: number;
 }
 

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { clone, isObject } from '../json.ts';
 
-/** `target` stays as it is; what comes of it shares with it what the patch does not name. */
+/** `target` is not changed; the result shares the parts that the patch does not name. */
 export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isObject(patch)) return clone(patch);
   const result: JsonObject = isObject(target) ? { ...target } : {};

@@ -12,7 +12,7 @@ const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 
-/** @throws ApiError 415 for a type that is not served here. */
+/** @throws ApiError 415 for an unsupported type. */
 export function checkPatchType(definition: ResourceDefinition, type: string): void {
   if (type.startsWith('application/apply-patch')) {
     throw unsupportedMediaType(
@@ -26,9 +26,9 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
 }
 
 /**
- * @param current stays as it is; what comes of it may share with it.
- * @param read brings the patch
- * @throws ApiError 400 for a patch that is none, 422 for one that does not apply
+ * @param current is not changed; the result may share parts with it.
+ * @param read returns the patch
+ * @throws ApiError 400 for an invalid patch, 422 for one that does not apply
  */
 export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, read: () => Json): JsonObject {
   const patch = type === STRATEGIC_MERGE_PATCH ? read() : decoded(read);
@@ -39,7 +39,7 @@ export function applyPatch(definition: ResourceDefinition, type: string, current
         ? applyMergePatch(current, fieldsOf(patch, 'error decoding patch: '))
         : applyStrategicMerge(definition.schema, clone(current), patch === null ? {} : fieldsOf(patch, ''));
   if (!isObject(result)) throw badRequest('the patched object is not an object');
-  // Each patch is shallow enough by itself, but may put what it brings as deep as it likes.
+  // Each patch is within the limit of levels itself, but its operations may nest values deeper.
   if (type === JSON_PATCH && isDeeper(result, MOST_LEVELS))
     throw badRequest(`the patched object exceeds the max depth: this laboratory API server keeps ${MOST_LEVELS} levels`);
   return result;

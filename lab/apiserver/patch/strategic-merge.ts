@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch of built-in kinds: lists merge by the key that their type names, and the directives
- * `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` that `kubectl apply` sends.
+ * Strategic merge patch of built-in kinds: lists merge by the merge key of their type, with the directives `$patch`, `$setElementOrder`,
+ * `$deleteFromPrimitiveList` and `$retainKeys` that `kubectl apply` sends.
  */
 import type { Json, JsonObject } from '../json.ts';
 import { clone, equal, goPrinted, isObject } from '../json.ts';
@@ -92,8 +92,8 @@ function mergeList(items: Schema, present: readonly Json[], patch: readonly Json
 }
 
 /**
- * Elements that the order names come in that order. The others, in the order in which they are kept, go between them: each before the
- * first that it is kept before, and after all that the server did not have.
+ * Elements named in the order come in that order. The other elements of the server, in their order, are merged in: each before the first
+ * element that it preceded, and after all elements that the server did not have.
  */
 function ordered(merged: readonly Json[], order: readonly Json[], kept: readonly Json[], mergeKey: string): Json[] {
   const identity = (item: Json): string => JSON.stringify(mergeKey === '' ? item : isObject(item) ? (item[mergeKey] ?? null) : item);

@@ -1,11 +1,11 @@
-/** The checks of a LimitRange: what a container gets by default lies between the least and the most that it may have. */
+/** The checks of a LimitRange: the defaults of a container lie between its minimum and its maximum. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import type { FieldError } from '../status.ts';
 import { duplicate, forbiddenField, invalidValue } from '../status.ts';
 import { quantityOf } from './quantity.ts';
 
-/** Of two bounds the first may not be above the second; `field` is told of. */
+/** `low` must not exceed `high`; the error names `field`. */
 const ORDERS = [
   { low: 'min', high: 'max', field: 'min', say: ['min value', 'max value'] },
   { low: 'min', high: 'defaultRequest', field: 'defaultRequest', say: ['min value', 'default request value'] },

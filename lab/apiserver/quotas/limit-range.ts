@@ -1,4 +1,4 @@
-/** LimitRanges: what a pod's containers get where they ask for nothing, and what a pod, a container or a claim may ask for. */
+/** LimitRanges: default requests and limits of containers, and the bounds of pods, containers and claims. */
 import { defaultPodSpec, requestLimits } from '../builtin/pod.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
@@ -22,7 +22,7 @@ function rulesOf(store: ObjectStore, namespace: string): Json[] {
   return store.list(TABLE, namespace).flatMap((range) => list(at(range, 'spec', 'limits')));
 }
 
-/** Before defaults and validation: fills in what containers did not ask for. */
+/** Before defaults and validation: sets missing requests and limits. */
 export function limitRangeDefaults(store: ObjectStore): Guard {
   return ({ verb, definition, namespace, object: pod }) => {
     if (verb !== 'create' || definition.table !== 'pods' || pod === undefined) return;
@@ -61,7 +61,7 @@ function fill(container: JsonObject, field: string, limits: JsonObject, requests
   return told;
 }
 
-/** After validation: refuses what asks for too much or too little. */
+/** After validation: rejects an object that exceeds the bounds. */
 export function limitRangeBounds(store: ObjectStore): Guard {
   return ({ verb, definition, namespace, name, object: item }) => {
     if (item === undefined || verb === 'delete') return;

@@ -3,7 +3,7 @@ import type { KubeObject } from '../object.ts';
 import type { Quantity } from './quantity.ts';
 import { add, larger, quantityOf, ZERO } from './quantity.ts';
 
-/** What a pod asks for in all, by resource: containers run together, initial ones before them, one after another. */
+/** The sum of a pod's requests or limits, by resource: containers run together, init containers run before them, one after another. */
 export function podAmounts(pod: KubeObject, kind: 'requests' | 'limits'): ReadonlyMap<string, Quantity> {
   const sums = new Map<string, Quantity>();
   const take = (field: string, together: (sum: Quantity, one: Quantity) => Quantity): void => {

@@ -1,11 +1,11 @@
-/** Quantities of resources (`500m`, `1Gi`, `2e3`), exact to a billionth, and as an API server prints their sums. */
+/** Quantities of resources (`500m`, `1Gi`, `2e3`), exact to a billionth, with sums as an API server prints them. */
 
 type Notation = 'decimal' | 'binary' | 'exponent';
 
 export interface Quantity {
   /** Billionths. */
   readonly nano: bigint;
-  /** How it was written, which is how a sum that begins with it is written. */
+  /** The notation; a sum has the notation of its first term. */
   readonly notation: Notation;
 }
 
@@ -33,7 +33,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   const power = BINARY.indexOf(suffix);
   const decimal = DECIMAL.find(([known]) => known === suffix)?.[1];
   const exponent = power > 0 ? 0 : (decimal ?? Number(suffix.slice(1)));
-  // Billionths of the digits without their point; what is below one is rounded up, as a real server does.
+  // The digits without their point, in billionths; a remainder is rounded up, as by a real server.
   const shift = 9 + exponent - fraction.length;
   const factor = power > 0 ? 1024n ** BigInt(power) : 1n;
   const digits = BigInt(whole + fraction) * factor;
@@ -42,7 +42,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return { nano: sign === '-' ? -nano : nano, notation: power > 0 ? 'binary' : decimal === undefined ? 'exponent' : 'decimal' };
 }
 
-/** As `parseQuantity`, of whatever a field holds; nothing is zero. */
+/** As `parseQuantity`, for any value of a field; zero if it is none. */
 export function quantityOf(value: unknown): Quantity {
   return (typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined) ?? ZERO;
 }
@@ -51,7 +51,7 @@ export function add(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, notation: a.nano === 0n ? b.notation : a.notation };
 }
 
-/** @returns what is left of `a`, written as `a` is. */
+/** @returns the difference, in the notation of `a`. */
 export function subtract(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano - b.nano, notation: a.notation };
 }

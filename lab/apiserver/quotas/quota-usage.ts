@@ -1,4 +1,4 @@
-/** What one object takes of a ResourceQuota. */
+/** The amount that one object uses of a ResourceQuota. */
 import type { Json } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -6,13 +6,13 @@ import { podAmounts } from './pod-amounts.ts';
 import type { Quantity } from './quantity.ts';
 import { quantityOf } from './quantity.ts';
 
-/** Amounts by the names that a quota's `hard` has. */
+/** Amounts by the resource names in a quota's `hard`. */
 export type Usage = ReadonlyMap<string, Quantity>;
 
 const ONE = quantityOf(1);
-/** Kinds that count under their plural too, without `count/` before it. */
+/** Kinds that a quota may also name by the plain plural, without `count/`. */
 const COUNTED = new Set(['configmaps', 'persistentvolumeclaims', 'replicationcontrollers', 'resourcequotas', 'secrets', 'services']);
-/** What a container must ask for where a quota has it. */
+/** Resources that a container must name if a quota limits them. */
 export const COMPUTE = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
 
 /** @param resource `pods`, `deployments.apps`. */
@@ -25,7 +25,7 @@ export function usageOf(resource: string, item: KubeObject): Usage {
   return usage;
 }
 
-/** A pod that has ended takes nothing but its place among objects. */
+/** A pod that has ended counts only as an object. */
 function isOver(pod: KubeObject): boolean {
   const phase = at(pod, 'status', 'phase');
   return phase === 'Failed' || phase === 'Succeeded';
@@ -58,7 +58,7 @@ function claimUsage(claim: KubeObject, usage: Map<string, Quantity>): void {
   usage.set(`${storageClass}.storageclass.storage.k8s.io/persistentvolumeclaims`, ONE);
 }
 
-/** Whether a quota of these scopes counts the object. */
+/** Whether the object is in the scopes of a quota. */
 export function inScope(quota: KubeObject, resource: string, item: KubeObject): boolean {
   const terms = [
     ...list(at(quota, 'spec', 'scopes')).map((scope) => ({ scopeName: scope, operator: 'Exists', values: [] as Json[] })),

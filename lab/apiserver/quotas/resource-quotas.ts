@@ -1,4 +1,4 @@
-/** ResourceQuotas: their status tells what is used, and what would use more than they allow is refused. */
+/** ResourceQuotas: keeps the usage in their status, and rejects writes that would exceed it. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, equal, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -15,11 +15,11 @@ import type { Usage } from './quota-usage.ts';
 import { COMPUTE, inScope, usageOf } from './quota-usage.ts';
 
 const TABLE = 'resourcequotas';
-/** What a server asks its quotas about at an update too. */
+/** The kinds whose updates a server checks against quotas, too. */
 const MAY_GROW = new Set(['services', 'persistentvolumeclaims']);
 const NOTHING: Usage = new Map();
 
-/** Nothing is counted in a namespace that has no quota. */
+/** Counts nothing in a namespace without a quota. */
 export class ResourceQuotas extends StoreController {
   constructor(operations: Operations, registry: ResourceRegistry) {
     super(operations, registry);
@@ -56,7 +56,7 @@ export class ResourceQuotas extends StoreController {
     }
   };
 
-  /** What an update takes more. */
+  /** The increase of usage by an update. */
   #growth(definition: ResourceDefinition, namespace: string, name: string, item: KubeObject): Usage {
     const resource = resourceName(definition);
     const old = MAY_GROW.has(resource) ? this.operations.store.get(definition.table, storeKey(namespace, name)) : undefined;
@@ -66,7 +66,7 @@ export class ResourceQuotas extends StoreController {
     return new Map(growth.filter(([, { nano }]) => nano > 0n));
   }
 
-  /** What all objects of the quota's namespace use of some of its resources. */
+  /** The usage of some of the quota's resources by all objects of its namespace. */
   #used(quota: KubeObject, keys: readonly string[]): Map<string, Quantity> {
     const used = new Map<string, Quantity>();
     const seen = new Set<string>();
@@ -86,7 +86,7 @@ export class ResourceQuotas extends StoreController {
     return used;
   }
 
-  /** The kinds that some of the names can be about. */
+  /** The kinds that any of these resource names may count. */
   #counted(keys: readonly string[]): ResourceDefinition[] {
     return this.registry.all().filter((definition) => {
       const resource = resourceName(definition);
@@ -126,7 +126,7 @@ export class ResourceQuotas extends StoreController {
   }
 }
 
-/** What containers must say, since the quota limits it, and do not: `limits.cpu for: main; requests.cpu for: main`. */
+/** Resources that the quota limits and containers do not name: `limits.cpu for: main; requests.cpu for: main`. */
 function unstated(pod: KubeObject, hard: JsonObject): string {
   const containers: Json[] = [...list(at(pod, 'spec', 'containers')), ...list(at(pod, 'spec', 'initContainers'))];
   return Object.keys(hard)

@@ -4,8 +4,8 @@ import { clone, isObject } from '../json.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * In place. A null where null is not allowed counts as absent: it gives way to the default, or goes.
- * @param old what it was before: parts that are still the same have their defaults
+ * Changes the value in place. A null where null is invalid counts as absent: it is replaced by the default, or removed.
+ * @param old the value before the update: equal parts already have their defaults
  */
 export function applyDefaults(schema: Schema, value: Json, old?: Json): void {
   if (Array.isArray(value)) {
@@ -40,7 +40,7 @@ function below(schema: Schema, value: Json | undefined, old: Json | undefined): 
   if (typeof value === 'object' && value !== null && value !== old) applyDefaults(schema, value, old);
 }
 
-/** Says nothing of its value. */
+/** Whether the schema permits any type. */
 function isFree(schema: Schema): boolean {
   return schema.type === undefined && schema.intOrString !== true;
 }

@@ -1,8 +1,8 @@
-/** The string formats that an API server checks in custom objects; any other format is documentation. */
+/** The string formats that an API server checks in custom objects; other formats have no effect. */
 import { isIPv4, isIPv6 } from 'node:net';
 import { millisecondsOf } from '../rfc3339.ts';
 
-/** Times that were found right: an object is written again and again with those it has. */
+/** Times that were found valid: an object is written repeatedly with the same ones. */
 const rightTimes = new Set<string>();
 const MOST_TIMES = 2_000;
 

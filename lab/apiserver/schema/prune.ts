@@ -1,4 +1,4 @@
-/** Drops what a schema does not know, and says what it dropped. */
+/** Removes fields that the schema does not have, and reports them. */
 import type { Json } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { Schema } from './schema.ts';
@@ -7,9 +7,9 @@ const TYPE_META = new Set(['apiVersion', 'kind', 'metadata']);
 const NOTHING: ReadonlySet<string> = new Set();
 
 export interface PruneOptions {
-  /** Fields of the whole that stay, whatever the schema says. */
+  /** Top-level fields that stay in any case. */
   readonly except?: ReadonlySet<string>;
-  /** What it was before: parts that are still the same were pruned already. */
+  /** The value before the update: equal parts are already pruned. */
   readonly old?: Json | undefined;
 }
 
@@ -18,7 +18,7 @@ export function prune(schema: Schema, value: Json, { except = NOTHING, old }: Pr
   return (visit(schema, value, old, except) ?? []).map((path) => (path.startsWith('.') ? path.slice(1) : path));
 }
 
-/** @returns the paths of what was dropped, each with what leads to it before it */
+/** @returns the paths of the removed fields, from the root */
 function visit(schema: Schema, value: Json, old: Json | undefined, except = NOTHING): string[] | undefined {
   let unknown: string[] | undefined;
   if (Array.isArray(value)) {

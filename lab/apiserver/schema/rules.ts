@@ -1,4 +1,4 @@
-/** CEL rules of a custom kind, evaluated once plain validation has passed, in the words of an API server. */
+/** Evaluates the CEL rules of a custom kind after the other validation, with the messages of an API server. */
 import type { BrokenRule } from '../../../src/api/cel/cel-rules.ts';
 import { brokenRules } from '../../../src/api/cel/cel-rules.ts';
 import type { Json } from '../json.ts';
@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, FieldErrorType>> = {
   FieldValueDuplicate: 'Duplicate',
 };
 
-/** A rule as definitions of others have it. */
+/** A rule as a CustomResourceDefinition contains it. */
 interface WrittenRule {
   readonly rule: string;
   readonly message?: string;
@@ -21,7 +21,7 @@ interface WrittenRule {
   readonly fieldPath?: string;
 }
 
-/** @param old the value before an update: rules that compare with it are asked only where there was one. */
+/** @param old the value before an update: transition rules run only if there is one. */
 export function validateRules({ source }: Schema, value: Json, old: Json | undefined): FieldError[] {
   return source === undefined ? [] : brokenRules(source, value, old, '').map(fault);
 }
@@ -37,7 +37,7 @@ function fault({ rule: broken, path, value, error }: BrokenRule): FieldError {
   return { type, field, message: `${type === 'Duplicate' ? 'Duplicate' : 'Invalid'} value: ${shown}: ${problem}` };
 }
 
-/** An API server shows the type of a value that breaks a rule, not the value. */
+/** An API server reports the type of a value that breaks a rule, not the value. */
 function typeName(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (isObject(value)) return 'object';

@@ -1,4 +1,4 @@
-/** A structural schema, one shape for custom and built-in kinds. Built-in ones are graphs: a type may contain itself. */
+/** A structural schema for both custom and built-in kinds. Schemas of built-in kinds are graphs: a type may contain itself. */
 import type { Json, JsonObject } from '../json.ts';
 import type { SchemaNode } from '../../../src/api/schema/schema.ts';
 import { isObject } from '../json.ts';
@@ -6,14 +6,14 @@ import { isObject } from '../json.ts';
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
 export interface Schema {
-  /** The name of a built-in type, under which it is published. */
+  /** The name of a built-in type, for OpenAPI. */
   name?: string;
   type?: SchemaType;
   description?: string;
   format?: string;
   nullable?: boolean;
   properties?: Map<string, Schema>;
-  /** `true`: any value; absent: no further keys. */
+  /** `true`: any value; absent: no additional keys. */
   additionalProperties?: Schema | true;
   items?: Schema;
   required?: readonly string[];
@@ -41,15 +41,15 @@ export interface Schema {
   embeddedResource?: boolean;
   listType?: 'atomic' | 'set' | 'map';
   listMapKeys?: readonly string[];
-  /** Strategic merge of built-in lists: the key that names an element; `''` for sets of scalars. */
+  /** Strategic merge of built-in lists: the merge key; `''` for sets of scalars. */
   patchMergeKey?: string;
-  /** Strategic merge of built-in objects: keys that the patch does not name are dropped when it says so. */
+  /** Strategic merge of built-in objects: with `$retainKeys`, keys that the patch does not name are dropped. */
   retainKeys?: boolean;
-  /** Of a custom kind: as its definition has it, with rules in CEL. */
+  /** Custom kinds only: the original schema with its CEL rules. */
   source?: SchemaNode;
 }
 
-/** A regular expression with the text that it was written as. */
+/** A regular expression with its original text. */
 export interface Pattern {
   readonly source: string;
   test(text: string): boolean;
@@ -102,7 +102,7 @@ export function readSchema(source: JsonObject): Schema {
   return schema;
 }
 
-/** Patterns are written for Go, which allows escapes that a Unicode expression here does not. */
+/** Patterns have Go's syntax, which allows escapes that a JavaScript expression with the flag `u` does not. */
 function readPattern(source: string): Pattern {
   const translated = withGoClasses(source);
   let expression: RegExp;
@@ -114,7 +114,7 @@ function readPattern(source: string): Pattern {
   return { source, test: (text) => expression.test(text) };
 }
 
-/** Go's blanks are five, and its dot takes all but a line feed; here both know more of Unicode. */
+/** In Go `\s` is five characters, and `.` matches all but a line feed; in JavaScript both follow Unicode. */
 function withGoClasses(source: string): string {
   let inClass = false;
   return source.replaceAll(/\\?[^]/gu, (part) => {

@@ -6,10 +6,10 @@ import { duplicate, invalidValue, notSupported, required } from '../status.ts';
 import { matchesFormat } from './formats.ts';
 import type { Schema } from './schema.ts';
 
-/** @param old what it was before and was valid: parts that are still the same are */
+/** @param old the value before the update, which was valid: equal parts are valid, too */
 export function validate(schema: Schema, value: Json, old?: Json): FieldError[] {
   const errors: FieldError[] = [];
-  // Paths are made for what is wrong, which is rare: then it is looked at once more.
+  // Paths are needed only for errors, which are rare: then a second pass builds them.
   visit(schema, value, undefined, errors, old);
   if (errors.length === 0) return errors;
   const told: FieldError[] = [];
@@ -17,7 +17,7 @@ export function validate(schema: Schema, value: Json, old?: Json): FieldError[] 
   return told;
 }
 
-/** @param path undefined while nobody asks where it is */
+/** @param path undefined on the first pass, which builds no paths */
 function visit(schema: Schema, value: Json, path: string | undefined, errors: FieldError[], old?: Json): void {
   const here = path ?? '';
   if (value === null) {
@@ -47,7 +47,7 @@ function visit(schema: Schema, value: Json, path: string | undefined, errors: Fi
 
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
   const length = lengthFor(schema, value);
-  // Only the first of these is reported.
+  // Only the first of these errors is reported.
   if (schema.maxLength !== undefined && length > schema.maxLength)
     errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
   else if (schema.minLength !== undefined && length < schema.minLength)
@@ -59,13 +59,13 @@ function visitString(schema: Schema, value: string, path: string, errors: FieldE
   }
 }
 
-/** In characters, as far as the schema asks: there are at most as many as UTF-16 has units. */
+/** The length in characters, counted only if necessary: there are at most as many as UTF-16 units. */
 function lengthFor({ maxLength, minLength }: Schema, value: string): number {
   const counts = (maxLength !== undefined && value.length > maxLength) || minLength !== undefined;
   return counts ? Array.from(value).length : value.length;
 }
 
-/** `format` says nothing here: no API server holds a number of a custom object to int32, int64 or float. */
+/** `format` has no effect on numbers: an API server does not check custom objects for int32, int64 or float. */
 function visitNumber(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
   const number = isRawJson(value) ? Number(value.rawJSON) : Number(value);
   const fail = (rule: string): void => void errors.push(invalidValue(path, value, `${path} in body ${rule}`));
@@ -101,7 +101,7 @@ function visitArray(schema: Schema, value: Json[], path: string | undefined, err
   visitIdentities(schema, value, here, errors);
 }
 
-/** Lists that are sets or maps hold each element, or each key, once. */
+/** In lists of type set or map each element, or each key, is unique. */
 function visitIdentities(schema: Schema, value: Json[], path: string, errors: FieldError[]): void {
   if (schema.listType !== 'set' && schema.listType !== 'map') return;
   const seen = new Set<string>();
@@ -144,7 +144,7 @@ function visitObject(schema: Schema, value: JsonObject, path: string | undefined
   }
 }
 
-/** Of a combination that fails, what is wrong by its first branch is said too. */
+/** For a combination that fails, the errors of its first branch are reported as well. */
 function visitCombinations({ anyOf, oneOf, allOf, not }: Schema, value: Json, path: string, errors: FieldError[]): void {
   if (anyOf === undefined && oneOf === undefined && allOf === undefined && not === undefined) return;
   const problems = (branch: Schema): FieldError[] => {
@@ -152,7 +152,7 @@ function visitCombinations({ anyOf, oneOf, allOf, not }: Schema, value: Json, pa
     visit(branch, value, path, found);
     return found;
   };
-  // Such an error names its field in its text only.
+  // The text of such an error names the field; its `field` does not.
   const fail = (rule: string): void => void errors.push(invalidValue('<nil>', '', `${JSON.stringify(path)} must ${rule}`));
   if (anyOf !== undefined) {
     const found = anyOf.map(problems);
@@ -191,7 +191,7 @@ function typeOf(value: Json): string {
   return typeof value;
 }
 
-/** As an API server's validation takes it: up to 2^53, and apart from an integer by less than a billionth of both. */
+/** As in an API server's validation: at most 2^53, and within a billionth (relative to the sum of both) of an integer. */
 function passesForInteger(value: number): boolean {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);
@@ -199,7 +199,7 @@ function passesForInteger(value: number): boolean {
   return whole !== 0 && Math.abs(value - whole) / (Math.abs(value) + Math.abs(whole)) < 1e-9;
 }
 
-/** Of a fraction its inverse is taken first: 0.3 divided by 0.1 is not 3. */
+/** A fractional factor is inverted first: in floating point, 0.3 divided by 0.1 is not 3. */
 function times(number: number, factor: number): number {
   return factor < 1 ? (1 / factor) * number : number / factor;
 }

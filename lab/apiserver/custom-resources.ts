@@ -146,7 +146,7 @@ export class CustomResources {
     this.#served.delete(name);
   }
 
-  /** A terminating definition takes no new objects. */
+  /** A terminating definition accepts no new objects. */
   refuseCreate(definition: ResourceDefinition): void {
     if (!definition.custom) return;
     const crd = this.#operations.store.get(TABLE, definition.table);

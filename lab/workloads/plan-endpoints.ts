@@ -103,7 +103,7 @@ function referenceOf({ metadata: { namespace, name, uid } }: ChildPod): PodRefer
   return { kind: 'Pod', namespace, name, uid };
 }
 
-/** A named port is the port of that name in the pod; undefined if the pod has none. */
+/** A named port is the port of that name in the pod; empty if the pod has none. */
 function portOf({ name, port, targetPort = port, protocol = 'TCP' }: ServicePort, pod: ChildPod): PlannedPort[] {
   const found =
     typeof targetPort === 'number'

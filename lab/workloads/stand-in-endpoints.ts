@@ -122,7 +122,7 @@ export class StandInEndpoints {
   }
 }
 
-/** A text for comparing the result of `planEndpoints` with the stored one: fields in the same order, undefined ones omitted. */
+/** Compares the result of `planEndpoints` with the stored one: their fields have the same order, and JSON omits undefined ones. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

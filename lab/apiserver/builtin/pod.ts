@@ -137,7 +137,7 @@ function activeTimeErrors(spec: JsonObject, old: JsonObject): FieldError[] {
   return Number(seconds) > Number(before) ? [invalidValue(field, seconds, 'must be less than or equal to previous value')] : [];
 }
 
-/** The pod's spec without what an update may change. */
+/** The pod's spec without the fields that an update may change. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = clone(object(pod['spec']));
   for (const field of ['containers', 'initContainers'])

@@ -24,7 +24,7 @@ class Bench {
     return this;
   }
 
-  /** `subnet v4 v6`, or the refusal's code. */
+  /** `subnet v4 v6`, or the code of the allocation failure. */
   answer(claimant: string): string | undefined {
     const reservation = this.world.reservations.peek(claimant);
     if (reservation === undefined) return undefined;

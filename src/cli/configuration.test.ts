@@ -213,7 +213,7 @@ test('kiln config prints every setting with its source, as a file that says the 
     json.settings.find(({ name }) => name === 'enableLb'),
     { name: 'enableLb', value: true, source: 'default', flag: '--enable-lb', variable: 'KILN_ENABLE_LB' },
   );
-  // Whatever is true or false is so for programs too, set or not.
+  // Boolean settings are booleans in YAML and JSON as well, whether set or not.
   const written = parse(print('yaml')) as Record<string, unknown>;
   for (const { key, option } of result.settings.filter((one) => acceptedBy(one.option) === 'true or false')) {
     assert.equal(typeof written[key], 'boolean', `${key} ${option.flags}`);

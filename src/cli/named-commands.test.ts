@@ -10,9 +10,9 @@ import { program } from './program.ts';
 import { WORKLOAD_NAMES } from './workload-owner.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Stands for a value, such as the name of an object. */
+/** Replaces a value, such as the name of an object. */
 const VALUE = 'VALUE';
-/** A command ends where the sentence goes on. */
+/** The end of a command, where its sentence continues. */
 const END = / (?:and|or|to|as|shows?|lists|after|then|by) |[,;)"'`\n]|: |(?<=\S)\. | \(|\\n/;
 
 interface Named {
@@ -38,7 +38,7 @@ function named(): readonly Named[] {
   return found;
 }
 
-/** Verbs with the fewest words that must follow; a kind comes first but where it says otherwise. */
+/** Verbs with the minimum number of words that must follow; the first of them is a kind, except for verbs in `NO_KIND`. */
 const KUBECTL: Readonly<Record<string, number>> = {
   get: 1,
   describe: 1,
@@ -56,7 +56,7 @@ const NO_KIND = new Set(['auth', 'apply', 'cluster-info', 'api-resources']);
 const KUBECTL_FLAGS =
   /^(-n|-A|-l|-o|-w|-f|--all|--replicas=(\d+|VALUE)|--show-labels|--api-group=VALUE|--subresource|--as|--list|--server-side=false|--validate=false|--dry-run=(client|server))$/;
 const WITH_VALUE = new Set(['-n', '-l', '-o', '-f', '--as', '--subresource']);
-/** Kinds of Kubernetes that Kiln does not observe. */
+/** Kinds of other APIs, which Kiln does not observe. */
 const OTHER_KINDS = new Set([
   ...['deployment', 'crd', 'events', 'secret', 'poddisruptionbudgets', 'net-attach-def', 'validatingadmissionpolicybinding'],
   ...['validatingwebhookconfiguration', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations', 'validatingadmissionpolicies'],
@@ -125,7 +125,7 @@ function kubectlProblem(words: readonly string[]): string | undefined {
   const least = KUBECTL[verb];
   if (least === undefined) return `kubectl ${verb}`;
   const bySelector = verb === 'get' || flags.includes('--all') || flags.includes('-l') || flags.includes('-f');
-  // What stands for several words, such as kind and name.
+  // A placeholder may replace several words, such as kind and name.
   if (rest.length < least && !bySelector && !(rest.length === 1 && rest[0] === VALUE)) return `kubectl ${verb} needs a name`;
   if (NO_KIND.has(verb) || flags.includes('-f')) return undefined;
   const kinds = (rest[0] ?? '').split(',').map((kind) => kind.split('/')[0] ?? '');

@@ -12,7 +12,7 @@ const WATCHER = `import { watchStarters } from ${JSON.stringify(SELF)};
   watchStarters(() => { console.log('gone'); process.exit(0); });
   console.log('there');
   setTimeout(() => process.exit(3), 60_000);`;
-/** Does what npm does: starts a shell that runs the program and waits. */
+/** Does the same as npm: starts a shell that runs the program and waits. */
 const STARTER = `const { spawn } = require('node:child_process');
   const shell = spawn('sh', ['-c', '"$NODE" --input-type=module -e "$WATCHER"; true'], { stdio: ['ignore', 'inherit', 'inherit'] });
   console.log('shell ' + shell.pid);

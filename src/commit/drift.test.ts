@@ -286,7 +286,7 @@ test('the next leader reports changes of other programs during the time without 
     kiln.writer.flush();
     await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false', '--', 'lsp-set-addresses', 'p1', 'unknown');
     await nbctl('remove', 'Address_Set', 'a1', 'addresses', '10.0.0.2');
-    // Both changes: one that arrives after the next term began would be reported as made during it.
+    // Wait until both changes are observed: one that arrives after the next term began would be reported as made in that term.
     await kiln.seen();
     await until('it is seen', () =>
       Promise.resolve((kiln.writer.differences.get('Logical_Switch')?.different ?? 0) === 1 || (kiln.writer.flush(), false)),
@@ -316,11 +316,11 @@ test('a row that another program changes after each repair is repaired once a se
   await withWriter(async (kiln) => {
     await kiln.want([switchRow]);
     const sent = kiln.reports.length;
-    // The writer's seconds are shorter in this test: see WriterProcess.
+    // Full timers: the other tests use shorter ones (see WriterProcess).
     kiln.slow = true;
     const began = performance.now();
     let changes = 0;
-    // A change that is made before the last one was observed has no repair of its own.
+    // Changes that arrive before the previous one was observed are repaired together.
     await until('sixty changes, and five answers', async () => {
       await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
       return ++changes >= 60 && kiln.reports.length - sent >= 5;

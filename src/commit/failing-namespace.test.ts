@@ -30,7 +30,7 @@ test('failing rows of one namespace, however often they are edited, delay no row
   let quiet: RowOutput[] = [];
   const edit = (): void => {
     edits++;
-    // Each edit brings rows of new names: the failure of one row says nothing about the next.
+    // Each edit makes rows with new names, so the failure of one row does not delay the next.
     const flood = Array.from({ length: 50 }, (_, n) => policyOf('flood', `pod-${n}`, 99_999, `edit ${edits} ${n}`));
     const good = policyOf('flood', 'good', 100, 'flood good');
     const wanted = [router, ...flood, good, ...quiet];

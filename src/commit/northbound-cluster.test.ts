@@ -1,4 +1,4 @@
-/** The Northbound writer on a cluster of three ovsdb-servers; the leader dies while a transaction is under way. */
+/** The Northbound writer on a cluster of three ovsdb-servers; the leader is killed during a transaction. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

@@ -165,7 +165,7 @@ test('the children of a router move to the row that has its name when the owners
     const kept = await text();
     const [first] = (await nbctl('--columns=_uuid', '--bare', 'find', 'Logical_Router', 'name=r1')).split('\n');
     assert.ok(first);
-    // As a second controller would leave it, with a foreign rule inside, so that it stays.
+    // A duplicate as a second controller would create it, with a foreign policy in it, so that it is not collected.
     const ids = 'external_ids:vendor=kube-ovn external_ids:kiln.io/owner=subnet//s1 external_ids:kiln.io/uid=uid-1';
     const guest = ['--id=@p', 'create', 'Logical_Router_Policy', 'priority=9', 'match=y', 'action=drop'];
     const made = await nbctl(...guest, '--', 'create', 'Logical_Router', 'name=r1', 'policies=@p', ...ids.split(' '));
@@ -240,7 +240,7 @@ test('a conflict about a row that cannot be written yet is reported once, howeve
     const both = [switchRow, { ...switchRow, owner: { ...switchRow.owner, name: 'younger', created: '2026-02-01T00:00:00Z' } }];
     kiln.desired.replace([], both);
     for (let i = 0; i < 4; i++) kiln.writer.flush();
-    // Each report makes rules run, and after them the row is compared again: it would go on for ever.
+    // Each report causes a run of rules and then another comparison of the row: repeated reports would loop without end.
     assert.equal(told, 1);
     assert.match(kiln.world.rowConflicts.peek(switchRow.id)?.message ?? '', /older subnet/);
     assert.equal(kiln.reports.length, 0);

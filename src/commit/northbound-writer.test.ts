@@ -74,7 +74,7 @@ test('no row is made of an object that is being released, nor a port of such an 
     await made;
     assert.match(await nbctl('show', 's1'), /port p1/);
     assert.match(await nbctl('show', 's2'), /port p3/);
-    // Existing rows are updated, and collected.
+    // Existing rows are updated, and collected when no rule emits them.
     kiln.releasing.add(objectId('ips', 'p1'));
     await kiln.want([switchRow, port('p1', '00:00:00:00:00:01 10.0.0.9')]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.9/);
@@ -119,7 +119,7 @@ test('a group refers to no missing port: not after one was made again elsewhere,
     await nbctl('lsp-add', 's2', 'third', '--', 'lsp-add', 's2', 'fourth');
     const [third, fourth] = [await uuidOf('third'), await uuidOf('fourth')];
     await nbctl('add', 'Port_Group', 'g1', 'ports', third);
-    // What ovsdb-server 3.1 makes of this is a reference to the port that went.
+    // In this transaction ovsdb-server 3.1 leaves a reference to the deleted port.
     await nbctl('lsp-del', 'third', '--', 'add', 'Port_Group', 'g1', 'ports', fourth);
     assert.equal((await members()).length, 3);
     await kiln.close();
@@ -197,11 +197,11 @@ test('a switch with a foreign port in it is not collected', async () => {
     await kiln.seen();
     await kiln.want([]);
     assert.match(await nbctl('ls-list'), /s1/);
-    // The command that it names does it.
+    // The command in the message solves the conflict.
     const [, command = ''] =
       /guest in it belongs to another program; .*: ovn-nbctl (remove .*)$/.exec(kiln.world.rowConflicts.peek(ls)?.message ?? '') ?? [];
     await nbctl(...command.split(' '));
-    // The switch is looked at again when it changes.
+    // The writer compares the switch again when it changes.
     await until('the switch is gone', async () => {
       kiln.writer.examineAll();
       kiln.writer.flush();
@@ -376,12 +376,12 @@ test('after another program removed the term, the next leader takes a higher one
     const before = first.fence.term ?? 0;
     assert.equal(await second.fence.raise(0), true);
     assert.ok((second.fence.term ?? 0) > before);
-    // A process that never saw a term counts the transitions of the Lease.
+    // A process that has never observed a term counts from the transitions of the Lease.
     await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
     await until('it is gone', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(41), true);
     assert.equal(second.fence.term, 42);
-    // A person wrote it in another notation: no guard could match it.
+    // A person wrote it in another notation, which no guard would match.
     await nbctl('set', 'NB_Global', '.', 'external_ids:kiln.io/term=007');
     await until('it is seen', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(0), true);

@@ -83,7 +83,7 @@ class Bench {
     return this.answer((intent) => ({ ok: false, error: intentError(intent, code, 'no') }));
   }
 
-  /** Ends the rest. @returns how long it was */
+  /** Ends the pause. @returns its length */
   wait(): number {
     const timer = this.timers.shift();
     assert.ok(timer, 'a rest was asked for');
@@ -346,7 +346,7 @@ for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
     bench.desired.replace([held], [left]);
     bench.writer.flush();
     assert.equal(bench.sent.length, 0);
-    // Later transactions make no row, since no rule emits one.
+    // Later transactions create no row, since no rule emits one.
     bench.transactionSentAt = 7;
     bench.writer.flush();
     assert.equal(bench.sent.length, 1);

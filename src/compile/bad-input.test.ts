@@ -1,4 +1,7 @@
-/** Mistakes of users, case by case: the condition and the Event name field, value and rule; other objects go on; corrected, it works. */
+/**
+ * Mistakes of users, case by case: the condition and the Event name field, value and rule; other objects are not affected; the corrected
+ * object works.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';

@@ -1,4 +1,7 @@
-/** A user deletes objects that the cluster needs: they go on serving, take new dependents, go when they can, and are created again. */
+/**
+ * A user deletes objects that the cluster needs: they stay in effect, accept new dependents, are removed when nothing blocks them, and are
+ * created again.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkInvariants } from '../invariants/check-invariants.ts';

@@ -5,7 +5,7 @@ import { statusOf } from '../explain/status.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 
-/** What Kiln says of an object, as `kiln explain` and `kiln status` show it. */
+/** Kiln's reports about an object, as `kiln explain` and `kiln status` print them. */
 function told({ bench }: PodScene, resource: ResourceName, key: string): string {
   const object = bench.object(resource, key);
   assert.ok(object);

@@ -5,7 +5,7 @@ import { PodScene } from '../testing/pod-scene.ts';
 
 let made = 0;
 
-/** As Kube-OVN leaves a row: with its vendor's key, or before 1.15 without. */
+/** A row as Kube-OVN leaves it: with its vendor key, or without it before 1.15. */
 function left(
   scene: PodScene,
   table: string,
@@ -158,7 +158,7 @@ test('what translates addresses goes with the rule or the pod that it is for, an
   assert.deepEqual(owners(), ['ovnfip//f1', 'ovnsnatrule//s1', 'pod/shop/web', 'pod/shop/web', 'vpc//blue']);
   assert.match(told(scene).join('\n'), /Kube-OVN left 2 rows for Pod shop\/web; .*snat of 10\.9\.0\.9 to 172\.19\.0\.89/);
 
-  // Another pod of the name gets another address; a pod without the annotation gets that one.
+  // A new pod with the same name gets another address; a pod without an annotation gets the former one.
   bench.delete('pods', 'shop/web');
   bench.put('pods', pod('web', '10.9.0.10', {}) as never);
   bench.put('pods', pod('next', '10.9.0.9', {}) as never);

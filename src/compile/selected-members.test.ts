@@ -73,7 +73,7 @@ function putPolicy(bench: RuleBench, name: string, policy: Policy): void {
   bench.put('vpcs', { metadata: { name, annotations: { policy: JSON.stringify(policy) } }, spec: {} });
 }
 
-/** By row, the names of the members that a naive reading of the objects gives. */
+/** By row, the names of the members, computed naively from the objects. */
 function naive({ world }: RuleBench): ReadonlyMap<RowId, ReadonlySet<string>> {
   return new Map(
     [...world.vpcs.entries()].flatMap(([name, vpc]) => {
@@ -98,7 +98,7 @@ function columnOf(row: RowId): string {
   return row.startsWith('Address_Set/') ? 'addresses' : 'load_balancer';
 }
 
-/** Whatever differs from the members before is to be compared. */
+/** Every row whose members changed must be marked for comparison. */
 function assertMarked(bench: RuleBench, before: ReadonlyMap<RowId, ReadonlySet<string>>): void {
   bench.world.reactor.runDue();
   const { dirtyMembers, dirtySelections } = bench.compiler.desired;

@@ -78,7 +78,7 @@ async function withProxy(use: (start: () => Promise<Controller>) => Promise<void
   }
 }
 
-/** A list of one of these kinds is asked for once more, and what follows from the answer has had its time. */
+/** Waits until a list of one of these kinds was requested again, and its effects had time to show. */
 async function askedAgain(plurals: readonly string[]): Promise<void> {
   const from = proxy.asked.length;
   const isList = ({ path, query }: (typeof proxy.asked)[number]): boolean =>

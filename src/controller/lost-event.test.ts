@@ -10,7 +10,7 @@ import { until } from '../testing/until.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';
 
-/** A watch loses the lines that `loses` says. */
+/** A watch that loses the lines for which `loses` returns true. */
 class LossyTransport extends KubeTransport {
   loses: (line: string) => boolean = () => false;
   lost = 0;
@@ -63,7 +63,7 @@ test('a lost edit and a lost deletion are found with the next write of the objec
     await until('the event is lost', () => transport.lost === 1);
     await controller.untilQuiet();
     assert.equal(await ovn.nbctl('acl-list', 'red'), '');
-    // Its counts are a write of the Subnet.
+    // For this pod the controller writes counts into the Subnet's status, and the reply shows that an event was lost.
     await client.create(PODS, {
       metadata: { name: 'web', namespace: 'shop' },
       spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
@@ -77,7 +77,7 @@ test('a lost edit and a lost deletion are found with the next write of the objec
     await until('the namespace is gone', async () => (await client.find(traitsOf('namespaces'), { name: 'shop' })) === undefined);
     await controller.untilQuiet();
     assert.ok(controller.world.namespaces.peek('shop'));
-    // Its annotations tell what the Subnet excludes.
+    // The controller writes the excluded addresses into an annotation of the namespace, and the reply shows that an event was lost.
     await edit({ excludeIps: ['10.44.0.1', '10.44.0.9'] });
     await until('the deletion is known', () => controller.world.namespaces.peek('shop') === undefined);
     assert.ok(transport.lost > 1);

@@ -1,4 +1,7 @@
-/** Definitions of an older Kube-OVN lack status fields: the API server prunes them, and Kiln neither writes them again nor keeps it to itself. */
+/**
+ * CRDs of an older Kube-OVN lack status fields: the API server prunes them. Kiln must not write them again, and must report what they would
+ * show.
+ */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
@@ -15,21 +18,21 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import { readOlderDefinitions } from './reading/older-definitions.ts';
 
-/** A status that was pruned was written again after 0.2, 0.4, 0.8 s and so on. */
+/** Long enough to see repeated writes of a pruned status, which came after 0.2, 0.4, 0.8 s and so on. */
 const WATCHED_MS = 3_000;
 
 interface Reported extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string }[]; readonly selector?: readonly string[] };
 }
 
-/** As up to 1.15, and as in 1.12 of the Vip. */
+/** Fields that Kube-OVN lacks up to 1.15; for the Vip, those that 1.12 lacks. */
 const MISSING: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
   vlans: ['conditions'],
   'switch-lb-rules': ['conditions'],
   vips: ['conditions', 'selector', 'type'],
 };
 
-/** Takes the fields out of the status of each definition, or puts them back. */
+/** Removes the fields from the status of each CRD, or restores them. */
 async function setDefinitions(client: KubeClient, missing: typeof MISSING): Promise<void> {
   for (const resource of Object.keys(MISSING)) {
     const crd = structuredClone(allCrds().find(({ spec }) => spec.names.plural === resource));

@@ -12,7 +12,7 @@ import { InProcessCluster } from '../testing/in-process-cluster.ts';
 
 const SWITCH = 'ovn.kubernetes.io/logical_switch';
 const FLOOD_PODS = 300;
-/** Edits a second; the original attack had 258. */
+/** Edits per second; the original attack had 258. */
 const PACE = 300;
 
 interface Told extends KubeObject {
@@ -22,7 +22,7 @@ interface Told extends KubeObject {
 test("258 edits a second on pods that cannot be bound: another tenant's broken pods have their Events, and its good pod its address, within seconds", async () => {
   await using cluster = await InProcessCluster.start();
   const { client } = cluster;
-  // Its own connections, as a tenant has.
+  // A client with its own connections, as a tenant has.
   const tenant = new KubeClient(new KubeTransport(cluster.connection));
   await createFloodTenants(client, FLOOD_PODS, { [SWITCH]: 'nosuch' });
   await cluster.withController({}, async (controller) => {
@@ -57,7 +57,7 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
       await until('each broken pod has an Event', async () => (await told()) === 10);
       const reported = edits - at;
       assert.ok(controller.status.eventsWaiting >= 300, 'the flood went on meanwhile');
-      // Ten seconds of the flood: on a machine that is slow it is slower too.
+      // At most ten seconds of the flood, counted in edits: a slow machine slows the flood, too.
       assert.ok(bound < 10 * PACE && reported < 10 * PACE, `bound after ${bound} edits, reported after ${reported}`);
       const own = (await client.listAll<Told>(EVENTS, { namespace: 'flood' })).length;
       assert.ok(own > 0, 'the flood is slowed, not silenced');

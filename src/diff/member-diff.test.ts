@@ -21,7 +21,7 @@ test("a pod on a node that does not exist leaves nothing in the plan that waits 
   assert.deepEqual(plan(scene), []);
   const port = rowId('Logical_Switch_Port', 'web.shop');
   assert.equal(scene.bench.row('Port_Group', 'node.ghost'), undefined);
-  // As soon as the node exists, so does the group, with the port in it.
+  // As soon as the node exists, the group is created with the port in it.
   scene.bench.put('nodes', {
     metadata: { name: 'ghost' },
     spec: {},

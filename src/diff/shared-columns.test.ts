@@ -8,7 +8,7 @@ import { tableSpec, TABLES } from '../nb/tables.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
 import { keysOf } from '../world/domain.ts';
 
-/** A column of each mode that members can be in, and what two namespaces contribute. */
+/** One column for each mode of members, and the contributions of two namespaces. */
 const COLUMNS: readonly {
   readonly mode: string;
   readonly id: RowId;

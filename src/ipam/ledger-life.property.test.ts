@@ -1,5 +1,6 @@
 /**
- * Subnets change while they are in use: the CIDR grows, shrinks and moves step by step; excludes and pools come, change and go; the Subnet
+ * Subnets change while they are in use: the CIDR grows, shrinks and moves step by step; excludes and pools are added, changed and removed;
+ * the Subnet
  * is deleted and created again. Meanwhile interfaces get reservation, IP object, pod and row one by one, are edited by hand, change their
  * UID, and release in any order. The ledger stays equal to the plain oracle.
  */
@@ -146,7 +147,10 @@ class Life {
     this.pair.perform({ op: 'upsert', subnet: 's', spec: parsed.spec });
   }
 
-  /** One family (or both) to the next wider or narrower block around where it is, or to another of the same size. */
+  /**
+   * Changes one family (or both) to the next wider or narrower block that contains or is in the present one, or to another block of the
+   * same size.
+   */
   #reshape(what: 'widen' | 'narrow' | 'move', a: number, b: number): void {
     for (const family of this.#families) {
       if (this.#families.length > 1 && a % 3 === (family === 4 ? 0 : 1)) continue;

@@ -17,7 +17,7 @@ import type { SubnetFields, SubnetSpec } from './subnet-spec.ts';
 const huge = 'fd00::1..fd00::20:0:0:3';
 const macs = [1, 2, 3, 4].map((n) => macFromNumber(0x0a_00_00_00_00_00 + n));
 
-/** Small blocks that run full, neighbours to grow and shrink into, and one whose free addresses are beyond 2^53. */
+/** Small blocks that become full, adjacent ones to grow and shrink into, and one whose free addresses are beyond 2^53. */
 const cidrs: [string, string][] = [
   ['10.0.0.0/29', '10.0.0.1'],
   ['10.0.0.0/28', '10.0.0.1'],

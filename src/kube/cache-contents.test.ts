@@ -154,7 +154,7 @@ describe('CacheContents', () => {
   });
 
   it('equals the server after any history, and so does a replay of the deltas', () => {
-    // A server's history; the watch is delivered with lag, replies to any write early or late, and lists at will.
+    // A random history of a server: the watch lags, replies to writes arrive early or late, and lists happen at any time.
     const step = fc.record({
       kind: fc.constantFrom('write', 'write', 'delete', 'deliver', 'deliver', 'reply', 'begin', 'end'),
       name: fc.constantFrom('a', 'b', 'c'),
@@ -218,7 +218,7 @@ describe('CacheContents', () => {
             log.push({ type: 'DELETED', object: { metadata: { ...live.metadata, resourceVersion: String(version) } } });
           } else if (kind === 'deliver' && snapshot === undefined) deliver();
           else if (kind === 'reply') {
-            // Any earlier reply, as late as can be.
+            // Any earlier reply, arbitrarily late.
             const reply = replies.splice(Math.floor(replies.length / 2), 1)[0];
             if (reply !== undefined) apply(held.own(reply));
           } else if (kind === 'begin' && snapshot === undefined) begin();

@@ -45,7 +45,7 @@ describe('exact JSON', () => {
   });
 
   it('rounds as an API server stores', () => {
-    // Observed on a kube-apiserver: int64 is exact, more is a float64.
+    // As observed on a kube-apiserver: int64 is exact, a larger integer is a float64.
     assert.equal(asStoredInteger(18446744073709551614n), 18446744073709552000n);
     assert.equal(asStoredInteger(9223372036854775807n), 9223372036854775807n);
     assert.equal(asStoredInteger(9007199254740993n), 9007199254740993n);

@@ -7,7 +7,7 @@ import { ManualClock } from '../timing/testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { until } from '../testing/until.ts';
 
-/** What the HTTP client tells of each request. */
+/** The message of undici's diagnostics about a request. */
 interface RequestMessage {
   readonly request: object;
 }
@@ -35,7 +35,7 @@ describe('LeaderElection', () => {
     elections.push(election);
     return election;
   };
-  /** Moves time on in steps, with every request that is answered at all seen through between them. */
+  /** Advances the time in steps; between them every request that gets an answer is completed. */
   const pass = async (ms: number): Promise<void> => {
     for (let left = ms; left > 0; left -= 500) {
       clock.advance(Math.min(500, left));

@@ -42,7 +42,7 @@ describe('ListWatchCache', () => {
     assert.equal(exchange.isWatch, false, `a list was expected, not ?${exchange.query.toString()}`);
     return exchange;
   };
-  /** The cache asks for an object by name that a list lacks, and the server does not have it. */
+  /** The cache requests an object, missing in a list, by name, and the server does not have it. */
   const denies = async (...names: string[]): Promise<void> => {
     for (const name of names) {
       const exchange = await api.next();

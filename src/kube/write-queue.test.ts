@@ -6,7 +6,7 @@ const urgent = { lane: 'object', urgent: true, share: 'shop' };
 const other = { lane: 'object', urgent: false, share: 'shop' };
 
 describe('WriteQueue', () => {
-  /** Sends all that may go. @returns what was sent */
+  /** Sends all writes that may be sent now. @returns them */
   const send = (queue: WriteQueue<string>, now: number): string[] => {
     const sent: string[] = [];
     for (let entry = queue.take(now); entry !== undefined; entry = queue.take(now)) {

@@ -57,7 +57,7 @@ test('a follower serves a session without leaderOnly', async (t) => {
   await commitEventually(session, 'by a follower');
 });
 
-/** A session through a proxy is cut off while another one writes. @returns the changes that it reports after the reconnect */
+/** One session is cut off from its server while another one writes. @returns the changes that the first reports after the reconnect */
 async function whileAway(
   t: TestContext,
   write: (session: OvsdbSession) => Promise<unknown>,
@@ -68,7 +68,7 @@ async function whileAway(
   const { session } = openSession(t, [leader.unix]);
   const { session: away, batches } = openSession(t, [proxy.endpoint]);
   await Promise.all([session.untilSynced(), away.untilSynced()]);
-  // A server keeps the history of no more than the database's own size: it needs one.
+  // A server's history is no larger than the database: so the database needs some contents.
   const [first, mark] = [newUuid(), newUuid()];
   const balancers = [insert('Load_Balancer', {}, first), ...Array.from({ length: 199 }, () => insert('Load_Balancer', {}))];
   await commitUntilDone(session, balancers, 'Load_Balancer', first);
@@ -141,7 +141,7 @@ test('a leader killed with -9, and started again: the session goes to the new on
     'OVSDB_NOT_LEADER',
     'OVSDB_CLUSTER_DISCONNECTED',
     'OVSDB_STALE_SERVER',
-    // Of a member that is busy for two seconds.
+    // From a member that was busy for two seconds.
     'OVSDB_PROBE_TIMEOUT',
   ];
   assert.deepEqual(
@@ -197,7 +197,7 @@ test('the session rejects a member that is behind what it read from another', as
   await until('the other one was rejected for that, and the session is back at the first', () => {
     const isRejected = errors.some(({ code, endpoint }) => code === 'OVSDB_STALE_SERVER' && endpoint === behind.unix);
     const isBack = session.state === 'synced' && session.endpoint === ahead.endpoint;
-    // Again, if the session rejected the other one because it had no contact with the cluster just then.
+    // Try again if the session rejected the other member as well, because that one had just lost contact with the cluster.
     if (isBack && !isRejected) ahead.disconnectAll();
     return isRejected && isBack;
   });
@@ -220,7 +220,8 @@ test('the session leaves a server that just started and names no database yet, a
     const status = statusIn(message);
     if (status === undefined) return 'pass';
     looks++;
-    // A real one answers so between its first connection and its first look at its databases; one that has applied nothing has no index.
+    // A real server answers this way between its first connection and its first look at its databases; before it has applied an entry, it
+    // has no index.
     if (looks === 1) delete status.Database;
     else if (looks === 2)
       for (const row of Object.values(status.Database ?? {})) Object.assign(row.new, { index: ['set', []], connected: true });

@@ -15,7 +15,7 @@ import { TamperingProxy } from './testing/tampering-proxy.ts';
 const run = promisify(execFile);
 type Contents = Map<string, Map<string, Record<string, Value>>>;
 
-/** What `ovsdb-client dump` says the database holds. */
+/** The contents of the database according to `ovsdb-client dump`. */
 async function dump(server: OvsdbServerProcess, session: OvsdbSession): Promise<Contents> {
   const { stdout } = await run('ovsdb-client', ['--format=json', '--data=json', 'dump', server.unix, 'OVN_Northbound'], { maxBuffer: 1e9 });
   const contents: Contents = new Map();
@@ -74,14 +74,14 @@ function follow(session: OvsdbSession): Contents {
   return copy;
 }
 
-/** How the two sessions of a history reach the database, and what is done to that way while they work. */
+/** The endpoints of the two sessions of a history, and the faults of their connections meanwhile. */
 interface Way {
   readonly writer: readonly string[];
   readonly reader: readonly string[];
   readonly options?: Partial<OvsdbOptions>;
   /** Called before each transaction. */
   readonly disturb: (done: number, random: (below: number) => number) => Promise<void> | void;
-  /** Called after the last: from then on everything works. */
+  /** Called after the last transaction: it ends all faults. */
   readonly calm: () => Promise<void> | void;
   /** The server with the right contents. */
   readonly server: () => Promise<OvsdbServerProcess> | OvsdbServerProcess;

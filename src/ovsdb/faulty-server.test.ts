@@ -90,7 +90,7 @@ for (const { what, code, lie } of LIES) {
   });
 }
 
-/** Texts of RFC 7047 and of ovsdb-server that no real server says here. */
+/** Errors of RFC 7047 and of ovsdb-server that the real server does not send in these tests. */
 const SAID: Readonly<Record<string, OvsdbErrorCode>> = {
   canceled: 'OVSDB_CANCELED',
   'cluster error': 'OVSDB_CLUSTER_ERROR',
@@ -136,7 +136,7 @@ test('a transaction that changes nothing, or that undoes itself, needs no update
   await commit(session, [insert('Logical_Switch', { name: 'still', other_config: { b: '1', a: '2' } }, uuid)]);
   await commit(session, [update('Logical_Switch', uuid, { other_config: { a: '2', b: '1' } })]);
   await commit(session, [mutateInsert('Logical_Switch', uuid, 'other_config', new Map([['a', '2']]))]);
-  // Nothing refers to it: it does not outlive the transaction.
+  // No row refers to it, so it is collected at the end of the transaction.
   await commit(session, [insert('Logical_Switch_Port', { name: 'nowhere' }, newUuid())]);
   const brief = newUuid();
   await commit(session, [insert('Logical_Switch', { name: 'brief' }, brief), deleteRows('Logical_Switch', brief)]);
@@ -160,7 +160,7 @@ for (const { what, bytes } of [
     await until('it is given up', () => codes().length > 0);
     clearInterval(dripping);
     assert.equal(codes()[0], 'OVSDB_PROBE_TIMEOUT');
-    // What may be a message has longer: it may be a large one on a slow line.
+    // The beginning of a valid message gets more time: it may be a large one on a slow line.
     assert.ok(performance.now() - began < (bytes === '"x' ? 9 * PROBE_MS + 30_000 : TOLD_MS));
     await until('the other endpoint', () => session.state === 'synced' && session.endpoint === server.unix);
   });

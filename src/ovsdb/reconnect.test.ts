@@ -29,7 +29,7 @@ test('a server killed with -9 and started again: stale meanwhile, then as before
   assert.deepEqual([session.generation, session.replica.status], [2, 'synced']);
   assert.deepEqual(batches, [], 'a server that holds the same brings no change');
   assert.equal(session.replica.table('Logical_Switch').get(uuid), row);
-  // One that was just started answers before it names its databases.
+  // A server that has just started answers requests before it lists its databases.
   const expected: OvsdbErrorCode[] = ['OVSDB_DISCONNECTED', 'OVSDB_CONNECT_FAILED', 'OVSDB_NO_DATABASE'];
   assert.deepEqual(
     errors.filter(({ code }) => !expected.includes(code)),

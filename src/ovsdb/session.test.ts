@@ -8,7 +8,7 @@ let server: OvsdbServerProcess;
 before(async () => (server = await OvsdbServerProcess.start({ tcp: true })));
 after(() => server.stop());
 
-/** What of a change a test compares: sets and maps as lists. */
+/** The compared parts of a change, with sets and maps as lists. */
 function brief({ kind, table, uuid, changed }: RowChange): unknown {
   if (changed === undefined) return [kind, table, uuid];
   const columns = Array.from(changed, ([column, { before: old, added, removed }]) =>

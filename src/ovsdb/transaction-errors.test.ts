@@ -246,7 +246,7 @@ test('a reply with too few results has outcome unknown', async (t) => {
   const { session } = openSession(t, [proxy.endpoint]);
   await session.untilSynced();
   for (const result of [[], {}, null, [null]]) {
-    // The connection was given up.
+    // The session closed the connection, so wait for the next one.
     await session.untilSynced();
     proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result, error: null } } : 'pass');
     const error = await failure(session, [good]);

@@ -83,7 +83,7 @@ const OTHER_FORMS: readonly string[] = [
   ...['secret/ZqA01.c4narY.hunter-Zq7', `pass\u200bword=${CANARY}`, `pass\u00adword: ${CANARY}`, `ｐａｓｓｗｏｒｄ＝${CANARY}`],
   ...[`mot de passe : ${CANARY}`, `contraseña: ${CANARY}`, `пароль: ${CANARY}`, `密码：${CANARY}`, `密码 ${CANARY}`, `community ${CANARY}`],
 ];
-/** A search could begin at every repetition of each of these. */
+/** Patterns could start a search at every repetition of each of these. */
 const PIECES: readonly string[] = [
   ...['password ', 'a', '"', 'password="\\"', '[" ', 'x="', 'secret[', 'name="password" ', 'pass\u200bword', 'mysql ', 'code=', '<<EOF\n'],
   ...['password=<<EOF\n', '"password",', '-p', `password='a'"b"`, 'https://h/hook/', 'identified by ', 'key: ', 'password: a ', '/a'],
@@ -196,7 +196,7 @@ test('values behind blanks, subscripts, shell quotes, sentences, flags, paths an
 
 test('the time grows with the text, not with its square', () => {
   const time = (text: string): number => {
-    // Of the processor: beside other programs it takes no more.
+    // Processor time, which does not depend on other programs.
     const begin = process.cpuUsage();
     redactedText(text);
     const { user, system } = process.cpuUsage(begin);
@@ -207,7 +207,7 @@ test('the time grows with the text, not with its square', () => {
       const text = `!${piece.repeat(Math.ceil((times * 8_000) / piece.length))}`;
       return Math.min(...[1, 2, 3].map(() => time(text)));
     }) as [number, number];
-    // The square would be 64 times.
+    // Quadratic time would be 64 times as long.
     assert.ok(long < 50 || long < 30 * short, `${JSON.stringify(piece)}: ${short} ms, eight times as much ${long} ms`);
   }
 });

@@ -15,7 +15,7 @@ export interface ClusterApi {
   readonly cel: boolean;
   /** The real control plane, for a scenario that kills a part of it. */
   readonly real: RealCluster | undefined;
-  /** Creates, updates, patches and deletes answered so far, without those of Leases. */
+  /** The number of answered creates, updates, patches and deletes so far, except those of Leases. */
   readonly writes: (kubectl: (...args: string[]) => Promise<string>) => Promise<number>;
   readonly stop: () => Promise<void>;
 }

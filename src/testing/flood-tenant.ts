@@ -1,4 +1,4 @@
-/** A cluster with the tenants `flood`, which edits its pods without end, and `quiet`, which is still to be served. */
+/** A cluster with the tenants `flood`, which edits its pods without end, and `quiet`, which the controller must still serve. */
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';

@@ -30,7 +30,7 @@ export class InProcessCluster {
   readonly client: KubeClient;
   readonly connection: Connection;
   readonly kubeconfig: string;
-  /** After `restartApi` another one, at the same address and with the same state. */
+  /** Replaced by `restartApi`, with the same address and the same state. */
   api: LabApiServer;
   readonly #directory: string;
   readonly #options: LabApiServerOptions;

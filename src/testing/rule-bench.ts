@@ -78,7 +78,7 @@ export class RuleBench {
     return new RuleBench({ ...this.#options, after: this, databaseLost: false });
   }
 
-  /** Number of writes of a fresh controller over the same API server and database; 0 where nothing is left to do. */
+  /** Number of writes of a fresh controller over the same API server and database; 0 if nothing is left to write. */
   writesAfterRestart(): number {
     const fresh = this.restarted();
     fresh.converge();

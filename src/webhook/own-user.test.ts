@@ -48,7 +48,7 @@ interface Learned {
 }
 
 /**
- * The user name learned from an API server that answers so, and the log.
+ * The user name learned from an API server with this answer, and the log.
  * @param given the name that the operator configured
  */
 async function learned(answer: (exchange: Exchange) => void, token: string, given?: string): Promise<Learned> {

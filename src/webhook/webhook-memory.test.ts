@@ -12,7 +12,7 @@ import { WEBHOOK_LIMITS } from './webhook-server.ts';
 const MIB = 1024 * 1024;
 const CLIENTS = 100;
 const MOST_ROUNDS = 5;
-/** A leak grows by more each round. What malloc keeps of a round, more of it on a loaded machine, it uses in the next. */
+/** A leak grows by more each round. Memory that malloc retains after a round (more on a loaded machine) is used in the next one. */
 const GROWTH = 60 * MIB;
 
 interface Held {

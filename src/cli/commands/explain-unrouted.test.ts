@@ -1,4 +1,4 @@
-/** A pod that has its address and its port, and no way out of its node: the pod says so, and so do `kiln explain` and `kiln status`. */
+/** A pod with an address and a port but no route out of its node: its condition, `kiln explain` and `kiln status` report that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../api/kubernetes/core.ts';

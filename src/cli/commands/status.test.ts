@@ -119,7 +119,7 @@ test('status of a namespace, and of what has a label', { skip }, async () => {
   assert.equal(await named('-A'), 'subnet.kubeovn.io/other\nsubnet.kubeovn.io/own\n');
   assert.equal(await named('-l', 'team=web', '-n', 'kube-public'), 'subnet.kubeovn.io/own\n');
   assert.equal(await named('-l', '!team'), 'subnet.kubeovn.io/other\n');
-  // A label that nothing has is no clean bill of health, nor is a namespace whose objects lack it.
+  // A selector without matching objects must not be reported as healthy, with or without a namespace.
   for (const flags of [
     ['-l', 'team=nobody'],
     ['-l', 'team=web', '-n', 'default'],

@@ -18,7 +18,7 @@ export function runKiln(args: readonly string[], { env = {}, interruptAt, heard 
   let [out, said] = ['', ''];
   let interrupted = false;
   const interruptAtLast = (): void => {
-    // Only once: a second Ctrl-C would end the process without its last words.
+    // Only once: a second Ctrl-C would end the process before its final output.
     if (interrupted || interruptAt === undefined || !(interruptAt.test(said) || interruptAt.test(out))) return;
     interrupted = true;
     child.kill('SIGINT');

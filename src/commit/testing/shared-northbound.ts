@@ -8,7 +8,7 @@ export interface SharedNorthbound {
   /** A new writer, not started. */
   readonly writer: () => WriterProcess;
   readonly nbctl: (...args: string[]) => Promise<string>;
-  /** `kill -9`; what was committed stays. */
+  /** `kill -9`; committed transactions persist. */
   readonly kill: () => Promise<void>;
   readonly restart: () => Promise<void>;
 }

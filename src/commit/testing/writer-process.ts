@@ -33,10 +33,10 @@ export class WriterProcess {
   /** How often the writer called `wake`. */
   wakes = 0;
   deposed = false;
-  /** Timers take their full time, instead of a moment. */
+  /** Timers take their full time; by default they are shortened. */
   slow = false;
   leads = true;
-  /** All writes of earlier leaders were observed: a leader that listed from a cache learns that after a while. */
+  /** All writes of earlier leaders were observed. A leader that listed from a cache knows that only later. */
   upToDate = true;
   #outputs: readonly Output[] = [];
 

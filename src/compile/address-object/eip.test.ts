@@ -132,7 +132,7 @@ for (const [resource, spec, address, shown] of [
       assert.deepEqual(using(made), ['1', '172.20.0.4']);
       assert.deepEqual(made.bench.object(resource, 'e1')?.metadata, { ...made.bench.object(resource, 'e1')?.metadata, ...labelled(given) });
     }
-    // Spec and status together, as `kubectl edit` of a Vip lets one do.
+    // Spec and status together, as `kubectl edit` of a Vip permits.
     made.bench.put(resource, { ...given, spec: { ...given.spec, [address]: '172.20.0.5' }, status: elsewhere });
     made.bench.converge();
     assert.match(made.bench.condition(resource, 'e1', 'Accepted')?.message ?? '', /spec requests "172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
@@ -295,7 +295,7 @@ for (const [eips, spec, rules, field] of [
     const { bench } = going();
     for (const late of ['late', 'waits']) {
       bench.edit(rules, late, { [field]: 'e2' });
-      // Nobody led while it was edited.
+      // The edit happens while no controller is leading.
       const next = bench.restarted();
       for (const one of [bench, next]) {
         one.converge();

@@ -4,7 +4,7 @@ import type { RuleBench } from '../../testing/rule-bench.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const HOUR = 3_600_000;
-/** The bench stamps its objects and conditions with times from the beginning of this year. */
+/** The bench's times of objects and conditions start at the beginning of this year. */
 const BEGINNING = Date.UTC(2026, 0, 1);
 
 function reserve(scene: PodScene, lease: string | undefined, name = 'web'): void {
@@ -19,7 +19,7 @@ function reserve(scene: PodScene, lease: string | undefined, name = 'web'): void
   scene.bench.converge();
 }
 
-/** Moves time on to so many hours after the beginning, and everything settles. */
+/** Advances the time to this many hours after the beginning, and converges. */
 function at(bench: RuleBench, hours: number): void {
   bench.passTo(BEGINNING + hours * HOUR);
 }

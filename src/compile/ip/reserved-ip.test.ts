@@ -212,7 +212,7 @@ test('a pod that cannot have the address of its reserved IP object reports that 
   assert.equal(scene.addressOf('shop/web'), '10.16.9.9');
 });
 
-/** Subnet `net` is being deleted and held by a pod; then the clock goes on for an hour. */
+/** Subnet `net` is being deleted and blocked by a pod; then an hour passes. */
 function going(): PodScene {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.5.0.0/24' });

@@ -26,7 +26,7 @@ test('what a port may send from beside its own addresses leaves a distributed Su
   made.bench.converge();
   const node = made.bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'];
   assert.deepEqual(sets(made), [['net.n1.further_ip4', ['10.50.0.100', '10.50.0.101']]]);
-  // IPv6 has no node for its way out: the join Subnet of the scene has IPv4 alone.
+  // No IPv6 policy: the join Subnet of the scene is IPv4 only.
   assert.deepEqual(policies(made), [[29000, 'ip4.src == $net.n1.further_ip4', [node]]]);
   made.bench.delete('pods', 'shop/a');
   made.bench.converge();

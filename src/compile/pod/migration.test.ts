@@ -1,4 +1,7 @@
-/** A virtual machine that moves, as KubeVirt tells it: by its migration's phase, by its instance when that is gone, by pods alone where neither is. */
+/**
+ * Live migration of a virtual machine: KubeVirt reports it by the migration's phase; without a migration the instance shows it, without an
+ * instance the pods.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkInvariants } from '../../invariants/check-invariants.ts';
@@ -18,7 +21,7 @@ function scene(): PodScene {
   return made;
 }
 
-/** The migration as it is now. */
+/** Creates or updates the migration. */
 function migration(made: PodScene, name: string, phase: string): void {
   made.bench.put('virtualmachineinstancemigrations', { metadata: { name, namespace: 'shop' }, spec: { vmiName: 'vm' }, status: { phase } });
 }
@@ -27,7 +30,7 @@ function uidOf(made: PodScene, name: string): string {
   return made.bench.object('virtualmachineinstancemigrations', `shop/${name}`)?.metadata.uid ?? '';
 }
 
-/** Its target, as KubeVirt makes it: with the migration's name and uid. */
+/** The target pod, as KubeVirt creates it: with the migration's name and uid. */
 function target(made: PodScene, pod: string, node: string, job: string, uid = uidOf(made, job)): void {
   made.pod(pod, { machine: 'vm', node, annotations: { [NAME]: job }, spec: { restartPolicy: 'Never' } });
   const { metadata, spec } = made.bench.object('pods', `shop/${pod}`) ?? assert.fail();
@@ -182,7 +185,7 @@ test('when the migration is gone its instance has the result; an instance of ano
   assert.deepEqual(seen(made, address), { options: only('n2'), ...atTarget });
 });
 
-/** Its Subnet is being deleted. Before that, or after it, comes the target of a move. */
+/** The Subnet of the machine is being deleted; the target of a migration is created before or after that. */
 function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; readonly settled: () => void } {
   const made = new PodScene();
   const { bench } = made;

@@ -176,7 +176,7 @@ test('one manifest in every order ends the same: with a namespace that awaits it
         steps[step]?.();
         scene.bench.converge();
       }
-      // What a ReplicaSet's controller does.
+      // As the ReplicaSet controller: it creates the pod again.
       if (scene.bench.object('pods', 'shop/web') === undefined) scene.pod('web', { replicaSet: 'web' });
       scene.bench.converge();
       assert.equal(scene.annotations('shop/web')[SUBNET], 'red', `${JSON.stringify(annotations)} ${order.join()}`);

@@ -313,7 +313,7 @@ test('while one interface of a pod waits, the others have no IP object and no po
     const ports = ['second.shop', 'second.shop.net1.shop.ovn', 'second.shop.net2.shop.ovn'];
     const using = (): readonly unknown[] =>
       ['ovn-default', 'net1', 'net2'].map((name) => scene.bench.object('subnets', name)?.status?.['v4usingIPs']);
-    // What the first has; the second, which cannot have all, has nothing.
+    // The first pod has its addresses; the second, which cannot get all of its own, has none.
     const held = scarce === 'net1' ? [1n, 1n, 0n] : [1n, 0n, 1n];
     for (const bench of [scene.bench, scene.bench.restarted()]) {
       bench.converge();

@@ -4,7 +4,7 @@ import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
 
-/** Every annotation that a person writes, with a value that breaks its rule, what must be named of it, and one that is right. */
+/** Every annotation that users write: an invalid value, the expected message, and a valid value. */
 const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: string])[] = [
   ['ovn.kubernetes.io/ip_address', '10.16.0.300', /"10\.16\.0\.300" .*; it is one address, or one of each family/, '10.16.0.30'],
   ['ovn.kubernetes.io/ip_address', '10.16.0.30,10.16.0.31', /has two IPv4 addresses/, '10.16.0.30'],

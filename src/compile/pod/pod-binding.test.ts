@@ -144,7 +144,7 @@ test('a fresh controller plans nothing', () => {
   assert.equal(scene.bench.writesAfterRestart(), 0);
 });
 
-/** The IP object as the rules want it made. */
+/** The IP object that the rules emit. */
 function objectOf(scene: PodScene, name: string): { readonly metadata: { readonly name: string } } {
   const output = scene.bench.compiler.desired.object(objectId('ips', name)).find(({ kind }) => kind === 'create');
   assert.ok(output?.kind === 'create');

@@ -9,7 +9,7 @@ function crowd(pods: number): PodScene {
   return scene;
 }
 
-/** Computations that one change runs. */
+/** The number of computations that a change causes. */
 function runsOf(scene: PodScene, change: () => void): number {
   const { reactor } = scene.bench.world;
   reactor.runDue();
@@ -62,7 +62,7 @@ test('at a start the rules of a pod and of its IP object run once each', () => {
     assert.equal(fresh.step(), false, 'nothing is left to be written');
     return fresh.world.reactor.runs;
   };
-  // The pod's projection, its rule and that of its IP object; the others are of the network around them.
+  // The pod's projection, its rule and that of its IP object; all other runs are independent of the number of pods.
   assert.equal(runs(110) - runs(10), 100 * 3);
 });
 

@@ -1,4 +1,7 @@
-/** An IPPool that lists namespaces is a boundary with either tenancy: pods of other namespaces get none of its addresses, whichever way they ask. */
+/**
+ * An IPPool that lists namespaces is a boundary with either tenancy: pods of other namespaces get none of its addresses, with any kind of
+ * request.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodInput } from '../../testing/pod-scene.ts';

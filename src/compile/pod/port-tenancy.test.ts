@@ -39,7 +39,7 @@ const conditionOf = ({ bench }: PodScene, pod: string): readonly [string, string
 
 const column = ({ bench }: PodScene, port: string, name: string): unknown => bench.row('Logical_Switch_Port', port)?.[name];
 
-/** As words; empty where it is off. */
+/** The words of `port_security`; empty if it is off. */
 const security = (scene: PodScene, port: string): readonly string[] =>
   [column(scene, port, 'port_security')]
     .flat()

@@ -192,7 +192,7 @@ test("a pod with a restored address reports that another program has its Subnet'
     },
   });
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
-  // As the writer reports it, which this bench does not have.
+  // The bench has no Northbound writer, so the test reports the conflict.
   const message = 'Logical_Switch side belongs to another program; rename the object or remove that row';
   scene.bench.world.rowConflicts.set(switchId('side'), { owners: ['subnet//side'], message });
   scene.bench.converge();
@@ -212,7 +212,7 @@ test('a port does not wait for DHCP options that were requested of its Subnet af
   scene.bench.converge();
   const options = (): unknown => scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options'];
   assert.equal(options(), null);
-  // As from a backup, with its IP object.
+  // A pod restored from a backup, with its IP object.
   const late = scene.pod('late', {
     annotations: {
       ...scene.annotations('shop/web'),

@@ -172,7 +172,7 @@ test('a template with another address, MAC or pool releases the retained one, wi
   scene.bench.converge();
   assert.equal(uidOfRow(scene, 'db-0.shop'), row, 'what names the same stays');
 
-  // The pod is there again before anybody looked.
+  // The pod is recreated before the controller observes its deletion.
   const mac = { ...annotations, 'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:99' };
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db', annotations: mac });

@@ -1,4 +1,7 @@
-/** With `tenancy: namespaced` no way leads into a Subnet that does not admit the pod's namespace. Every way is open without it. */
+/**
+ * With `tenancy: namespaced` a pod cannot get into a Subnet that does not admit its namespace. Each attempt here succeeds with `tenancy:
+ * open`.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
@@ -35,7 +38,7 @@ const conditionOf = ({ bench }: PodScene, pod: string): readonly [string, string
   return [status, reason, message];
 };
 
-/** Addresses of tenant red that pods of others have by any port row or IP object. */
+/** Addresses of tenant red that pods of other tenants have, by a port row or an IP object. */
 function takenFromRed({ bench }: PodScene): readonly string[] {
   return Array.from(bench.world.ips.entries(), ([, ip]) => ip)
     .filter(({ spec }) => spec.subnet?.startsWith('red-') === true && spec.namespace !== 'red-web')
@@ -240,7 +243,7 @@ test('an IP object does not admit a pod to a Subnet that does not admit its name
   }
 });
 
-/** Bound while the setting was `open`; what a controller with `namespaced` makes of it. */
+/** A pod bound with `tenancy: open`, then a controller with `namespaced`. */
 function turnedOn(scene: PodScene): PodScene {
   const bench = new RuleBench({ settings: { tenancy: 'namespaced' }, after: scene.bench });
   const after = Object.assign(Object.create(PodScene.prototype) as PodScene, { bench });

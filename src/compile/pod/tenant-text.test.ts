@@ -1,6 +1,6 @@
 /**
- * What a user of a namespace can write beside the annotations of `forged-annotations.test.ts`, and what it reaches: one test for each row of the table in
- * docs/security.md.
+ * Texts that a user of a namespace can write, other than the annotations of `forged-annotations.test.ts`, and their effects: one test for
+ * each row of the table in docs/security.md.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

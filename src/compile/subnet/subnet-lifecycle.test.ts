@@ -161,7 +161,7 @@ test('a Subnet that is being deleted waits for its pods, also if the IP object w
   const before = uuids();
   scene.bench.delete('subnets', 'red');
   scene.bench.removeByForce('ips', 'web.shop');
-  // Before the IP object is back: nothing may be deleted in this round.
+  // In this round the IP object is still missing, and nothing may be deleted.
   scene.bench.step();
   assert.deepEqual(uuids(), before);
   assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: Pod shop\/web\./);

@@ -148,7 +148,7 @@ test('writes nothing before it has observed the addresses that the earlier leade
 
 test('writes to no IP object if nothing is to be written', async () => {
   const old = await cluster.client.list<Ip>(IPS);
-  // Another kind is written: by its version the list of IP objects may be old.
+  // A write of another kind increases the resourceVersion: the list of IP objects may now be old.
   await cluster.client.create(traitsOf('namespaces'), { metadata: { name: 'unrelated' } });
   await cluster.withController({}, (controller) => controller.untilQuiet());
   const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
@@ -169,7 +169,7 @@ test('relists from etcd if all objects in the cache are gone', async () => {
       await client.delete(PODS, { namespace: 'default', name: metadata.name }, { gracePeriodSeconds: 0 });
     for (const { metadata } of (await client.list(NODES)).items) await client.delete(NODES, { name: metadata.name });
     await until('no IP object is left', async () => (await client.list(IPS)).items.length === 0);
-    // The same number again: by the count the cache may be right.
+    // The same number of pods as before: by the count the cache may be right.
     await client.create(NODES, { metadata: { name: 'n1' } });
     const others = old.items.slice(1).map((_, at) => `other-${at}`);
     for (const name of others) await client.create(PODS, pod(name));
@@ -222,7 +222,7 @@ test('treats no pod as gone because the cache is behind: pods are listed from et
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);
     assert.ok(controller.world.pods.peek('default/came') === undefined && controller.world.pods.peek('default/went') !== undefined);
-    // The row of the pod names it: the controller reads it by name, and the API server has it.
+    // The row of the missing pod names it: the controller requests it by name, and the API server has it.
     await until('pods are listed anew', () => controller.world.pods.peek('default/came') !== undefined);
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing was written before');
     behind.deliver();
@@ -242,7 +242,7 @@ test('relists pods only once, also if an event shows meanwhile that the watch ha
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
   const lease = (spec: object): Promise<unknown> =>
     client.mergePatch(LEASES, { namespace: 'kube-system', name: CONTROLLER_LEASE }, { spec });
-  // A process that leads before the event arrives relists.
+  // A process that becomes leader before the event arrives lists again.
   await lease({ holderIdentity: 'another', leaseDurationSeconds: 3_600, renewTime: microTime(Date.now()) });
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);

@@ -19,7 +19,7 @@ test('a kind is listed again if no event follows a conflict, at most every ten s
   versions.set('ips/soon', '7');
   clock.advance(2_000);
   assert.deepEqual(listed, []);
-  // "Already exists", and no list has it.
+  // The API server answered "already exists", and no list contains the object.
   ahead.met('ips', 'unseen');
   ahead.met('ips', 'unseen');
   clock.advance(2_000);

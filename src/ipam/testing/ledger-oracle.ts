@@ -276,7 +276,7 @@ export class Oracle {
     );
   }
 
-  /** Changes facts and records which addresses became free; at one time means ascending. */
+  /** Changes facts and records the addresses that became free; those of one change are recorded in ascending order. */
   #change(change: () => void): void {
     const before = this.#facts;
     change();
@@ -331,7 +331,7 @@ function poolSet(spec: SubnetSpec, family: Family, name: string): IntervalSet {
   let found = IntervalSet.empty;
   for (const pool of spec.pools) {
     const sets = ([4, 6] as const).map((each) => IntervalSet.of(pool.ranges.filter((range) => range.family === each)));
-    // In these tests the families have different numbers, so one set covers the overlap of either.
+    // IPv4 and IPv6 addresses are different numbers in these tests, so one set finds overlaps of either family.
     const whole = (sets[0] ?? IntervalSet.empty).union(sets[1] ?? IntervalSet.empty);
     if (taken.some((other) => !other.intersect(whole).isEmpty)) continue;
     taken.push(whole);

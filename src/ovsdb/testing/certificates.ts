@@ -8,7 +8,7 @@ import type { ServerTlsFiles } from './ovsdb-server-process.ts';
 
 const run = promisify(execFile);
 
-/** A certificate authority in a directory of its own, made by openssl; its certificates name no host, as those of ovs-pki. */
+/** A certificate authority in its own directory, made by openssl; its certificates name no host, like those of ovs-pki. */
 export class TestAuthority {
   readonly #directory: string;
 

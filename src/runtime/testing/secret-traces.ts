@@ -1,4 +1,4 @@
-/** The secret as it is, and as the encodings have it: without what depends on its neighbours. */
+/** The secret in plain text and in each encoding, without the characters that depend on its neighbours. */
 export function tracesOf(secret: string): readonly string[] {
   const base64 = [0, 1, 2].map((before) => {
     const whole = Buffer.from(`${'\0'.repeat(before)}${secret}`)

@@ -11,7 +11,7 @@ export class ManualClock implements Clock, Scheduler {
   readonly #timers = new Set<Timer>();
   readonly #wallOffset = Date.UTC(2030, 0, 1);
 
-  /** @param start the time at first */
+  /** @param start the initial time */
   constructor(start = 1_000) {
     this.#now = start;
   }

@@ -1,4 +1,7 @@
-/** A Subnet changes under running pods: what their interfaces keep (routes, MTU) stays while they have it, and all else takes effect. */
+/**
+ * A Subnet changes under running pods: the routes and MTU of their interfaces stay in effect while the pods have them; all other changes
+ * take effect.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodInput } from '../../../testing/pod-scene.ts';

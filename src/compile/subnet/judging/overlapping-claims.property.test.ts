@@ -28,7 +28,7 @@ const claims = fc
     }),
   );
 
-/** The naive way: each claim against all before it. Claims of nodes and networks in effect never yield. */
+/** The naive algorithm: compares each claim with all earlier ones. Claims of nodes and of networks in effect have precedence. */
 function oneByOne(all: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   const standing: Claim[] = [];
   const found = new Map<Claim, Claim>();

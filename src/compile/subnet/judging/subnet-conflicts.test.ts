@@ -81,7 +81,7 @@ for (const what of ['port', 'owner'] as const) {
   });
 }
 
-/** Whether its conditions are those of its present spec. */
+/** Marks the conditions as those of the present spec. */
 function sayGeneration(bench: RuleBench, name: string): void {
   const { metadata, spec, status } = bench.object('subnets', name) ?? assert.fail();
   const observedGeneration = metadata.generation + 1;
@@ -104,7 +104,7 @@ test('a running Subnet does not yield to an older one that moves while the route
   bench.converge();
   assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
   assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
-  // The Subnet that is not accepted stays so while no router port shows which was in effect, and the other one is edited.
+  // The Subnet that is not accepted stays so while no router port shows which of the two was in effect, even if the other one is edited.
   assert.equal(bench.row('Logical_Router_Port', 'blue-a'), undefined);
   takeRouterPort(bench, 'b', 'port');
   bench.edit('subnets', 'b', { private: true });

@@ -1,4 +1,4 @@
-/** A Vpc that lists namespaces, and the API server's address: what a Subnet may not claim. */
+/** Networks that a Subnet may not claim: those of a Vpc with other namespaces, and the API server's address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../../testing/pod-scene.ts';

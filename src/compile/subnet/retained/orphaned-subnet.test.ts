@@ -133,7 +133,7 @@ test('an IP object that only requests an address does not keep an orphaned netwo
   scene.bench.removeByForce('subnets', 'red');
   scene.bench.removeByForce('pods', 'shop/web');
   scene.bench.removeByForce('ips', 'web.shop');
-  // While no controller runs.
+  // Created while no controller is running.
   scene.bench.put('ips', {
     metadata: { name: 'web.shop' },
     spec: { subnet: 'red', podName: 'web', namespace: 'shop', podType: 'VirtualMachine' },
@@ -252,7 +252,7 @@ for (const [resource, spec, ports] of OBJECTS) {
     scene.bench.removeByForce('subnets', 'red');
     scene.bench.converge();
     assert.deepEqual(state(scene, rows), before);
-    // The one whose rule emitted the rows goes, with its own ports.
+    // The object whose rule emitted the rows is deleted, with its own ports.
     scene.bench.delete(resource, 'one');
     scene.bench.converge();
     assert.equal(scene.bench.object(resource, 'one'), undefined);
@@ -291,7 +291,7 @@ for (const order of [
       [],
     );
 
-    // A Vpc of that name takes the router over, and waits for the pods in the orphaned network.
+    // A Vpc of that name adopts the router, and its deletion waits for the pods in the orphaned network.
     scene.bench.put('vpcs', { metadata: { name: 'blue' } });
     scene.bench.converge();
     assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
@@ -416,7 +416,7 @@ for (const [what, spec] of [
     assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
   });
 
-/** The keys of the router that another program leaves. */
+/** The keys of the router after another program's edit. */
 const KEYS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'the vendor key': [['vendor', 'kube-ovn']],
   'all of them': [],

@@ -64,7 +64,7 @@ async function pair(t: TestContext): Promise<Pair> {
   };
 }
 
-/** What can be compared of an outcome: not the words of a message, nor UUIDs that the server chose. */
+/** The comparable parts of an outcome, without texts of messages and UUIDs that the server chose. */
 function verdict(outcome: TransactOutcome): unknown {
   if (outcome.ok)
     return outcome.results.map(({ count, rows }) => ({ count, rows: rows?.map((row) => shown(row, ['_uuid', 'name'])).toSorted() }));
@@ -115,10 +115,10 @@ test('chosen transactions: guards, chosen and named UUIDs, mutations, references
   const owned = { vendor: 'kube-ovn', 'kiln.io/owner': 'vpc//a' };
   const cases: readonly (readonly Operation[])[] = [
     [insert('NB_Global', { external_ids: { 'kiln.io/term': '1' } }, global)],
-    // One row at most.
+    // A table of at most one row.
     [insert('NB_Global', {}, newUuid())],
     [insert('Logical_Switch', { name: 'a', external_ids: owned }, a), insert('Logical_Switch', { name: 'b' }, b)],
-    // A UUID that is there, and one twice in a transaction.
+    // An existing UUID, and one that a transaction inserts twice.
     [insert('Logical_Switch', { name: 'again' }, a)],
     [insert('Logical_Switch', { name: 'x' }, port), insert('Logical_Switch', { name: 'y' }, port)],
     [deleteRows('Logical_Switch', b), insert('Logical_Switch', { name: 'b' }, b)],
@@ -133,35 +133,35 @@ test('chosen transactions: guards, chosen and named UUIDs, mutations, references
       mapSet('NB_Global', global, 'external_ids', { 'kiln.io/term': '2' }),
     ],
     [waitFor('NB_Global', global, [{ external_ids: new Map([['kiln.io/term', '1']]) }])],
-    // A port without a parent is collected at once; one with a parent lives and dies with it.
+    // A port without a parent is collected at once; one with a parent is collected with it.
     [insert('Logical_Switch_Port', { name: 'orphan' }, newUuid())],
     [insert('Logical_Switch_Port', { name: 'p', addresses: ['unknown'] }, port), mutateInsert('Logical_Switch', a, 'ports', [port])],
-    // A name twice in an indexed table.
+    // A duplicate name in an indexed table.
     [insert('Logical_Switch_Port', { name: 'p' }, port2), mutateInsert('Logical_Switch', b, 'ports', [port2])],
-    // The same name, taken over in one transaction.
+    // The same name, passed to another row in one transaction.
     [
       mutateDelete('Logical_Switch', a, 'ports', [port]),
       insert('Logical_Switch_Port', { name: 'p' }, port2),
       mutateInsert('Logical_Switch', b, 'ports', [port2]),
     ],
-    // A member that is not there: a strong reference, and a weak one.
+    // A reference to a missing row: a strong one, and a weak one.
     [mutateInsert('Logical_Switch', a, 'ports', [newUuid()])],
     [mutateInsert('Logical_Switch', a, 'load_balancer', [newUuid()])],
-    // Weak references go with what they name.
+    // Weak references are removed with their row.
     [insert('Port_Group', { name: 'group', ports: [port2] }, group)],
     [
       insert('ACL', { priority: 1, direction: 'to-lport', match: 'ip4', action: 'drop' }, acl),
       mutateInsert('Port_Group', group, 'acls', [acl]),
     ],
     [mutateDelete('Logical_Switch', b, 'ports', [port2])],
-    // What is strongly referred to cannot be deleted.
+    // A row with strong references cannot be deleted.
     [deleteRows('ACL', acl)],
     [mutateDelete('Port_Group', group, 'acls', [acl]), deleteRows('ACL', acl)],
     // Values that the schema forbids.
     [insert('ACL', { priority: 99_999, direction: 'to-lport', match: '', action: 'drop' }, newUuid())],
     [insert('ACL', { priority: 1, direction: 'sideways', match: '', action: 'drop' }, newUuid())],
     [update('Logical_Switch', a, { _uuid: newUuid() })],
-    // Mutations of maps and sets: a key keeps its value, a pair goes only whole.
+    // Mutations of maps and sets: an existing key keeps its value, and a pair is deleted only if its value is equal.
     [mutateInsert('Logical_Switch', a, 'external_ids', { vendor: 'other', more: 'x' })],
     [mutate('Logical_Switch', a, [{ column: 'external_ids', mutator: 'delete', value: { vendor: 'other', more: 'x' } }])],
     [mapSet('Logical_Switch', a, 'external_ids', { vendor: 'third' })],
@@ -169,7 +169,7 @@ test('chosen transactions: guards, chosen and named UUIDs, mutations, references
     [mutate('NB_Global', global, [{ column: 'nb_cfg', mutator: '+=', value: 2 }])],
     [mutate('NB_Global', global, [{ column: 'nb_cfg', mutator: '/=', value: 0 }])],
     [mutate('NB_Global', global, [{ column: 'name', mutator: '+=', value: 1 }])],
-    // Names instead of UUIDs, also before the insert.
+    // Named UUIDs, also before their insert.
     [
       insertNamed('Logical_Router_Port', { name: 'rp', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] }, 'made'),
       insert('Logical_Router', { name: 'r', ports: ['made'] }, router),
@@ -199,8 +199,8 @@ function contentsWithoutChosen(session: OvsdbSession): unknown {
 }
 
 /**
- * ovsdb-server 3.1 leaves a weak reference to a row that a transaction deletes where the same transaction changes the referring column
- * otherwise. That is a bug of that version: such a transaction is not compared.
+ * If a transaction deletes a row and otherwise changes a column with a weak reference to it, ovsdb-server 3.1 keeps the reference. That is
+ * a bug of this version: such a transaction is not compared.
  */
 function withoutDangling(operations: readonly Operation[]): readonly Operation[] {
   const deletes = operations.some((one) => one.op === 'delete' && one.table === 'Load_Balancer');
@@ -240,7 +240,7 @@ test('a broken connection: the own update comes before the reply, a lost reply i
   assert.equal(second.ok ? '' : second.error.outcome, 'unknown');
   await until('the session is back', () => session.state === 'synced');
   assert.equal(session.replica.table('Logical_Switch').size, 1);
-  // On both, what a transaction did is in the replica when its reply comes.
+  // On both, the replica has a transaction's changes when its reply arrives.
   for (const one of [two.real, two.simulated]) {
     const row = newUuid();
     const made = await one.transact([insert('Logical_Switch', { name: 'now' }, row)]);

@@ -1,7 +1,7 @@
 /**
- * The rows of a database and what a commit does beyond its operations: strong references that must resolve, rows that nothing refers
- * to, weak references to rows that are gone, unique indexes, tables of limited size (RFC 7047 sections 3.2 and 4.1.3, and
- * transaction.c of ovsdb-server).
+ * The rows of a database and the effects of a commit: strong references must resolve, unreferenced rows are collected, weak references to
+ * deleted rows are removed, unique indexes and maximum table sizes are checked (RFC 7047 sections 3.2 and 4.1.3, and transaction.c of
+ * ovsdb-server).
  */
 import type { BaseType, ColumnSchema, DatabaseSchema, TableSchema } from '../../schema.ts';
 import type { Uuid } from '../../uuid.ts';
@@ -60,11 +60,11 @@ export class Draft {
 export class SimulatedDatabase {
   readonly schema: DatabaseSchema;
   readonly #tables = new Map<string, Map<Uuid, StoredRow>>();
-  /** How many strong references name a row. */
+  /** By row: the number of strong references to it. */
   readonly #strong = new Map<Uuid, number>();
-  /** Rows that name a row weakly. */
+  /** By row: the rows with a weak reference to it. */
   readonly #weak = new Map<Uuid, Map<Uuid, string>>();
-  /** By table and place of the index: the row that has a text. */
+  /** By table and index: the text of the indexed values to its row. */
   readonly #unique = new Map<string, Map<string, Uuid>>();
   readonly #references: ReadonlyMap<string, readonly ColumnSchema[]>;
 
@@ -136,7 +136,7 @@ export class SimulatedDatabase {
     return references;
   }
 
-  /** Rows of tables that are no roots exist while another row refers to them. */
+  /** A row of a non-root table is collected when no row refers to it. */
   #collect(draft: Draft, counts: Map<Uuid, number>): void {
     const isRoot = (table: string): boolean => (this.schema.tables.get(table) as TableSchema).isRoot;
     const candidates: [string, Uuid][] = [];
@@ -158,7 +158,7 @@ export class SimulatedDatabase {
     return before === undefined ? [] : this.#referencesOf(table, before, 'strong');
   }
 
-  /** Weak references to rows that are not there leave their columns. */
+  /** Removes weak references to missing rows from their columns. */
   #dropWeak(draft: Draft): void {
     const concerned = new Map<Uuid, string>();
     for (const [uuid, { table, after }] of draft.changed) {

@@ -1,4 +1,4 @@
-/** What a transaction changed, as a monitor's updates write it: `<table-updates2>` of ovsdb-server(7) section 4.1.14. */
+/** The changes of a transaction in the form of a monitor's updates: `<table-updates2>` of ovsdb-server(7) section 4.1.14. */
 import { defaultValue } from '../../decode.ts';
 import { encodeValue } from '../../encode.ts';
 import type { ColumnSchema } from '../../schema.ts';
@@ -9,7 +9,7 @@ import type { RowDifference } from './database.ts';
 /** By table, by row. */
 export type WrittenUpdates = Record<string, Record<string, unknown>>;
 
-/** @param columns what is monitored, by table */
+/** @param columns the monitored columns, by table */
 export function updatesOf(columns: ReadonlyMap<string, readonly ColumnSchema[]>, differences: readonly RowDifference[]): WrittenUpdates {
   const updates: WrittenUpdates = {};
   for (const { table, uuid, before, after } of differences) {
@@ -30,7 +30,7 @@ export function updatesOf(columns: ReadonlyMap<string, readonly ColumnSchema[]>,
   return updates;
 }
 
-/** Columns that have their default are left out. */
+/** Columns with their default value are omitted. */
 export function written(columns: readonly ColumnSchema[], row: Readonly<Record<string, Value>>): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const column of columns) {

@@ -1,5 +1,5 @@
 /**
- * Owner references: collects objects without any existing owner. Background by default; with `foregroundDeletion` the owner waits for its
+ * Owner references: collects objects whose owners no longer exist. Background by default; with `foregroundDeletion` the owner waits for its
  * blocking dependents, with `orphan` the dependents stay without the owner.
  */
 import type { KubeObject, OwnerReference } from './object.ts';

@@ -87,7 +87,7 @@ export class ApiHttpServer {
     clearInterval(this.#bookmarks);
     for (const watch of [...this.#watches]) watch.end();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    // A connection in its TLS handshake becomes a connection only afterwards, and may then start a watch: so they are closed repeatedly.
+    // Closes repeatedly: a connection in its TLS handshake is not closed, and may start a watch afterwards.
     const again = setInterval(() => this.#server.closeAllConnections(), 20);
     this.#server.closeAllConnections();
     await closed;

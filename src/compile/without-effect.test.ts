@@ -553,7 +553,7 @@ test('of two default routes, one by way of the external Subnet, the last one of 
     messages()[0] ?? '',
     /spec\.staticRoutes\[0\] "0\.0\.0\.0\/0" goes by way of 10\.50\.0\.254, and a later route of the spec by way of 172\.19\.0\.1/,
   );
-  // A route that the user adds later takes precedence.
+  // With two routes of the user, the last one of the spec takes effect.
   bench.edit('vpcs', 'blue', { enableExternal: true, staticRoutes: [external, own, ...shared] });
   bench.converge();
   assert.deepEqual(hops(), ['0.0.0.0/0|10.50.0.254', ...both]);

@@ -1,6 +1,6 @@
 /**
- * CRDs of an older Kube-OVN lack status fields: the API server prunes them. Kiln must not write them again, and must report what they would
- * show.
+ * CRDs of an older Kube-OVN lack status fields, which the API server prunes. Kiln must not write them again, and `kiln status` must report
+ * it.
  */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';

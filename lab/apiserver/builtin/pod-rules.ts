@@ -132,7 +132,7 @@ function portsErrors(ports: readonly Json[], field: string, hostNetwork: boolean
   });
 }
 
-/** Each host port belongs to one container of a pod. */
+/** Within a pod only one container may use a host port. */
 function hostPortErrors(ports: readonly Json[], field: string, taken: Set<string>): FieldError[] {
   return ports.flatMap((port, index) => {
     const { protocol = '', hostIP = '', hostPort = 0 } = object(port);

@@ -72,7 +72,7 @@ function defaultContainer(container: JsonObject): void {
   }
 }
 
-/** A container's request is its limit by default. For pods only, not for templates. */
+/** A container's request defaults to its limit. For pods only, not for templates. */
 export function requestLimits(spec: JsonObject): void {
   for (const field of ['containers', 'initContainers'])
     for (const container of list(spec[field])) {
@@ -119,7 +119,7 @@ function qosClass(spec: JsonObject): string {
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** The existing tolerations must stay, since a node may already have decided by them; only their `tolerationSeconds` may change. */
+/** An update may not remove tolerations, since the pod's node relies on them; only their `tolerationSeconds` may change. */
 function tolerationsErrors(spec: JsonObject, old: JsonObject): FieldError[] {
   const timeless = (toleration: Json): JsonObject => ({ ...object(toleration), tolerationSeconds: null });
   const kept = list(old['tolerations']).every((former) =>

@@ -134,7 +134,7 @@ test('two bound claimants both stay, and report the conflict', () => {
   const [mac, port] = ['0a:00:00:00:00:55', 'second.shop'];
   const row = [...scene.bench.northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === port);
   assert.ok(row);
-  // Another controller overwrites all three words on the second pod's port.
+  // Another controller overwrites the port, the IP object and the annotations of the second pod.
   scene.bench.world.rows.apply(
     scene.bench.northbound,
     scene.bench.northbound.apply([

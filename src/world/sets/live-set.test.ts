@@ -5,7 +5,7 @@ import { defineSet, World } from '../world.ts';
 import { Computed } from '../reactor.ts';
 import { OrderedKeys } from './ordered-keys.ts';
 
-/** The value after all that is due has run. */
+/** The value after all due computations. */
 function now<V>(of: World, seen: Computed<V>): V {
   of.reactor.runDue();
   return seen.get();

@@ -4,7 +4,7 @@ import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../src/api/we
 import type { LabNode } from './lab-node.ts';
 import type { ObservedPod } from './observed-pod.ts';
 
-/** The next step; undefined if the pod needs none, or is on a node of another kubelet. */
+/** What scheduler and kubelet do next for a pod. */
 export type Step =
   | { readonly kind: 'bind'; readonly candidates: readonly LabNode[] }
   | { readonly kind: 'run'; readonly node: LabNode; readonly addresses: readonly string[] }
@@ -15,6 +15,7 @@ export type Step =
  * deletion of a pod that is being deleted is confirmed.
  *
  * @param takesPods whether the node accepts new pods now
+ * @returns undefined if the pod needs no step, or is on a node of another kubelet
  */
 export function nextStep(
   pod: ObservedPod,

@@ -20,7 +20,7 @@ export interface BudgetStatus {
 
 /**
  * @param pods the pods that the budget selects
- * @param replicasOf the owner of a pod and its intended number of pods; undefined if no controller would replace the pod
+ * @param replicasOf the owner of a pod and its intended number of pods; undefined if no controller replaces the pod
  */
 export function planDisruptionBudget(
   { spec, status }: DisruptionBudget,

@@ -68,9 +68,16 @@ test('annotations of a workload itself, which its pods do not get', () => {
   bench.put('statefulsets', { metadata: { name: 'db', namespace: 'shop', annotations }, spec: { replicas: 1 } });
   bench.put('statefulsets', { metadata: { name: 'right', namespace: 'shop', annotations }, spec: { replicas: 1, template } });
   bench.put('virtualmachines', { metadata: { name: 'vm', namespace: 'shop', annotations }, spec: { template: {} } });
+  // Only the node agent reads this one.
+  const limited = { 'ovn.kubernetes.io/ingress_rate': '3' };
+  bench.put('statefulsets', { metadata: { name: 'slow', namespace: 'shop', annotations: limited }, spec: { replicas: 1 } });
   bench.compile();
   const events = [...bench.compiler.desired.freshReports].map(({ resource, key, reason }) => `${resource} ${key} ${reason}`);
-  assert.deepEqual(events.toSorted(), ['statefulsets shop/db AnnotationUnread', 'virtualmachines shop/vm AnnotationUnread']);
+  assert.deepEqual(events.toSorted(), [
+    'statefulsets shop/db AnnotationUnread',
+    'statefulsets shop/slow AnnotationUnread',
+    'virtualmachines shop/vm AnnotationUnread',
+  ]);
   assert.match(
     told(scene, 'statefulsets', 'shop/db'),
     /metadata\.annotations\[ovn\.kubernetes\.io\/ip_pool\] .* is read by no program; pods have the annotations of their template alone: write it into spec\.template\.metadata\.annotations$/,

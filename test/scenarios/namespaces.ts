@@ -104,8 +104,8 @@ export const namespaces: readonly Scenario[] = [
         subnetYaml('c82-fast', { vpc: 'c82', cidrBlock: '10.182.1.0/24', provider: 'fast.c82.ovn' }) +
         subnetYaml('c82-wide', { cidrBlock: '10.182.2.0/24', provider: 'wide.c82' }) +
         namespaceYaml('c82') +
-        attachmentYaml('c82', 'fast', '{"cniVersion":"0.3.0","type":"kube-ovn"}') +
-        attachmentYaml('c82', 'wide', '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}');
+        attachmentYaml('c82', 'fast', '{"cniVersion":"0.3.0","type":"kube-ovn","provider":"fast.c82.ovn"}') +
+        attachmentYaml('c82', 'wide', '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn","provider":"wide.c82"}}');
       const layouts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
         own: {},
         both: { [NETWORKS]: 'fast,wide' },

@@ -3,6 +3,7 @@
  * another kind. A user who writes one expects an effect.
  */
 import { nearest } from '../../text/edit-distance.ts';
+import type { AnnotationUse } from '../annotations.ts';
 import { AGENT_ANNOTATIONS, KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../annotations.ts';
 import type { Labels } from '../kubernetes/meta.ts';
 import type { PodAnnotationSuffix } from '../well-known.ts';
@@ -47,9 +48,10 @@ const OWN_NAMES: readonly string[] = [
 const POD_NAMES: readonly string[] = [
   ...new Set([...SUFFIXES, ...namesIn(KEYS.filter((key) => OBJECT_ANNOTATIONS[key].on === 'Pod').map((key) => annotationKey[key]))]),
 ];
+const REQUESTS: readonly AnnotationUse[] = ['acts', 'checked'];
 /** A user requests something with these; the others are written by Kube-OVN or Kiln, and may be a copy. */
 const ASKING: ReadonlySet<string> = new Set([
-  ...SUFFIXES.filter((suffix) => ['acts', 'told'].includes(POD_ANNOTATIONS[suffix as PodAnnotationSuffix].use)),
+  ...SUFFIXES.filter((suffix) => REQUESTS.includes(POD_ANNOTATIONS[suffix as PodAnnotationSuffix].use)),
   ...['ip_address', 'mac_address', 'logical_switch'],
   ...namesIn(
     KEYS.filter((key) => OBJECT_ANNOTATIONS[key].on === 'Pod' && OBJECT_ANNOTATIONS[key].use !== '-').map((key) => annotationKey[key]),

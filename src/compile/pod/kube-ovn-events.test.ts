@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { componentOf } from '../../api/kube-ovn-events.ts';
+import { rowId } from '../../nb/row-id.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -38,6 +39,20 @@ for (const [cause, event, annotations, cidrBlock] of [
     scene.bench.converge();
     assert.equal(eventsOf(scene, 'web').length, 2);
   });
+
+test("CreateOVNPortFailed, where another program has a port of the pod's name", () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.bench.converge();
+  // As the diff reports it.
+  const message = 'Logical_Switch_Port web.shop belongs to another program';
+  scene.bench.world.rowConflicts.set(rowId('Logical_Switch_Port', 'web.shop'), { owners: ['pod/shop/web'], message });
+  scene.pod('web');
+  scene.bench.converge();
+  const [event] = eventsOf(scene, 'web');
+  assert.equal(event?.[0], 'CreateOVNPortFailed');
+  assert.match(event[1], /^RowConflict: Logical_Switch_Port web\.shop belongs to another program/);
+});
 
 test('a reason of Kiln alone has its own source', () => {
   assert.equal(componentOf('Misbound'), undefined);

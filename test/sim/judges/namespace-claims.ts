@@ -29,8 +29,10 @@ export function declaredSubnets(world: World, namespace: string): readonly strin
   });
   const serving = [...world.subnets.entries()].filter(([, { spec }]) => ['', 'ovn'].includes(spec.provider ?? ''));
   const listed = serving.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
-  const hasMoved = ([, { status }]: (typeof listed)[number]): boolean =>
-    status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true;
+  // Of several faults of a spec the condition names one.
+  const hasMoved = ([name, { spec, status }]: (typeof listed)[number]): boolean =>
+    status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true ||
+    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name));
   if (listed.some(hasMoved)) return undefined;
   const listing = listed.filter(([, { metadata, spec }]) => {
     const of = spec.vpc || DEFAULT_VPC;

@@ -4,7 +4,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import { DEPENDENCIES } from './dependencies.ts';
 
-/** Limit of names in a message. */
+/** The most names in a message. */
 const NAMED = 10;
 
 export interface Blockers {
@@ -28,7 +28,7 @@ export function blockersOf(world: World, resource: ResourceName, key: string): B
   return count === 0 ? NONE : { count, names };
 }
 
-/** The blockers that count. Cost: one pass over all. */
+/** The blockers for which `counts` is true. Cost: one pass over all blockers. */
 export function blockersAmong(
   world: World,
   resource: ResourceName,

@@ -11,6 +11,6 @@ export interface Dependency {
   readonly dependents: SetDefinition<World>;
   /** The inverse: keys of the objects that a dependent needs. */
   readonly dependsOn: (world: World, key: string) => Iterable<string>;
-  /** False if the object is deleted all the same, and its dependents report that in their conditions. */
+  /** False if the dependents do not keep the object from being deleted; they report its absence in their conditions. */
   readonly blocks?: false;
 }

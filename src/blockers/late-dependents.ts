@@ -50,9 +50,10 @@ export const deletionOfVpc: Query<string> = defineQuery(
 );
 
 /**
- * A NAT rule does not block the deletion of an EIP if it was created afterwards, or edited afterwards to name the EIP. A rule with the EIP's
- * address in its labels is older, also from a backup: it blocks. For others the annotation has the EIP that the rule named when Kiln last saw
- * it; without one, both times are the API server's, in whole seconds. Key: `<resource>/<name>` of the rule.
+ * A NAT rule does not block the deletion of an EIP if it was created afterwards, or edited afterwards to name the EIP. One with the EIP's
+ * address in its labels is older, even if it was restored from a backup: it blocks. For others the annotation has the EIP that the NAT rule
+ * named when Kiln last observed it; without one, both times are the API server's, in whole seconds. Key: `<resource>/<name>` of the NAT
+ * rule.
  */
 export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-eip', (world, key) => {
   const at = key.indexOf('/');

@@ -85,7 +85,7 @@ export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
   ...NAT_RULES.map((dependent): Dependency => ({
     on: 'subnets',
     dependent,
-    // The address stays booked if the EIP of the rule was removed by force.
+    // A NAT rule holds the address of its EIP also after the EIP was removed by force.
     dependents: defineSet(
       `${dependent}-of-subnet`,
       (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'subnet', value }],

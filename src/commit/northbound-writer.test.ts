@@ -381,7 +381,7 @@ test('after another program removed the term, the next leader takes a higher one
     await until('it is gone', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(41), true);
     assert.equal(second.fence.term, 42);
-    // A person wrote it in another notation, which no guard would match.
+    // A user wrote it in another notation, which no guard would match.
     await nbctl('set', 'NB_Global', '.', 'external_ids:kiln.io/term=007');
     await until('it is seen', () => second.fence.state().kind === 'lost');
     assert.equal(await second.fence.raise(0), true);

@@ -71,7 +71,7 @@ export class MemoryNorthbound implements Replica {
     return this.apply(edits);
   }
 
-  /** Removes a row as a person with ovn-nbctl would: from its parent, or by itself without one. */
+  /** Removes a row as a user with ovn-nbctl would: from its parent, or by itself without one. */
   remove(table: string, uuid: Uuid): RowChange[] {
     const out = tableSpec(table).parents.flatMap((parent) =>
       [...this.table(parent.table).values()].flatMap((row): Edit[] => {

@@ -1,5 +1,5 @@
 /**
- * A bench with a ready network: the default Vpc with its Subnets, one node, one namespace. For tests of pods and addresses.
+ * A `RuleBench` with a ready network: the default Vpc with its Subnets, node `n1`, namespace `shop`. For tests of pods and addresses.
  */
 import type { Settings } from '../world/settings.ts';
 import { RuleBench } from './rule-bench.ts';

@@ -1,6 +1,6 @@
 /**
- * Judges a rule that translates by an EIP, when it is created or names another EIP. An EIP that does not exist yet is no error: the rule
- * waits for it. An EIP that is being deleted accepts no new rule.
+ * Judges a NAT rule when it is created or names another EIP. An EIP that does not exist yet is no error: the NAT rule waits for it. An EIP
+ * that is being deleted accepts no new NAT rule.
  */
 import { eipTerminating } from '../compile/address-object/nat-rule.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';

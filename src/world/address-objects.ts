@@ -30,7 +30,7 @@ export interface AddressObject {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly conditions: readonly Condition[];
-  /** The Subnet of its addresses once it has some, else the one its spec names. */
+  /** The Subnet of its addresses once it has addresses, else the Subnet that its spec requests, or the default one. */
   readonly subnet: string;
   /** The Subnet that its spec names; empty where it leaves that to a default. */
   readonly requestedSubnet: string;
@@ -40,7 +40,7 @@ export interface AddressObject {
   readonly typeInEffect: string | undefined;
   /** The addresses that the spec requests; empty for any. */
   readonly requested: AddressTexts;
-  /** The addresses that it has; undefined until the allocator has answered. */
+  /** The addresses that it holds; undefined until they are written into the object. */
   readonly held: AddressTexts | undefined;
 }
 
@@ -93,7 +93,7 @@ export function hasRouterMac(type: string): boolean {
   return type === 'switch_lb_vip';
 }
 
-/** The share of a Vip: the Vip and the pod that uses its address hold the address together. */
+/** The group in which a Vip shares its address: the Vip and the pod that uses the address hold it together. */
 export function vipShare(vip: string): string {
   return `vip/${vip}`;
 }

@@ -48,7 +48,7 @@ export function shareOfIp({ metadata }: IP): string | undefined {
   return vip === '' ? undefined : vipShare(vip);
 }
 
-/** A user reserved the address: it stays booked, with or without a pod. */
+/** A user reserved the address: it stays in use, with or without a pod. */
 export function isReserved(ip: IP): boolean {
   return ip.metadata.labels?.[labelKey.ipReserved] === 'true';
 }

@@ -1,7 +1,7 @@
 /**
- * The addresses that a Vip or an EIP got, from its annotation `kiln.io/given`. A user may edit spec and status (a Vip's status with
- * `kubectl edit`): the spec requests, the status reports, and the annotation alone is believed. It has the uid of its object, so a copy or a
- * restored object does not claim the addresses of the first one.
+ * The addresses that Kiln allocated to a Vip or an EIP, from its annotation `kiln.io/given`. A user may edit spec and status (a Vip's
+ * status with `kubectl edit`): the spec requests, the status reports, and only the annotation decides what the object holds. It has the uid
+ * of its object, so a copy or a restored object does not claim the addresses of the first one.
  */
 import type { Labels } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';

@@ -1,4 +1,4 @@
-/** NAT rules: objects that use an EIP. Its address stays booked as long as one of them names it, also after the EIP is gone. */
+/** NAT rules: objects that use an EIP. They hold its address as long as they name it, also after the EIP is gone. */
 import type { Condition, KubeObject } from '../api/kubernetes/meta.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
@@ -54,12 +54,12 @@ export function natRulesOf(eips: AddressResource): readonly NatRuleResource[] {
   return NAT_RULES.filter((rule) => eipResourceOf(rule) === eips);
 }
 
-/** The EIP that a rule names; empty for none. */
+/** The EIP that a NAT rule names; empty for none. */
 export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
 }
 
-/** External and inner address or network, of each family that the rule translates. */
+/** External and internal address or network, of each family that the NAT rule translates. */
 export function translationsOf({ status = {} }: Pick<NatRule, 'status'>): readonly (readonly [external: string, inner: string])[] {
   const { v4Eip = '', v6Eip = '', v4Ip, v6Ip, v4IpCidr = '', v6IpCidr = '' } = status;
   return (
@@ -71,14 +71,14 @@ export function translationsOf({ status = {} }: Pick<NatRule, 'status'>): readon
 }
 
 /**
- * The EIP in the rule's annotation: the one that the rule named when Kiln last observed it, empty if it was not admitted; undefined for a
- * new rule.
+ * The EIP in the annotation of a NAT rule: the one that the rule named when Kiln last observed it, empty if it was not accepted; undefined
+ * for a new NAT rule.
  */
 export function annotatedEip({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
   return metadata.annotations?.[annotationKey.vpcEip];
 }
 
-/** The Subnet and the addresses in the rule's labels, which outlive the EIP. */
+/** The Subnet and the addresses in the labels of a NAT rule, which outlive the EIP. */
 export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: string; readonly addresses: readonly string[] } {
   const { labels = {} } = metadata;
   const v4 = labels[labelKey.eipV4] ?? status?.v4Eip ?? '';
@@ -89,7 +89,7 @@ export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: 
   };
 }
 
-/** What a rule holds: the addresses in its labels, as long as it names the EIP that they came from. */
+/** What a NAT rule holds: the addresses in its labels, as long as it names the EIP that they came from. */
 export interface HeldEip {
   readonly eip: string;
   readonly subnet: string;

@@ -1,4 +1,4 @@
-/** Plays a history on a cluster. A rejected operation has no effect. One without an answer may have had it or not, as for a person. */
+/** Plays a history on a cluster. A rejected operation has no effect. One without an answer may have had it or not, as for a user. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError, KubeError } from '../../src/kube/errors.ts';

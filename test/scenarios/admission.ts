@@ -44,7 +44,7 @@ export async function withWebhook(
 /**
  * Waits until the webhook denies the command: it observes objects by its own watches, a moment later. The command is a dry run, so nothing
  * is stored or deleted.
- * @param command of kubectl, as a person would type it
+ * @param command of kubectl, as a user would type it
  */
 export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
   await cluster.eventually(`kubectl ${command.join(' ')} would be refused`, async () => {

@@ -1,5 +1,5 @@
 /**
- * A person changes Kiln's rows with ovn-nbctl: the drift is repaired at once, and reported on the object, in the log and in the metrics.
+ * A user changes Kiln's rows with ovn-nbctl: the drift is repaired at once, and reported on the object, in the log and in the metrics.
  */
 import assert from 'node:assert/strict';
 import { entries, members } from '../../src/testing/northbound-dump.ts';

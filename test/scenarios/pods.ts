@@ -1,4 +1,4 @@
-/** Manifests of pods and tenants as a person writes them, and waiting for their state. */
+/** Manifests of pods and tenants as a user writes them, and waiting for their state. */
 import { ProgramError } from '../../lab/programs/run-program.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 

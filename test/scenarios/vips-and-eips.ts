@@ -1,4 +1,4 @@
-/** Vips and EIPs beside pods in one ledger, through deletions of every manner and restarts. */
+/** Vips, EIPs and pods have their addresses from one ledger: deletions, removals by force, and restarts. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';

@@ -83,7 +83,7 @@ export const webhookService: readonly Scenario[] = [
             for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
             const refused = await cluster.kubectlFails(command, file);
             assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
-            // The addresses of the pods are released before the command is typed again, as a person reads the message first.
+            // The addresses of the pods are released before the command is typed again, as a user reads the message first.
             for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
             await cluster.converged();
             await wouldPass(cluster, typed, documents.vpc + documents.subnet);

@@ -34,7 +34,7 @@ import { commandText, nameArgument } from '../../text/command-text.ts';
 
 const ACCEPTED = 'Accepted';
 const CONFLICT = 'AddressConflict';
-/** The fields of each kind for its request. */
+/** The spec fields with which an object of each kind requests its addresses. */
 const FIELDS = {
   vips: { subnet: 'subnet', v4: 'v4ip', v6: 'v6ip' },
   'ovn-eips': { subnet: 'externalSubnet', v4: 'v4Ip', v6: 'v6Ip' },
@@ -45,7 +45,7 @@ const FIELDS = {
 export interface AddressKind {
   /** Findings in the spec. */
   readonly findings: readonly Finding[];
-  /** Why it may not have the addresses that it requests. */
+  /** Why the object may not have the addresses that it requests. */
   readonly exclusion?: Problem | undefined;
   /** Whether the address is in use, so that no lease runs. */
   readonly used: boolean;
@@ -55,9 +55,9 @@ export interface AddressKind {
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   /** Ineffective fields of the spec. */
   readonly ineffective?: readonly Finding[];
-  /** What is not implemented, and its consequence, as one sentence. */
+  /** What Kiln does not implement of the object, and the consequence, as one sentence. */
   readonly unimplemented?: string;
-  /** Its rows once the object holds the addresses; also while its deletion is blocked. */
+  /** The rows of the object while it holds the addresses, also while its deletion is blocked. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
 }
 
@@ -111,7 +111,8 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     annotations: { [kilnAnnotation.given]: givenText(object.uid, { ...addresses, subnet: object.subnet, type: typeOf(object) }) },
     ...(change === undefined && { spec: kind.spec(addresses) }),
   };
-  // The status may be writable while the object is not: the status never has an address that the object does not hold.
+  // With a status subresource the status is a write of its own, which may succeed while the object's write is rejected. So it comes second:
+  // the status never has an address that the object does not hold.
   if (held === undefined && traitsOf(resource).statusSubresource) return [{ kind: 'address-request', request }, durable];
   const patch: PatchOutput = {
     ...durable,
@@ -120,19 +121,22 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
   };
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
-  // Without precedence in a conflict, its existing ports stay and no others are created.
+  // If another claimant of the address has precedence, the existing ports of this object stay and no others are created.
   const rows =
     reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : existingPorts(world, object, kind.rows(addresses));
   return [{ kind: 'address-request', request }, patch, ...rows, ...orphanedNetworkOfObject(world, object)];
 }
 
-/** Existing ports stay and no others are created while no Subnet has the network that they are in. */
+/** The rows of the object. While no Subnet owns the network that they are in, the existing ports stay and no others are created. */
 function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
   const rows = kind.rows(held);
   return owningSubnet(world, object.subnet) === undefined ? existingPorts(world, object, rows) : rows;
 }
 
-/** Its existing ports; a recreated object has those of the object before. @param rows possible spellings */
+/**
+ * The existing ports of the object; a recreated object owns those of the object before.
+ * @param rows candidates for their last written contents, with which drift is repaired
+ */
 function existingPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
   const written = rows.filter((row) => row.kind === 'row');
@@ -144,7 +148,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Why it cannot request an address yet. */
+/** Why the object cannot request an address yet. */
 function requestProblem(world: World, object: AddressObject, { findings, exclusion }: AddressKind): Problem | undefined {
   const { resource, kind, name, uid, subnet } = object;
   const [finding] = findings;
@@ -178,7 +182,7 @@ export function objectAddressMessage(object: AddressObject, sentence: string): s
   return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
-/** Requests exactly what it has, or what its spec names. A pod that uses a Vip's address shares it with the Vip. */
+/** Requests exactly what the object holds, else what its spec names. A pod that uses a Vip's address shares it with the Vip. */
 export function addressRequestOf(object: AddressObject): AddressRequest {
   const { resource, kind, name, subnet, created, requested, held } = object;
   const { v4, v6, mac: macText } = held ?? requested;
@@ -209,7 +213,7 @@ function typeOf({ type, typeInEffect }: AddressObject): string {
   return typeInEffect ?? type;
 }
 
-/** How the spec differs from what the object has, as a sentence. */
+/** How the spec differs from what the object holds, as a sentence; undefined if it does not differ. */
 export function changeProblem(object: AddressObject): string | undefined {
   const { kind, name, subnet, requestedSubnet, type, typeInEffect, requested, held } = object;
   if (held === undefined) return undefined;
@@ -231,7 +235,9 @@ function changeOf(object: AddressObject): ConditionOutput | undefined {
   return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
 }
 
-/** The condition if its Subnet was removed by force and recreated with another network: it keeps its address, which is unreachable. */
+/**
+ * The condition if the Subnet was removed by force and recreated with another network: the object keeps its address, which is unreachable.
+ */
 function outsideOf(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
   const { kind, name, subnet } = object;
   const view = held === undefined ? undefined : world.ask(subnetView, subnet);
@@ -242,7 +248,9 @@ function outsideOf(world: World, object: AddressObject, held: AddressTexts | und
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }
 
-/** The condition if a row that it needs is another object's, such as the port of a pod with its name: it has its address, and no port. */
+/**
+ * The condition if another object owns a row that this one needs, such as the port of a pod with its name: it has its address and no port.
+ */
 function rowConflict(world: World, object: AddressObject): ConditionOutput | undefined {
   const conflict = rowConflictOf(world, ownerOf(object));
   if (conflict === undefined) return undefined;
@@ -278,7 +286,7 @@ function notAccepted(object: AddressObject, kind: AddressKind, { reason, message
   return { ...patchOf(object), conditions: [accepted, ...(missing === undefined ? [] : [missing])] };
 }
 
-/** The resource as an unambiguous kubectl argument. */
+/** The object as unambiguous kubectl arguments. */
 function editable({ resource, name }: AddressObject): readonly string[] {
   const { group, plural } = traitsOf(resource);
   return [`${plural}.${group}`, nameArgument(name)];

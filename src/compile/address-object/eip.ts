@@ -32,7 +32,7 @@ export const ovnEip: Rule = {
     return addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
       ineffective: unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
-      // A router port or node port is a use.
+      // An OvnEip for a router port or a node port is in use.
       used: nat !== '' || type !== 'nat',
       labels: ({ v4, v6 }) => ({
         [labelKey.ovnEipType]: type,
@@ -94,12 +94,12 @@ export const iptablesEip: Rule = {
   },
 };
 
-/** A readiness reported by another controller stays: its rows and its gateway are unchanged. */
+/** A readiness that another controller reported stays, since its rows and its gateway are unchanged. */
 function notReadyYet(status: { readonly ready?: boolean } | undefined): { readonly ready?: boolean } {
   return status?.ready === undefined ? { ready: false } : {};
 }
 
-/** The kinds of rules that name it, in the order of `status.nat`. */
+/** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
 function usesOf(world: World, { resource, name }: AddressObject): string {
   const uses = natRulesOf(resource).flatMap((rules) => {
     const isUsed = [...world.natRules[rules].bucket('eip', name)].some((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`));
@@ -108,7 +108,10 @@ function usesOf(world: World, { resource, name }: AddressObject): string {
   return [...new Set(uses)].toSorted().join(',');
 }
 
-/** A port on the external switch for a gateway node, named like the OvnEip; without its Subnet, a possible spelling. */
+/**
+ * A port in the external switch for a gateway node, named like the OvnEip. If its Subnet does not exist, it is only a candidate for the
+ * last written contents of the existing port.
+ */
 function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
   const { name, subnet } = object;
   if (world.ask(subnetView, subnet)?.isOvn === false) return [];

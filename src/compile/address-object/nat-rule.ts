@@ -1,8 +1,9 @@
 /**
- * Annotations of the NAT rules that name an EIP: its address and Subnet, as Kube-OVN writes them; nothing else of these rules is implemented.
- * While a rule names an EIP the address stays booked, even if the EIP was removed by force. A rule that starts to name an EIP that is being
- * deleted is not admitted and reports that. To distinguish it from a rule that named the EIP before, also after a time without a controller, the
- * annotation names the EIP even before that EIP exists, and is empty while the rule is not admitted.
+ * Annotations and labels of the NAT rules that name an EIP: the EIP, its address and its Subnet, as Kube-OVN writes them; nothing else of
+ * NAT rules is implemented. While a NAT rule names an EIP it holds the address, even if the EIP was removed by force. A NAT rule that
+ * starts to name an EIP that is being deleted is not accepted and reports that. To distinguish it from one that named the EIP before, also
+ * after a time without a controller, the annotation names the EIP even before that EIP exists, and is empty while the NAT rule is not
+ * accepted.
  */
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
@@ -28,7 +29,7 @@ interface Booked extends AddressTexts {
   readonly subnet: string;
 }
 
-/** What an EIP has; key `<resource>/<name>`. A projection, so that other fields of the EIP run no rule. */
+/** The Subnet and the addresses of an EIP; key `<resource>/<name>`. A projection, so that other fields of the EIP run no rule. */
 const bookedBy: Query<Booked | undefined> = defineQuery('eip-booked', (world, key) => {
   const at = key.indexOf('/');
   const eip = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
@@ -67,7 +68,7 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
   },
 }));
 
-/** The message of a rule that names an EIP that is being deleted. */
+/** The message of a NAT rule that names an EIP that is being deleted. */
 export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): SubnetProblem {
   const eips = traitsOf(eipResourceOf(resource));
   const value = eipOfRule(rule);
@@ -84,7 +85,7 @@ export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'm
   return { reason: 'EipTerminating', message };
 }
 
-/** A conflict of the booked address. An existing EIP reports it itself. */
+/** The conflict of an address that the NAT rule holds alone. An existing EIP reports it itself. */
 function conflictOf(
   world: World,
   resource: NatRuleResource,
@@ -101,7 +102,11 @@ function conflictOf(
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-/** The annotations of a rule whose EIP does not exist. The address of an EIP that it named before is released. @param eip named by the annotation */
+/**
+ * The annotation and labels of a NAT rule that its EIP gives no address: the EIP does not exist, has none, or accepts no new NAT rule. The
+ * address of an EIP that it named before is released.
+ * @param eip the value of the annotation
+ */
 function withoutBooking(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
   const annotations = { [annotationKey.vpcEip]: eip };
   if ((annotatedEip(rule) ?? eip) === eip) return { annotations };

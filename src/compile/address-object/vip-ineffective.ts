@@ -1,4 +1,4 @@
-/** Ineffective fields of a Vip's spec, temporarily or permanently. */
+/** Findings about ineffective fields of a Vip's spec. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf } from '../../api/validation/finding.ts';
 import { labelFinding } from '../../api/validation/impossible-labels.ts';

@@ -20,7 +20,7 @@ import { admitsPod, vipView } from './vip-view.ts';
 
 const RULE = 'vip';
 
-/** The ports of a Vip; without its Subnet, possible spellings. */
+/** The ports of a Vip. If its Subnet does not exist, they are only candidates for the last written contents of its existing ports. */
 export function vipPorts(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): readonly Output[] {
   const subnet = world.ask(subnetView, vip.subnet);
   if (subnet?.isOvn === false) return [];
@@ -70,7 +70,7 @@ function portRow(
   };
 }
 
-/** The existing ports, by name, of pods in its Subnet that declare the Vip and that it selects. */
+/** Names of existing ports of pods in the Vip's Subnet that declare the Vip and match its namespace and selector. */
 const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, name) => {
   const vip = world.ask(vipView, name);
   if (vip === undefined) return [];

@@ -27,7 +27,7 @@ export interface VipView {
   /** Labels of these pods as key:value. */
   readonly selector: readonly string[];
   readonly terminating: boolean;
-  /** Undefined until it has some. */
+  /** Undefined until the Vip has addresses. */
   readonly addresses: AddressTexts | undefined;
 }
 
@@ -43,17 +43,17 @@ export function admitsPod({ namespace, selector }: VipView, pod: { readonly name
   return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));
 }
 
-/** Whether a pod may use its address as its own. */
+/** Whether a pod may use the Vip's address as its own. */
 export function isGivenToPodsOf({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
   return namespace === '' || namespace === pod.namespace;
 }
 
-/** Why the pods of a namespace may not have its address: an IPPool for other namespaces has it. */
+/** Why the pods of a namespace may not have the Vip's address: an IPPool for other namespaces has it. */
 export function excludedFromVip(world: World, namespace: string, { subnet, addresses }: VipView): Exclusion | undefined {
   return excludedFromAddress(world, namespace, subnet, [addresses?.v4 ?? '', addresses?.v6 ?? '']);
 }
 
-/** A pod that may not use it does not keep it from other pods. */
+/** Whether a pod is considered for the Vip's address: one that may not use it does not keep it from other pods. */
 function mayBeOf(world: World, vip: VipView, pod: { readonly namespace: string }): boolean {
   return isGivenToPodsOf(vip, pod) && excludedFromVip(world, pod.namespace, vip) === undefined;
 }

@@ -30,7 +30,7 @@ export const vip: Rule = {
     if (observed === undefined || view === undefined) return [];
     const object = vipAddresses(observed);
     const { type } = view;
-    // The router's own port answers for it.
+    // The router answers for the address, with the MAC of its own port.
     const ofRouter = hasRouterMac(type);
     const user = world.ask(vipUser, name);
     return addressOutputs(world, object, {
@@ -55,7 +55,7 @@ export const vip: Rule = {
   },
 };
 
-/** A Vip for the pods of a namespace requests an address that an IPPool has for others. @param namespace empty for none */
+/** Why a Vip for the pods of a namespace may not have an address: an IPPool for other namespaces has it. @param namespace empty for none */
 export function vipExclusion(world: World, { subnet, requested, held }: AddressObject, namespace: string): Exclusion | undefined {
   if (namespace === '' || held !== undefined) return undefined;
   return excludedFromAddress(world, namespace, subnet, [requested.v4, requested.v6]);

@@ -1,6 +1,6 @@
 /**
- * An IPPool that lists namespaces is a boundary with either tenancy: pods of other namespaces get none of its addresses, with any kind of
- * request.
+ * An IPPool that lists namespaces is a boundary with both settings of `--tenancy`: pods of other namespaces get none of its addresses,
+ * whichever annotation requests one.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

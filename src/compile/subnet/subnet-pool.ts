@@ -1,4 +1,4 @@
-/** The addresses of a Subnet for the allocator. A Subnet that is being deleted, or frozen, stays known: existing addresses stay booked. */
+/** The addresses of a Subnet for the allocator. A Subnet that is being deleted, or frozen, stays known: existing addresses stay held. */
 import type { SubnetFields } from '../../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';

@@ -16,7 +16,7 @@ export class ForeignPicture {
     this.#database = database;
   }
 
-  /** A person, or another program, left these rows in this state. */
+  /** A user, or another program, left these rows in this state. */
   leave(differences: readonly RowDifference[]): void {
     const parents = [...this.#parentsOf(new Set(differences.map(({ uuid }) => uuid)))];
     const now = this.now(withMembers([...differences, ...parents]));

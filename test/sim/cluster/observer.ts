@@ -30,7 +30,7 @@ export interface Observer {
   transacted?(transaction: Transacted): readonly string[];
   /** An object or row changed. @param key of an object; undefined for a row */
   changed?(table: string, key?: string): void;
-  /** A person, or another program, changed rows. */
+  /** A user, or another program, changed rows. */
   changedByHand?(differences: readonly RowDifference[]): void;
   /** A process was started, leads, or received an error for a transaction. */
   process?(name: string, what: 'started' | 'leads' | 'refused'): void;

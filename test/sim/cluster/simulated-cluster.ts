@@ -62,17 +62,17 @@ export class SimulatedCluster {
   readonly ovn: SimulatedServer;
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
-  /** True while a person, or another program, acts: no controller made the changes of that time. */
+  /** True while a user, or another program, acts: no controller made the changes of that time. */
   personActs = false;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What was wrong when it happened; reported at the next rest. */
   readonly alarms: Finding[] = [];
   /**
-   * Names of switches that a person deleted and no controller made again since: once the Subnet is gone too, no network is left to run on.
+   * Names of switches that a user deleted and no controller made again since: once the Subnet is gone too, no network is left to run on.
    */
   readonly switchesTaken = new Set<string>();
-  /** Names of router ports that a person changed or deleted: they show which network is in effect while the spec asks for another one. */
+  /** Names of router ports that a user changed or deleted: they show which network is in effect while the spec asks for another one. */
   readonly linksTouched = new Set<string>();
   /** Events that a controller dropped on purpose, named as by `factKey`. */
   readonly dropped = new Set<string>();
@@ -349,7 +349,7 @@ export class SimulatedCluster {
     );
   }
 
-  /** A person changes the Northbound database. The foreign rows are from now on to stay as this leaves them. */
+  /** A user changes the Northbound database. The foreign rows are from now on to stay as this leaves them. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
     for (const { table, before, after } of execution.differences) {

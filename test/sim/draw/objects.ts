@@ -269,7 +269,7 @@ function instanceOwner(random: Random, cluster: SimulatedCluster, namespace: str
   return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name, uid: instance.metadata.uid };
 }
 
-/** A reserved address: an IP object that a person makes. */
+/** A reserved address: an IP object that a user makes. */
 function drawIp(random: Random): Operation {
   const namespace = random.pick(NAMESPACE_NAMES);
   const pod = random.pick(POD_NAMES);

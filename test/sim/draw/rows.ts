@@ -52,7 +52,7 @@ const CHANGES: Readonly<Record<string, readonly RowChange[]>> = {
   Load_Balancer: [set({ protocol: 'sctp' }), KEYS],
 };
 
-/** A person's change to a row of ours with ovn-nbctl. */
+/** A user's change to a row of ours with ovn-nbctl. */
 export function drawRowChange(random: Random): Operation {
   const table = random.pick(Object.keys(CHANGES));
   const whole: RowChange = { kind: random.pick(['delete', 'delete', 'duplicate', 'forget-owner']) };

@@ -1,6 +1,6 @@
 /**
  * The built-in objects work, whatever a user deletes: while there are nodes, the default Vpc and its two Subnets exist, the Vpc accepts new
- * Subnets, and each node has an address or a condition that says why not. Read from objects alone, by no rule.
+ * Subnets, and each node has an address or a condition that says why not. Read from objects alone, without a rule.
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { DEFAULT_SUBNET, DEFAULT_VPC, FINALIZER, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../../src/api/well-known.ts';

@@ -89,7 +89,7 @@ export class ConditionChanges implements Judge {
   /** Objects being deleted that had a blocker and have none any longer: name by uid. */
   readonly #unblocked = new Map<string, string>();
 
-  /** @param byHand whether a person acts now */
+  /** @param byHand whether a user acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     store.watchAll((event) => this.#look(event, byHand()));
   }

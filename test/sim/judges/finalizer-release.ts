@@ -1,6 +1,7 @@
 /**
  * When a controller removes its finalizer from an object, the database has no row of that row owner any longer. A row that is left, or made
- * later, is collected late, if at all, and conflicts with the next object of the name. Read from the database at that point, by no rule.
+ * later, is collected late, if at all, and conflicts with the next object of the name. Read from the database at that point, without a
+ * rule.
  */
 import { FINALIZER } from '../../../src/api/well-known.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
@@ -11,7 +12,7 @@ export class FinalizerRelease implements Judge {
   readonly #gone = new Set<string>();
 
   /**
-   * @param byHand whether a person acts now
+   * @param byHand whether a user acts now
    * @param rowOf finds a row whose row owner has this uid
    * @param wrong receives what is wrong, as a sentence
    */

@@ -1,6 +1,6 @@
 /**
  * Each object that can be in use has Kiln's finalizer before it is deleted: without it, a deletion would remove it at once. Read from
- * objects alone, by no rule.
+ * objects alone, without a rule.
  */
 import type { ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import { FINALIZER, kilnAnnotation } from '../../../src/api/well-known.ts';

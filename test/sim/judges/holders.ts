@@ -1,4 +1,7 @@
-/** Dependents and dependencies as the objects themselves say: in a Subnet or a Vpc, or using an IP object or an EIP. No rule is asked. */
+/**
+ * The dependencies of objects, read from the objects themselves: a Subnet or Vpc that they are in, an IP object or EIP that they use. It
+ * uses no rule.
+ */
 import { FINALIZER, podAnnotation } from '../../../src/api/well-known.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 
@@ -24,17 +27,17 @@ const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kube
 export const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
 export const HELD = new Set([VPCS, SUBNETS, IPS, POOLS, ...ADDRESSES]);
 
-/** What an object depends on by its own fields: `<table> <name>`. @param hasRow whether there is such a row of its own */
+/** What an object depends on by its own fields: `<table> <name>`. @param hasRow whether the object owns a row of this table and name */
 export function claimsOf(table: string, object: KubeObject, hasRow: (table: string, name: string) => boolean): readonly string[] {
   const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
-    // An invalid Subnet without a network is in no Vpc: it was made while that was being deleted, or a person deleted its switch. The same
-    // holds for a Subnet that Kiln removed its finalizer from while another finalizer keeps it.
+    // An invalid Subnet without a network is in no Vpc: it was created while the Vpc was being deleted, or a user deleted its switch. Nor is
+    // a Subnet from which Kiln removed its finalizer while another finalizer keeps it.
     const isLetGo = deletionTimestamp !== undefined && !isOurs;
     if ((isLetGo || !isAccepted(object)) && !hasRow('Logical_Switch', name)) return [];
-    // Its router port shows the Vpc that it stays in; a person may have deleted that port.
+    // Its router port shows the Vpc that it stays in; a user may have deleted that port.
     const stayed = stayedIn(object);
     return [`${VPCS} ${stayed !== undefined && hasRow('Logical_Router_Port', `${stayed}-${name}`) ? stayed : text(spec['vpc'])}`];
   }
@@ -47,11 +50,11 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   if (field !== undefined) {
     const eip = text(spec[field]);
     const seen = annotations['ovn.kubernetes.io/vpc_eip'];
-    // Its labels are those of the EIP that it named when last accepted: they do not count if it names another one now.
+    // The labels of a NAT rule are those of the EIP that it named when it was last accepted: they do not count if it names another EIP now.
     if (seen !== undefined && seen !== eip) return [];
     const marked = seen === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
     const eips = field === 'eip' ? 'iptables-eips.kubeovn.io' : 'ovn-eips.kubeovn.io';
-    // A rule that was created while its EIP was being deleted, and was reported invalid, has nothing of it.
+    // A NAT rule that was created while its EIP was being deleted, and was not accepted, holds no address of it.
     if (!marked && conditionsOf(object).some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];
     return [`${eips} ${eip}`, ...(marked ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [])];
   }
@@ -60,7 +63,7 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   // A pod of a virtual machine has the address of the machine, which has another name.
   const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
   if (!runs || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
-  // A person removed the address from the pod: its IP object and its port still show it, if they exist.
+  // A user removed the address from the pod: its IP object and its port still show it, if they exist.
   if ((annotations[podAnnotation('ovn', 'ip_address')] ?? '') === '') return [];
   const subnet = `${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`;
   return [subnet, table === 'nodes' ? `${IPS} node-${name}` : `${IPS} ${name}.${namespace}`];
@@ -80,7 +83,7 @@ export function isAccepted(subnet: KubeObject): boolean {
   return conditionsOf(subnet).some(({ type, status }) => type === 'Accepted' && status === 'True');
 }
 
-/** The Vpc that a Subnet stays in after its `spec.vpc` was edited, as its condition says: a Subnet does not move. */
+/** The Vpc that a Subnet stays in after its `spec.vpc` was edited, from its condition: a Subnet does not move. */
 function stayedIn(subnet: KubeObject): string | undefined {
   return conditionsOf(subnet)
     .map(({ message = '' }) => /the Subnet is in Vpc (\S+), and a Subnet does not move/.exec(message)?.[1])

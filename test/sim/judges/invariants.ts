@@ -59,7 +59,7 @@ function isOf(pods: ReadonlyMap<string, readonly string[]>, { invariant, subject
 }
 
 /**
- * A person deleted the Subnet of a pod, or made its spec invalid, and deleted the switch too: no network is left that the pod could run on,
+ * A user deleted the Subnet of a pod, or made its spec invalid, and deleted the switch too: no network is left that the pod could run on,
  * and a condition reports it.
  */
 function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {

@@ -1,4 +1,4 @@
-/** What a judge is: it watches a cluster while it runs, and reports what is wrong once everything has converged. */
+/** A judge is a check: it watches a cluster while it runs, and reports what is wrong once everything has converged. */
 import type { Controller } from '../../../src/controller/controller.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { Finding, Observer } from '../cluster/observer.ts';

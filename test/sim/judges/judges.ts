@@ -1,4 +1,4 @@
-/** All judges of a cluster, by name. A judge that finds something is named with it. */
+/** All judges of a cluster, by name. Each finding has the name of its judge. */
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { builtInsServe } from './built-ins.ts';
 import { notAsWanted } from './desired-state.ts';

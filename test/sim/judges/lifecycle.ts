@@ -1,6 +1,6 @@
 /**
  * Compares with the last rest: what may not follow from the state then. A rule that is wrong in the same way in each process leaves nothing
- * for a fresh controller to change. So this judge reads what happened, and asks no rule.
+ * for a fresh controller to change. So this judge reads what happened, and uses no rule.
  */
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../../lab/apiserver/store.ts';
@@ -76,19 +76,19 @@ export class Lifecycle implements Judge {
   #pods = new Set<string>();
   /** Uids of IP objects by `<Subnet> <address>`, for addresses that only one IP object had at the last rest. */
   #had = new Map<string, string>();
-  /** Uids of IP objects that a person edited since. */
+  /** Uids of IP objects that a user edited since. */
   readonly #handled = new Set<string>();
   /** Namespaces that ask for evictions, or did since the last rest: a controller may not have observed yet that one stopped asking. */
   #evicting = new Set<string>();
   /** Uids of pods created with network annotations, as from a backup: they keep these, and a condition reports it. */
   readonly #restored = new Set<string>();
-  /** Uids of pods whose containers have ended for good, even if a person set them to running since. */
+  /** Uids of pods whose containers have ended for good, even if a user set them to running since. */
   readonly #ended = new Set<string>();
   /** Uids of pods that named the default Subnet, or a Vip, when they were created. */
   readonly #askedForIt = new Set<string>();
-  /** Uids of objects whose finalizers a person removed: their rows are collected after them. */
+  /** Uids of objects whose finalizers a user removed: their rows are collected after them. */
   readonly #stripped = new Set<string>();
-  /** Whether a person acts now: deletions are then that person's. */
+  /** Whether a user acts now: deletions are then that user's. */
   readonly #byHand: () => boolean;
 
   constructor(store: ObjectStore, byHand: () => boolean, rowOf: RowOf, unownedPort: UnownedPort) {
@@ -175,7 +175,7 @@ export class Lifecycle implements Judge {
         message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
       });
     const holder = this.#holderOf(`${table} ${name}`);
-    // A person edited the IP object: it belongs to another pod now, and its former pod has one of its own.
+    // A user edited the IP object: it belongs to another pod now, and its former pod has one of its own.
     if (holder === undefined || (table === IPS && userOf(object) !== `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`)) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
     this.findings.push(
@@ -189,7 +189,7 @@ export class Lifecycle implements Judge {
   #rowLeftOf(table: string, object: KubeObject): string | undefined {
     const { name, uid, annotations = {} } = object.metadata;
     if (this.#stripped.has(uid)) return undefined;
-    // A running pod keeps its row, whatever a person did to the IP object.
+    // A running pod keeps its row, whatever a user did to the IP object.
     const pod = annotations[kilnAnnotation.podUid];
     const isGone = pod !== undefined && !this.#store.list('pods').some(({ metadata }) => metadata.uid === pod);
     const own = this.#rowOf(uid) ?? (table === IPS && isGone ? this.#rowOf(pod, name) : undefined);

@@ -1,6 +1,6 @@
 /**
- * Pods that are created right after everything converged, while nothing changes what their network depends on: each gets what it asks for,
- * in a Subnet that its Namespace or the pod itself names. Read from specs alone, by no rule.
+ * Pods that are created after everything converged, before anything changes what their network depends on: each gets what it requests, in a
+ * Subnet that the pod or its Namespace names. Read from specs alone, without a rule.
  */
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
@@ -29,7 +29,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 
 type Suffix = 'allocated' | 'logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'gateway' | 'cidr';
 
-/** Annotations by which a pod asks for its network. */
+/** Annotations with which a pod requests its network. */
 const WORDS: readonly Suffix[] = ['logical_switch', 'ip_address', 'ip_pool', 'ip_family'];
 
 interface Asked {
@@ -51,7 +51,7 @@ export class NewPods implements Judge {
   /** Pods created since, by uid, with the annotations they came with. */
   readonly #waiting = new Map<string, Asked>();
 
-  /** @param byHand whether a person acts now */
+  /** @param byHand whether a user acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
     this.#byHand = byHand;
@@ -113,8 +113,8 @@ export class NewPods implements Judge {
     if (type === 'ADDED') {
       const ip = this.#store.get('ips.kubeovn.io', `${name}.${namespace}`);
       const { subnet = '' } = (ip?.['spec'] ?? {}) as { readonly subnet?: string };
-      // If the Namespace has pods moved, the next pod of a StatefulSet keeps only a reserved address, unless the Namespace still has that
-      // Subnet.
+      // If the Namespace evicts or rebinds misbound pods, the next pod of a StatefulSet keeps only a reserved address, unless the Namespace
+      // still has that Subnet.
       const claims = this.#claims(namespace);
       const moves =
         (!claims.includes(subnet) || this.#poolsOf(namespace).some((one) => claims.includes(one))) &&
@@ -130,16 +130,16 @@ export class NewPods implements Judge {
     const asked = this.#waiting.get(uid);
     const given: Asked = { annotations };
     if (asked === undefined) return;
-    // A person wrote the annotations that a controller would write.
+    // A user wrote the annotations that a controller would write.
     if (this.#byHand() && say(given, 'allocated') !== '') this.#waiting.delete(uid);
     if (!this.#waiting.has(uid)) return;
     if (say(given, 'allocated') !== 'true') {
-      // A person asks for something else before the pod has an address.
+      // A user asks for something else before the pod has an address.
       if (WORDS.some((word) => say(given, word) !== say(asked, word))) this.#waiting.delete(uid);
       return;
     }
     this.#waiting.delete(uid);
-    // A person has reserved an address for the pod meanwhile.
+    // A user has reserved an address for the pod meanwhile.
     if (this.#store.get('ips.kubeovn.io', `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true') return;
     for (const what of this.#faults(namespace, asked, given))
       this.#findings.push({
@@ -243,7 +243,7 @@ export class NewPods implements Judge {
     return families.length > 0 && families.every((family) => Number(status[family === 4 ? 'v4availableIPs' : 'v6availableIPs'] ?? 0) > 8);
   }
 
-  /** With IPPools of the Subnet bound to the Namespace, its pods have addresses of these. */
+  /** If IPPools of the Subnet are bound to the Namespace, its pods have addresses of these. */
   #besidePools(namespace: string, on: string, addresses: readonly string[]): readonly string[] {
     if (!this.#isAccepted(on)) return [];
     const bound = this.#store.list(POOLS).filter(({ spec, status, metadata }) => {

@@ -1,6 +1,6 @@
 /**
  * What Kiln writes into objects: IP objects and their pods, annotations of nodes and Namespaces, counts of IPPools, status of Vips, EIPs
- * and Vpcs. Each is compared with specs and with the others. Like `specs-in-effect.ts`, this asks no rule.
+ * and Vpcs. Each is compared with specs and with the others. Like `specs-in-effect.ts`, this uses no rule.
  */
 import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import type { IP } from '../../../src/api/kinds/ip.ts';

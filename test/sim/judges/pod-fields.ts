@@ -1,6 +1,6 @@
 /**
  * The port of each pod in use is as its annotations and its Subnet ask; and a pod with a condition that reports what it cannot have does
- * not have it. Like `specs-in-effect.ts`, this asks no rule.
+ * not have it. Like `specs-in-effect.ts`, this uses no rule.
  */
 import { portName } from '../../../src/api/names.ts';
 import type { Pod } from '../../../src/api/kubernetes/core.ts';

@@ -1,6 +1,6 @@
 /**
  * What annotations, Subnet and node ask of one port, read in its row; and that a pod has each network that it is attached to. Like
- * `specs-in-effect.ts`, this asks no rule.
+ * `specs-in-effect.ts`, this uses no rule.
  */
 import { nodePortGroup, subnetNodePortGroup } from '../../../src/api/names.ts';
 import type { Pod } from '../../../src/api/kubernetes/core.ts';

@@ -1,6 +1,6 @@
 /**
- * Promptness: what becomes possible is done because of the event that makes it possible, not at the next retry or any other turn that
- * happens to come. Each thing that happens in a life has a cause, traced from message to message: a step of the history or a timer of a
+ * Promptness: when an event makes a write possible, the event itself causes the write, not the next retry or another turn that happens to
+ * come. Each thing that happens in a life has a cause, traced from message to message: a step of the history or a timer of a
  * process (`VirtualTime.cause`). A change caused by a timer without an explanation was late, however soon it came. A retry is explained by
  * an injected fault; a turn that renewing the Lease causes is explained if the process began to lead with it.
  */

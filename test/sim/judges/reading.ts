@@ -1,4 +1,4 @@
-/** Rows and objects as a judge reads them: which are ours, which are reported to be in effect. No rule is asked. */
+/** Rows and objects as a judge reads them: which are ours, which are reported to be in effect. It uses no rule. */
 import { isOvnProvider } from '../../../src/api/names.ts';
 import type { Condition, ObjectMeta } from '../../../src/api/kubernetes/meta.ts';
 import type { Subnet } from '../../../src/api/kinds/subnet.ts';

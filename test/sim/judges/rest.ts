@@ -1,4 +1,4 @@
-/** Ends faults, waits until everything has converged, and asks every judge. */
+/** Ends all faults, waits until everything has converged, and runs every judge: a *rest*. */
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { SimulatedController } from '../cluster/simulated-controller.ts';
 import type { Finding, Judges } from './judge.ts';
@@ -10,11 +10,11 @@ const MOST_WRITES = 4_000;
 const LOOK_MS = 50;
 const CALM_MS = 300;
 /**
- * A row that failed, or that another program keeps changing, is retried within half a minute. One that fails each time is waited for this
- * long.
+ * A row that failed, or that another program keeps changing, is retried within half a minute. The longest wait for one that fails each
+ * time.
  */
 const RESTING_MS = 65_000;
-/** Longer than judging takes: a lease that ends within this time is waited for. */
+/** Longer than the judges take: a lease that ends within this time ends before they run. */
 const SOON_MS = 2_000;
 
 /** @param lost lost nodes stay lost. @returns what is wrong */
@@ -72,7 +72,7 @@ async function comeToRest(cluster: SimulatedCluster, judges: Judges, lost: boole
   ];
 }
 
-/** @param restless whether rows that are to be retried are waited for */
+/** Whether everything has converged. @param restless whether to wait for rows that will be retried */
 function isCalm(cluster: SimulatedCluster, restless: boolean): boolean {
   for (const { caughtUp } of cluster.controllers.values()) if (!caughtUp) return false;
   const { leaders } = cluster;

@@ -1,7 +1,7 @@
 /**
  * An IP object belongs to its pod: it is deleted with its address once the pod is gone, and the next pod of the name gets one of its own.
- * Only one that a StatefulSet, a virtual machine or a person retains passes to another pod. A node's IP object has the owner reference that
- * the garbage collector acts on. Read from writes to the API server, by no rule.
+ * Only one that a StatefulSet, a virtual machine or a user retains passes to another pod. A node's IP object has the owner reference that
+ * the garbage collector acts on. Read from writes to the API server, without a rule.
  */
 import { nodePortName } from '../../../src/api/names.ts';
 import { kilnAnnotation, labelKey } from '../../../src/api/well-known.ts';
@@ -12,7 +12,7 @@ import type { Finding, Judge } from './judge.ts';
 export class ReusedIpObjects implements Judge {
   readonly #findings: Finding[] = [];
 
-  /** @param byHand whether a person acts now */
+  /** @param byHand whether a user acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     store.watchAll(({ type, table, object, previous }) => {
       if (type === 'ADDED' && table === 'ips.kubeovn.io' && !byHand()) this.#ofNode(object);

@@ -1,6 +1,6 @@
 /**
  * Rows of routers and switches, column by column, as Kube-OVN's contract has them (architecture.md, reference): priorities, directions,
- * both sides of a link, load balancers. Like `specs-in-effect.ts`, this reads specs and rows, and asks no rule.
+ * both sides of a link, load balancers. Like `specs-in-effect.ts`, this reads specs and rows, and uses no rule.
  */
 import { portGroupAddressSet, routerToSwitchPort, subnetNodePortGroup, switchToRouterPort } from '../../../src/api/names.ts';
 import type { Node } from '../../../src/api/kubernetes/core.ts';

@@ -1,6 +1,6 @@
 /**
- * The external_ids by which Kube-OVN's own programs find rows, and columns that no spec asks for: tiers, logging, ages, defaults of DHCP.
- * As Kube-OVN's contract has it. Like `specs-in-effect.ts`, this asks no rule.
+ * The external_ids by which Kube-OVN's own programs find rows, and columns that follow from no spec: tiers, logging, ages, defaults of
+ * DHCP. The expected values are Kube-OVN's. Like `specs-in-effect.ts`, this uses no rule.
  */
 import {
   ipPoolAddressSet,
@@ -139,7 +139,7 @@ function subnetFaults(world: World, name: string, subnet: Subnet): readonly stri
   ];
 }
 
-/** Not a copy whose row owner a person removed: it stands beside the row and belongs to no object. */
+/** Whether a rule emitted the row. A copy from which a user removed the row owner does not count. */
 function isOf(row: Row, rule: string): boolean {
   const marks = mapOf(row['external_ids']);
   return marks.get(RULE_KEY) === rule && marks.has(OWNER_KEY);

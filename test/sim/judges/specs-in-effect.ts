@@ -1,6 +1,6 @@
 /**
  * What specs ask for and conditions report to be in effect is in the database. A rule that emits too little does so in each process, so a
- * fresh controller plans nothing. This reads specs and rows, and asks no rule.
+ * fresh controller plans nothing. This reads specs and rows, and uses no rule.
  */
 import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } from '../../../src/api/names.ts';
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';

@@ -1,6 +1,6 @@
 /**
  * The address of a Vip or an EIP does not change, and a different request in its spec stays there, so that it can be reported: no
- * controller overwrites it. Read from writes to the API server, by no rule.
+ * controller overwrites it. Read from writes to the API server, without a rule.
  */
 import { formatAddress, parseAddress } from '../../../src/net/address.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
@@ -13,10 +13,10 @@ const GIVEN = ['v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip', 'type'] as const;
 
 export class StableAddresses implements Judge {
   readonly #findings: Finding[] = [];
-  /** Uids of those whose status a person wrote: a controller may repair it. */
+  /** Uids of those whose status a user wrote: a controller may repair it. */
   readonly #handled = new Set<string>();
 
-  /** @param byHand whether a person acts now */
+  /** @param byHand whether a user acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     store.watchAll(({ type, table, object, previous }) => {
       if (!KINDS.has(table) || type !== 'MODIFIED' || previous?.metadata.uid !== object.metadata.uid) return;

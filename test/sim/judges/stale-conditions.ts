@@ -1,6 +1,6 @@
 /**
  * What a condition reports against an object is still true: a conflict of addresses exists, an invalid object is still invalid, a waiting
- * object has nothing yet. Read from objects and rows, by no rule.
+ * object has nothing yet. Read from objects and rows, without a rule.
  */
 import type { Condition } from '../../../src/api/kubernetes/meta.ts';
 import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';

@@ -1,6 +1,6 @@
 /**
  * Field by field: the rows of an object reported to be in effect are what its spec asks for, no less and no more. Like
- * `specs-in-effect.ts`, this reads specs, annotations and rows, and asks no rule.
+ * `specs-in-effect.ts`, this reads specs, annotations and rows, and uses no rule.
  */
 import {
   ipPoolAddressSet,

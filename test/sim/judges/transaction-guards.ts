@@ -22,7 +22,7 @@ interface Sent {
   readonly comment?: string;
 }
 
-/** It has the fence, and options for the whole database. */
+/** The table with the fence and the options of the whole database. */
 const GLOBAL = 'NB_Global';
 
 /**
@@ -86,7 +86,7 @@ export function notAskedFirst(database: SimulatedDatabase, operations: readonly 
 }
 
 /**
- * The mutation writes the row owner that the row has: a person removed our ownership keys, and a transaction whose reply was lost restored
+ * The mutation writes the row owner that the row has: a user removed our ownership keys, and a transaction whose reply was lost restored
  * them.
  */
 function saysTheSame({ mutations = [] }: Sent, row: StoredRow | undefined): boolean {

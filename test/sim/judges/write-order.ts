@@ -1,7 +1,7 @@
 /**
  * What an annotation reports is in the database first. A pod or a node gets its addresses as annotations after its port had them, and
  * `routed` after the port was in the port group of its node. A port comes after the IP object that has its addresses. Read from the order
- * of writes, by no rule.
+ * of writes, without a rule.
  */
 import { nodePortGroup } from '../../../src/api/names.ts';
 import type { SubnetSpec } from '../../../src/api/kinds/subnet.ts';
@@ -30,7 +30,7 @@ const addressesIn = (told: string): string => told.split(' ').slice(1).join(' ')
 export class WriteOrder implements Judge {
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
-  /** The addresses that a person last wrote into a pod's or a node's annotations, by uid. */
+  /** The addresses that a user last wrote into a pod's or a node's annotations, by uid. */
   readonly #edited = new Map<string, string>();
   /** `<port> <MAC and addresses>` of all ports that ever existed. */
   readonly #stations = new Set<string>();
@@ -40,7 +40,7 @@ export class WriteOrder implements Judge {
   /** Names of all IP objects that ever existed. */
   readonly #ips = new Set<string>();
 
-  /** @param byHand whether a person acts now */
+  /** @param byHand whether a user acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
     store.watchAll((event) => {
@@ -78,7 +78,7 @@ export class WriteOrder implements Judge {
     const isNew = (suffix: Suffix): boolean => say(object, suffix) === 'true' && say(previous, suffix) !== 'true';
     if (isNew('allocated')) {
       const told = station(object);
-      // If a person removed only some of these annotations while the others were being written, the next write restores them.
+      // If a user removed only some of these annotations while the others were being written, the next write restores them.
       const edited = this.#edited.get(object.metadata.uid);
       if (!this.#stations.has(`${port} ${told}`) && edited !== told && (edited === undefined || addressesIn(edited) !== addressesIn(told)))
         this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);

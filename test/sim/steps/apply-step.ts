@@ -8,7 +8,7 @@ import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';
 import { makeForeign, race } from './foreign-rows.ts';
 
-/** Applies what a person or another program does. */
+/** Applies what a user or another program does. */
 export function carryOut(cluster: SimulatedCluster, operation: Operation): void {
   cluster.personActs = true;
   act(cluster, operation);

@@ -1,4 +1,4 @@
-/** What a person does to rows with ovn-nbctl. */
+/** What a user does to rows with ovn-nbctl. */
 import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../../src/nb/ownership.ts';
 import { encodeRow, requireTable } from '../../../src/ovsdb/encode.ts';
 import type { Uuid } from '../../../src/ovsdb/index.ts';

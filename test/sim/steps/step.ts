@@ -6,7 +6,7 @@ import type { ApiFault, TransactionFault } from '../cluster/armed-faults.ts';
 /** `<group>/<version>/<plural>`; `v1/pods` for the core. */
 export type ApiPath = string;
 
-/** What people and other programs do. */
+/** What users and other programs do. */
 export type Operation =
   | { readonly do: 'create'; readonly path: ApiPath; readonly namespace: string; readonly object: JsonObject }
   /** A merge patch of the spec, of the metadata, or of the status. */

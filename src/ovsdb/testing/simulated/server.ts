@@ -101,7 +101,7 @@ export class SimulatedServer {
     };
   }
 
-  /** Runs a transaction of a client without a connection here, such as a person's ovn-nbctl. */
+  /** Runs a transaction of a client without a connection here, such as a user's ovn-nbctl. */
   transact(operations: readonly unknown[]): Execution {
     return this.#execute(operations, undefined, []);
   }

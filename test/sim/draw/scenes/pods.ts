@@ -48,7 +48,7 @@ const attached: Scene = (random) => {
   ];
 };
 
-/** Two IP objects that people made have one address, and then their pods are created: the older object goes first. */
+/** Two IP objects of users have one address, and then their pods are created: the older object has precedence. */
 const rivals: Scene = (random) => {
   const address = `10.77.0.${50 + random.below(8)}`;
   const [older = '', younger = ''] = random.chance(0.5) ? ['p0', 'p1'] : ['p1', 'p0'];

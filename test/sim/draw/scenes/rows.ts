@@ -1,4 +1,4 @@
-/** Scenes of rows: what a person does to ours with ovn-nbctl, and what other programs put beside and inside them. */
+/** Scenes of rows: what a user does to ours with ovn-nbctl, and what other programs put beside and inside them. */
 import { ipPoolAddressSet, routerToSwitchPort } from '../../../../src/api/names.ts';
 import { DEFAULT_VPC } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, PODS, SUBNETS } from '../objects.ts';

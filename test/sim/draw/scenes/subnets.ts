@@ -121,7 +121,7 @@ const tornOut: Scene = (random) => [
   ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : [remove(PODS, 'w0', 'torn'), wait(500)]),
 ];
 
-/** A Subnet is being deleted, and a person removes by force the blockers that it reports. */
+/** A Subnet is being deleted, and a user removes by force the blockers that it reports. */
 const impatience: Scene = (random, cluster) => {
   const used = objectsOf(cluster, IPS).map((ip) => String((ip['spec'] as JsonObject)['subnet']));
   const subnet = random.chance(0.3) ? 'join' : random.pick(['join', ...used]);

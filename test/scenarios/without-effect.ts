@@ -1,5 +1,6 @@
 /** Each ineffective field is reported: on the object, by `kiln explain` and by `kiln status`. */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kiln } from './operator-commands.ts';
 import { condition, custom, namespaceYaml, podYaml, running, subnetYaml, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -68,6 +69,8 @@ export const withoutEffect: readonly Scenario[] = [
       assert.match(bare.message, /no port localnet\.h92-under of type localnet/);
       await cluster.apply(podYaml('h92', 'web') + podYaml('h92-under', 'waits'));
       await running(cluster, 'h92', 'web');
+      // Creation times are whole seconds: of two objects of one second the uid decides which one has the port.
+      await sleep(1_100);
       const pool = custom('IPPool', 'h92-pool', { subnet: 'h92-under', ips: ['10.193.0.20'], namespaces: ['h92'] });
       const vip = custom('Vip', 'web.h92', { subnet: 'h92-net', namespace: 'h92' });
       await cluster.apply(pool + vip);

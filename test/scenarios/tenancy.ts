@@ -109,7 +109,9 @@ export const tenancy: readonly Scenario[] = [
         const { reason, message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'poolguest');
         assert.equal(reason, 'NamespaceNotAdmitted', message);
         assert.match(message, /IPPool poolowner\b.*kubectl edit ippool poolowner/);
-        assert.ok((await cluster.events('Pod', name, 'poolguest')).some((event) => event.reason === 'NamespaceNotAdmitted'));
+        await cluster.eventually(`pod ${name} has an Event`, async () =>
+          (await cluster.events('Pod', name, 'poolguest')).some((event) => event.reason === 'NamespaceNotAdmitted'),
+        );
       }
       await cluster.eventually(
         'the IP object is refused',

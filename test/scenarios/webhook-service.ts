@@ -58,6 +58,24 @@ async function bundles(cluster: ScenarioCluster): Promise<readonly string[]> {
   return [...new Set(printed.split(' ').filter((one) => one !== ''))];
 }
 
+/** Applies a tenant of two pods, and waits until they run. @returns its manifests */
+async function runningTenant(
+  cluster: ScenarioCluster,
+  name: string,
+  at: number,
+): Promise<Readonly<Record<'vpc' | 'subnet' | 'namespace' | 'pod', string>>> {
+  const documents = {
+    vpc: vpcYaml(name),
+    subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
+    namespace: namespaceYaml(name),
+    pod: podYaml(name, 'web') + podYaml(name, 'db'),
+  };
+  await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
+  for (const pod of ['web', 'db']) await running(cluster, name, pod);
+  await cluster.converged();
+  return documents;
+}
+
 export const webhookService: readonly Scenario[] = [
   {
     name: 'kubectl delete -f of a whole tenant where the admission webhook denies it: what is in use is denied, and the same command a second time takes all of it, in any order',
@@ -68,15 +86,7 @@ export const webhookService: readonly Scenario[] = [
         async () => {
           for (const [at, order] of ORDERS.entries()) {
             const name = `whole-${at}`;
-            const documents = {
-              vpc: vpcYaml(name),
-              subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
-              namespace: namespaceYaml(name),
-              pod: podYaml(name, 'web') + podYaml(name, 'db'),
-            };
-            await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
-            for (const pod of ['web', 'db']) await running(cluster, name, pod);
-            await cluster.converged();
+            const documents = await runningTenant(cluster, name, at);
             const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
             const file = order.map((part) => documents[part]).join('');
             const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
@@ -105,15 +115,7 @@ export const webhookService: readonly Scenario[] = [
       await withWebhook(cluster, async () => {
         for (const [at, order] of ORDERS.entries()) {
           const name = `once-${at}`;
-          const documents = {
-            vpc: vpcYaml(name),
-            subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
-            namespace: namespaceYaml(name),
-            pod: podYaml(name, 'web') + podYaml(name, 'db'),
-          };
-          await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
-          for (const pod of ['web', 'db']) await running(cluster, name, pod);
-          await cluster.converged();
+          const documents = await runningTenant(cluster, name, at);
           await cluster.kubectl(
             ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'],
             order.map((part) => documents[part]).join(''),

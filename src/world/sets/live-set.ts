@@ -294,11 +294,13 @@ export class LiveSet {
     this.refresh();
     const { tracking } = this.#world.reactor;
     if (tracking) this.#world.reactor.track(source());
-    for (const error of this.#failures.values()) throw error;
-    const read = value();
-    // A read from outside the rules leaves nothing behind.
-    if (!tracking) this.endIfUnused();
-    return read;
+    try {
+      for (const error of this.#failures.values()) throw error;
+      return value();
+    } finally {
+      // A read from outside the rules leaves nothing behind.
+      if (!tracking) this.endIfUnused();
+    }
   }
 
   /** Ends it when nothing reads or watches it any longer. */

@@ -146,6 +146,8 @@ function existingPorts(world: World, object: AddressObject, rows: readonly Outpu
 interface Problem {
   readonly reason: Reason;
   readonly message: string;
+  /** It ends with a write that Kiln is about to make, and needs no Event. */
+  readonly inProgress?: true;
 }
 
 /** Why the object cannot request an address yet. */
@@ -160,6 +162,7 @@ function requestProblem(world: World, object: AddressObject, { findings, exclusi
   if (!readiness.ready)
     return {
       reason: reasonToWait(readiness),
+      ...(readiness.inProgress === true && { inProgress: true }),
       message: withNext(objectSubnetMessage(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
   const rejection = writeRejection(world, resource, name, 'object', uid);
@@ -279,10 +282,13 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-function notAccepted(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
+function notAccepted(object: AddressObject, kind: AddressKind, { reason, message, inProgress }: Problem): PatchOutput {
   const missing = unimplemented(object, kind);
   const next = withNext(message, commandText`kubectl edit ${editable(object)}`);
-  const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };
+  const accepted: ConditionOutput = {
+    ...{ type: ACCEPTED, status: 'False', reason, message: next },
+    ...(inProgress !== true && { event: 'Warning' }),
+  };
   return { ...patchOf(object), conditions: [accepted, ...(missing === undefined ? [] : [missing])] };
 }
 

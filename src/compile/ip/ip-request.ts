@@ -21,6 +21,8 @@ import { commandText } from '../../text/command-text.ts';
 
 export interface RequestProblem {
   readonly reason: Reason;
+  /** It ends with a write that Kiln is about to make, and needs no Event. */
+  readonly inProgress?: true;
   /** Path of the field; empty if it is no field of the object. */
   readonly field: string;
   /** Without the next command. */
@@ -71,6 +73,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   if (readiness.ready || (holds && readiness.reason === 'SubnetTerminating')) return undefined;
   return {
     reason: reasonToWait(readiness),
+    ...(readiness.inProgress === true && { inProgress: true }),
     field: 'spec.subnet',
     message: ipSubnetMessage(ip, readiness.message),
     next: commandText`kubectl describe subnet ${subnet}`,

@@ -64,6 +64,10 @@ function patchOf(ip: IP): { readonly kind: 'patch'; readonly resource: 'ips'; re
   return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
 }
 
-function notAccepted({ reason, message }: { readonly reason: Reason; readonly message: string }, next: string): ConditionOutput {
-  return { type: 'Accepted', status: 'False', reason, message: withNext(message, next), event: 'Warning' };
+function notAccepted(
+  { reason, message, inProgress }: { readonly reason: Reason; readonly message: string; readonly inProgress?: true },
+  next: string,
+): ConditionOutput {
+  const condition = { type: 'Accepted', status: 'False', reason, message: withNext(message, next) } as const;
+  return inProgress === true ? condition : { ...condition, event: 'Warning' };
 }

@@ -24,7 +24,8 @@ import { excludedFromAddress } from './tenancy.ts';
 
 export type RequestState =
   | { readonly kind: 'address-request'; readonly request: AddressRequest }
-  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
+  /** `inProgress`: as of a Subnet that is not ready. */
+  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string; readonly inProgress?: true }
   /** It waits for something that ends without the user, and reports nothing. */
   | { readonly kind: 'pending' }
   /** Its pod terminates before it had anything. */

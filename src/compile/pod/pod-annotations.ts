@@ -90,25 +90,28 @@ export function conditionOutputs(
   const coming = bindings.filter(({ nic }) => !isAllocated(nic));
   // Interfaces in use come before new ones.
   const ofUsed = inUse.flatMap((binding) => obstacleOf(world, binding) ?? []);
-  const [obstacle] = [
+  const [obstacle]: readonly Obstacle[] = [
     ...ofUsed,
     ...(problem === undefined || pod.terminating ? [] : [problem]),
     ...coming.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...rejectedWriteOf(world, pod, bindings),
   ];
-  if (obstacle !== undefined)
+  if (obstacle !== undefined) {
+    const { reason, inProgress } = obstacle;
     return [
       {
         ...patchOf(pod),
         conditions: [
           {
-            ...{ type: POD_CONDITION, status: 'False', ...obstacle, message: withNextCommand(pod, obstacle), event: 'Warning' },
+            ...{ type: POD_CONDITION, status: 'False', reason, message: withNextCommand(pod, obstacle) },
+            ...(inProgress !== true && { event: 'Warning' }),
             // Kube-OVN's Events are about interfaces that come into use.
-            ...(ofUsed.length === 0 && POD_EVENTS[obstacle.reason] !== undefined && { eventReason: POD_EVENTS[obstacle.reason] }),
+            ...(ofUsed.length === 0 && POD_EVENTS[reason] !== undefined && { eventReason: POD_EVENTS[reason] }),
           },
         ],
       },
     ];
+  }
   if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isPortObserved(world, binding))) return [];
   for (const { ip } of bindings) {
     const misbound = misboundOf(world, pod, ip);
@@ -215,12 +218,17 @@ function leavesOut(world: World, subnet: string): boolean {
 interface Obstacle {
   readonly reason: Reason;
   readonly message: string;
+  /** It ends with a write that Kiln is about to make: it is in the condition, and needs no Event. */
+  readonly inProgress?: true;
 }
 
 function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const { nic, claimant, requestState, reservation, bound } = binding;
   if (requestState.kind === 'none' || requestState.kind === 'pending') return undefined;
-  if (requestState.kind === 'waiting') return { reason: requestState.reason, message: requestState.message };
+  if (requestState.kind === 'waiting') {
+    const { reason, message, inProgress } = requestState;
+    return inProgress === true ? { reason, message, inProgress } : { reason, message };
+  }
   // The Subnet keeps its network for addresses in use that its spec leaves out. The Subnet reports that.
   const stays = (): boolean =>
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../../nb/row-id.ts';
 import { permutations } from '../../testing/permutations.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
@@ -186,4 +187,38 @@ test('a namespace that waits for a Subnet never falls back', () => {
   scene.subnet('green', { cidrBlock: '10.80.0.0/24', namespaces: ['chart'] });
   scene.bench.converge();
   assert.equal(subnetOf(scene, 'chart/web'), 'green');
+});
+
+test('a pod beside its new Subnet has the condition and no Event until the switch is there', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.pod('web');
+  scene.bench.step();
+  const waits = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.deepEqual([waits?.status, waits?.reason], ['False', 'WaitingForSubnet']);
+  assert.match(waits?.message ?? '', /Subnet red has no switch in OVN yet/);
+  scene.bench.converge();
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
+  assert.deepEqual(
+    scene.bench.events.filter(({ object, type }) => object === 'pods/shop/web' && type === 'Warning'),
+    [],
+  );
+});
+
+test("a pod whose Subnet's switch belongs to another program reports the conflict, also by an Event", () => {
+  const scene = new PodScene();
+  scene.bench.foreignRow('Logical_Switch', '00000000-0000-4000-8000-00000000000f', { name: 'red' });
+  // As the diff reports it.
+  const message = 'Logical_Switch red belongs to another program';
+  scene.bench.world.rowConflicts.set(rowId('Logical_Switch', 'red'), { owners: ['subnet//red'], message });
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.pod('web');
+  scene.bench.converge();
+  const waits = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.match(waits?.message ?? '', /Subnet red: Logical_Switch red belongs to another program/);
+  const events = scene.bench.events.filter(({ object }) => object === 'pods/shop/web');
+  assert.deepEqual(
+    events.map(({ type, reason }) => [type, reason]),
+    [['Warning', 'WaitingForSubnet']],
+  );
 });

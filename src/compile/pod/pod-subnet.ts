@@ -35,7 +35,8 @@ export type SubnetChoice =
   | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
   /** `pools`: IPPools to allocate from, in order; empty if there are none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
-  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string };
+  /** `inProgress`: as of a Subnet that is not ready. */
+  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string; readonly inProgress?: true };
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
   if (bound && addresses !== undefined) return { kind: 'bound', addresses };
@@ -192,7 +193,8 @@ function readySubnets(world: World, nic: PodInterface, requested: Extract<Reques
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) {
     const { message } = readiness;
-    return waiting(reasonToWait(readiness), message.includes(first) ? message : `Subnet ${first}: ${message}`);
+    const waits = waiting(reasonToWait(readiness), message.includes(first) ? message : `Subnet ${first}: ${message}`);
+    return readiness.inProgress === true ? { ...waits, inProgress: true } : waits;
   }
   const view = world.ask(subnetView, first);
   if (nic.isOvn && view?.isOvn === false)

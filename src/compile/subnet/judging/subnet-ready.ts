@@ -5,10 +5,14 @@ import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import type { SubnetProblem } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
-import { runsOnceAdopted, subnetBasics } from './subnet-basics.ts';
+import { rowConflictOf } from '../../row-conflict.ts';
+import { runsOnceAdopted, subnetBasics, subnetOwner } from './subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
-export type SubnetReadiness = { readonly ready: true } | ({ readonly ready: false } & SubnetProblem);
+export type SubnetReadiness =
+  | { readonly ready: true }
+  /** `inProgress`: Kiln is about to write what is missing, so that whatever waits for it reports no Warning. */
+  | ({ readonly ready: false; readonly inProgress?: true } & SubnetProblem);
 
 const READY: SubnetReadiness = { ready: true };
 
@@ -42,8 +46,11 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   const acceptance = world.ask(subnetAcceptance, name);
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   if (world.ask(isClosed, name)) return { ready: false, ...subnetTerminating(name) };
-  if (world.ask(subnetBasics, name)?.isOvn === true && !runsOnceAdopted(world, name)) {
-    return { ready: false, reason: 'SwitchPending', message: `Subnet ${name} has no switch in OVN yet` };
+  const basics = world.ask(subnetBasics, name);
+  if (basics?.isOvn === true && !runsOnceAdopted(world, name)) {
+    const conflict = rowConflictOf(world, subnetOwner(basics));
+    if (conflict !== undefined) return { ready: false, reason: 'RowConflict', message: `Subnet ${name}: ${conflict}` };
+    return { ready: false, inProgress: true, reason: 'SwitchPending', message: `Subnet ${name} has no switch in OVN yet` };
   }
   return READY;
 });

@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * order, or come last.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'src/compile/subnet': ['judging', 'rows', 'retained', 'status'],
+  'src/compile/subnet': ['validity', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],
   'test/sim': ['cluster', 'steps', 'draw', 'judges', 'known-faults', 'lives'],

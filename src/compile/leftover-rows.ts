@@ -17,8 +17,8 @@ import { TRANSLATED, translatedFor } from './leftover-translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
 import { isFinished } from './pod/pod-life.ts';
-import { subnetRows } from './subnet/judging/subnet-state.ts';
-import { subnetOwner, subnetView } from './subnet/judging/subnet-view.ts';
+import { subnetRows } from './subnet/validity/subnet-state.ts';
+import { subnetOwner, subnetView } from './subnet/validity/subnet-view.ts';
 import { vpcReleased } from './vpc/vpc-state.ts';
 import { vpcOwner, vpcView } from './vpc/vpc-view.ts';
 

@@ -8,7 +8,7 @@ import { addressRequestOf, changeProblem, objectAddressMessage, objectSubnetMess
 import { vipExclusion } from '../compile/address-object/vip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import type { Exclusion } from '../compile/pod/tenancy.ts';
-import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/validity/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
 import type { Observed, Opinion } from './opinion.ts';

@@ -4,7 +4,7 @@ import type { IP } from '../api/kinds/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage, ipSubnetMessage } from '../compile/ip/ip-request.ts';
-import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/validity/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';

@@ -6,7 +6,7 @@ import { PoolRanges } from '../api/validation/pool-ranges.ts';
 import { poolSubnet, validPools } from '../compile/ip/ip-pool-findings.ts';
 import { poolTooLate } from '../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
-import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/validity/subnet-ready.ts';
 import type { World } from '../world/world.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';

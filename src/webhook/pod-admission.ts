@@ -12,7 +12,7 @@ import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
 import { forbiddenPortValues } from '../compile/pod/port-tenancy.ts';
-import { subnetTerminating, isClosed } from '../compile/subnet/judging/subnet-ready.ts';
+import { subnetTerminating, isClosed } from '../compile/subnet/validity/subnet-ready.ts';
 import type { AddressRequest } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';

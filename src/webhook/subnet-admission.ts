@@ -21,21 +21,21 @@ import { subnetFindings } from '../api/validation/subnet-validation.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { Subnet } from '../api/kinds/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
-import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/judging/subnet-acceptance.ts';
-import { changeUnderPods, mayChangeUnderPods } from '../compile/subnet/judging/change-under-pods.ts';
-import { podsInSubnet, usersText } from '../compile/subnet/judging/gateway-users.ts';
-import { isRunning, subnetBasics } from '../compile/subnet/judging/subnet-basics.ts';
-import { routerPortDropped } from '../compile/subnet/judging/subnet-conflicts.ts';
+import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/validity/subnet-acceptance.ts';
+import { changeUnderPods, mayChangeUnderPods } from '../compile/subnet/validity/change-under-pods.ts';
+import { podsInSubnet, usersText } from '../compile/subnet/validity/gateway-users.ts';
+import { isRunning, subnetBasics } from '../compile/subnet/validity/subnet-basics.ts';
+import { routerPortDropped } from '../compile/subnet/validity/subnet-conflicts.ts';
 import {
   requestedNetworks,
   routerPortNetworks,
   cidrsOf,
   networkInUse,
   networksRequestedBy,
-} from '../compile/subnet/judging/subnet-networks.ts';
-import type { NetworkInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
-import { orphanedInUse } from '../compile/subnet/judging/orphaned-in-use.ts';
-import { networkMissing } from '../compile/subnet/judging/subnet-provider.ts';
+} from '../compile/subnet/validity/subnet-networks.ts';
+import type { NetworkInUse } from '../compile/subnet/validity/orphaned-in-use.ts';
+import { orphanedInUse } from '../compile/subnet/validity/orphaned-in-use.ts';
+import { networkMissing } from '../compile/subnet/validity/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { peeringOverlaps } from '../compile/vpc/peering-overlaps.ts';

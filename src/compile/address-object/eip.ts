@@ -15,7 +15,7 @@ import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
-import { subnetView, switchId } from '../subnet/judging/subnet-view.ts';
+import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';

@@ -18,7 +18,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, PatchOutput } from '../output.ts';
-import type { SubnetProblem } from '../subnet/judging/subnet-acceptance.ts';
+import type { SubnetProblem } from '../subnet/validity/subnet-acceptance.ts';
 import { orphanedNetworkOfObject } from '../subnet/retained/orphaned-subnet.ts';
 import { commandText } from '../../text/command-text.ts';
 

@@ -13,7 +13,7 @@ import { portId } from '../pod/pod-interface.ts';
 import { interfacesOf } from '../pod/pod-interfaces.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { podView } from '../pod/pod-view.ts';
-import { subnetView, switchId } from '../subnet/judging/subnet-view.ts';
+import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { ownerOf } from './address-object.ts';
 import type { VipView } from './vip-view.ts';
 import { admitsPod, vipView } from './vip-view.ts';

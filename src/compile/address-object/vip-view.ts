@@ -15,7 +15,7 @@ import { portOf } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
 import type { Exclusion } from '../pod/tenancy.ts';
 import { excludedFromAddress } from '../pod/tenancy.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 
 export interface VipView {
   readonly name: string;

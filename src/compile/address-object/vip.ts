@@ -14,7 +14,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Exclusion } from '../pod/tenancy.ts';
 import { excludedFromAddress } from '../pod/tenancy.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { vipIneffective } from './vip-ineffective.ts';

@@ -11,10 +11,10 @@ import type { Labels } from '../../api/kubernetes/meta.ts';
 import { PoolRanges } from '../../api/validation/pool-ranges.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetSpec } from '../subnet/judging/subnet-basics.ts';
-import { subnetRows } from '../subnet/judging/subnet-state.ts';
-import { cidrsOf } from '../subnet/judging/subnet-networks.ts';
-import { subnetNetworks, subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetSpec } from '../subnet/validity/subnet-basics.ts';
+import { subnetRows } from '../subnet/validity/subnet-state.ts';
+import { cidrsOf } from '../subnet/validity/subnet-networks.ts';
+import { subnetNetworks, subnetView } from '../subnet/validity/subnet-view.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
 
 export interface PoolView {

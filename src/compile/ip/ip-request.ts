@@ -15,8 +15,8 @@ import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
 import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy.ts';
-import { reasonToWait, subnetReady } from '../subnet/judging/subnet-ready.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { reasonToWait, subnetReady } from '../subnet/validity/subnet-ready.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface RequestProblem {

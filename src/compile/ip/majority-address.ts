@@ -7,7 +7,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import type { World } from '../../world/world.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import type { Addresses } from './ip-object.ts';
 import { sameAddresses } from './ip-object.ts';
 

@@ -4,7 +4,7 @@ import { findingOf } from '../../api/validation/finding.ts';
 import { namespaceFinding } from '../../api/validation/namespace-names.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 
 /** One finding for each item of `spec.namespaces` that binds no namespace at present. */

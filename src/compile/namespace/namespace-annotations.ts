@@ -15,7 +15,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
-import { subnetSpec, subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetSpec, subnetView } from '../subnet/validity/subnet-view.ts';
 
 const KEYS = {
   subnets: podAnnotation(DEFAULT_PROVIDER, 'logical_switch'),

@@ -15,8 +15,8 @@ import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
-import { namespacesOutsideVpc } from '../subnet/judging/subnet-namespaces.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { namespacesOutsideVpc } from '../subnet/validity/subnet-namespaces.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
 export interface NamespaceBinding {

@@ -27,10 +27,10 @@ import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
-import { subnetReady } from '../subnet/judging/subnet-ready.ts';
-import { owningSubnet } from '../subnet/judging/subnet-state.ts';
-import type { SubnetView } from '../subnet/judging/subnet-view.ts';
-import { switchId } from '../subnet/judging/subnet-view.ts';
+import { subnetReady } from '../subnet/validity/subnet-ready.ts';
+import { owningSubnet } from '../subnet/validity/subnet-state.ts';
+import type { SubnetView } from '../subnet/validity/subnet-view.ts';
+import { switchId } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 

@@ -18,7 +18,7 @@ import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
 import { podOwner, podView } from './pod-view.ts';
-import { providerSubnets, subnetView } from '../subnet/judging/subnet-view.ts';
+import { providerSubnets, subnetView } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 export interface Held {

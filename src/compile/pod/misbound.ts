@@ -19,8 +19,8 @@ import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import type { PodView } from './pod-view.ts';
 import { POD_CONDITION } from '../../api/well-known.ts';
-import { subnetReady } from '../subnet/judging/subnet-ready.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetReady } from '../subnet/validity/subnet-ready.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 
 /** The policy in a namespace's annotation; undefined if it has none. */
 const annotatedPolicy: Query<string | undefined> = defineQuery('misbound-policy-annotation', (world, name) =>

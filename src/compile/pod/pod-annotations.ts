@@ -32,8 +32,8 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import { outsideTenancy } from './tenancy-report.ts';
 import type { PodView } from './pod-view.ts';
-import { localnetMissing } from '../subnet/judging/underlay.ts';
-import { isWithin, subnetNetworks, switchId } from '../subnet/judging/subnet-view.ts';
+import { localnetMissing } from '../subnet/validity/underlay.ts';
+import { isWithin, subnetNetworks, switchId } from '../subnet/validity/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /**

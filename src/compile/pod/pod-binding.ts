@@ -15,8 +15,8 @@ import { primaryPodOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { retainsAddress } from './pod-view.ts';
-import { owningSubnet } from '../subnet/judging/subnet-state.ts';
-import type { SubnetView } from '../subnet/judging/subnet-view.ts';
+import { owningSubnet } from '../subnet/validity/subnet-state.ts';
+import type { SubnetView } from '../subnet/validity/subnet-view.ts';
 
 interface Bound {
   readonly addresses: Addresses;

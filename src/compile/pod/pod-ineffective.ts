@@ -14,7 +14,7 @@ import { commandText } from '../../text/command-text.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { attachment, attachmentOfDefault } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';

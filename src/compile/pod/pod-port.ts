@@ -22,8 +22,8 @@ import { ownDhcpText } from './port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from './port-tenancy.ts';
 import { dhcpOptions, subnetDhcpRow } from '../subnet/rows/subnet-dhcp.ts';
 import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
-import type { SubnetView } from '../subnet/judging/subnet-view.ts';
-import { switchId } from '../subnet/judging/subnet-view.ts';
+import type { SubnetView } from '../subnet/validity/subnet-view.ts';
+import { switchId } from '../subnet/validity/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 const RULE = 'pod-port';

@@ -3,7 +3,7 @@ import { splitList } from '../../net/dual.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
 import type { DhcpProtocol } from '../subnet/rows/subnet-dhcp.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { isObservedAsPods } from './existing-port.ts';

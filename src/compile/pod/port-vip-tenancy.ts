@@ -13,7 +13,7 @@ import { ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
-import { subnetSpec, subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetSpec, subnetView } from '../subnet/validity/subnet-view.ts';
 import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { rowId } from '../../nb/row-id.ts';
-import { switchId } from '../subnet/judging/subnet-view.ts';
+import { switchId } from '../subnet/validity/subnet-view.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
 

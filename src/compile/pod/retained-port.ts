@@ -9,7 +9,7 @@ import { holderOf } from '../ip/ip-holder.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
 import { portId } from './pod-interface.ts';
 import { stationText } from './pod-port.ts';
-import { subnetView, switchId } from '../subnet/judging/subnet-view.ts';
+import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 
 const RULE = 'retained-port';
 

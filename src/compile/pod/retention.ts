@@ -16,7 +16,7 @@ import { requestsOthers } from './requested-addresses.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
 import type { PodView } from './pod-view.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 
 /** The pod that the template would create. */
 export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {

@@ -2,7 +2,7 @@
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
-import { subnetOwner, subnetView } from './judging/subnet-view.ts';
+import { subnetOwner, subnetView } from './validity/subnet-view.ts';
 
 export const subnetLifecycle: Rule = {
   name: 'subnet-lifecycle',

@@ -12,10 +12,10 @@ import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, validPools } from '../ip/ip-pool-findings.ts';
 import { rowMac } from '../row-mac.ts';
-import { subnetAcceptance } from './judging/subnet-acceptance.ts';
+import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 import { dhcpServerMacs } from './rows/subnet-dhcp.ts';
 import { hasRouterPort, routerPortId } from './rows/subnet-switch.ts';
-import { subnetNetworks, subnetSpec, subnetView } from './judging/subnet-view.ts';
+import { subnetNetworks, subnetSpec, subnetView } from './validity/subnet-view.ts';
 
 export const subnetPool: Rule = {
   name: 'subnet-pool',

@@ -14,7 +14,7 @@ import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import type { ConditionOutput, Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
-import { subnetAcceptance } from './judging/subnet-acceptance.ts';
+import { subnetAcceptance } from './validity/subnet-acceptance.ts';
 
 /** The condition is written before a field is corrected, and stays until the next edit: it keeps the original value longer than the Event. */
 const CORRECTED = 'Corrected' satisfies ConditionType;

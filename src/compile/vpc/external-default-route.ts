@@ -9,7 +9,7 @@ import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { requestedRoute } from './requested-route.ts';
 import type { Route } from './requested-route.ts';

@@ -7,7 +7,7 @@ import { cidrContains, cidrsOverlap, formatCidr, parseCidr, parseInterfaceAddres
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { vpcSpec, vpcView } from './vpc-view.ts';
 

@@ -10,10 +10,10 @@ import { formatCidr, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts'
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import type { Claim } from '../subnet/judging/overlapping-claims.ts';
-import { yieldingClaims } from '../subnet/judging/overlapping-claims.ts';
-import { subnetAcceptance } from '../subnet/judging/subnet-acceptance.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import type { Claim } from '../subnet/validity/overlapping-claims.ts';
+import { yieldingClaims } from '../subnet/validity/overlapping-claims.ts';
+import { subnetAcceptance } from '../subnet/validity/subnet-acceptance.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { vpcSpec } from './vpc-view.ts';
 

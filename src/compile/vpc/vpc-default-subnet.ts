@@ -1,7 +1,7 @@
 /** Whether the Subnet that a custom Vpc names for its namespaces exists and is its own. */
 import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcView } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';
 

@@ -8,8 +8,8 @@ import { cidrContains, parseCidr, parseInterfaceAddress } from '../../net/cidr.t
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { subnetAcceptance } from '../subnet/judging/subnet-acceptance.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetAcceptance } from '../subnet/validity/subnet-acceptance.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { routerId, vpcSpec } from './vpc-view.ts';
 import { commandText } from '../../text/command-text.ts';

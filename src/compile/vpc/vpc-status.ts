@@ -11,7 +11,7 @@ import { leftOut } from '../left-out.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { replacedRouteFindings } from './external-default-route.ts';
 import { rowConflictOf } from '../row-conflict.ts';
-import { subnetView } from '../subnet/judging/subnet-view.ts';
+import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { vpcIntent } from '../../world/intent.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';

@@ -10,8 +10,8 @@ import type { RowOutput } from '../../output.ts';
 import { frozenBalancers, linked } from './orphaned-network.ts';
 import type { LastWritten } from './subnet-last-written.ts';
 import { lastWritten } from './subnet-last-written.ts';
-import { subnetRows } from '../judging/subnet-state.ts';
-import { subnetOwner, subnetView } from '../judging/subnet-view.ts';
+import { subnetRows } from '../validity/subnet-state.ts';
+import { subnetOwner, subnetView } from '../validity/subnet-view.ts';
 
 export const frozenSubnet: Rule = {
   name: 'frozen-subnet',

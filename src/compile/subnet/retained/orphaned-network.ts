@@ -14,10 +14,10 @@ import type { Rule } from '../../compiler.ts';
 import { frozenRows } from '../../frozen-row.ts';
 import type { Output, RowOutput } from '../../output.ts';
 import { mayLink, routerPortOf } from '../../port-link.ts';
-import { subnetBasics } from '../judging/subnet-basics.ts';
-import { subnetRows } from '../judging/subnet-state.ts';
+import { subnetBasics } from '../validity/subnet-basics.ts';
+import { subnetRows } from '../validity/subnet-state.ts';
 import { linkRow } from '../rows/subnet-switch.ts';
-import { switchId } from '../judging/subnet-view.ts';
+import { switchId } from '../validity/subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../../vpc/vpc-load-balancers.ts';
 import { emittedVpc } from '../../vpc/vpc-state.ts';
 

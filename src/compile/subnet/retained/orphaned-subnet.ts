@@ -16,8 +16,8 @@ import type { Output } from '../../output.ts';
 import { nodeView } from '../../node/node-view.ts';
 import { podView } from '../../pod/pod-view.ts';
 import { orphanedRows, routerOfOrphanedNetwork } from './orphaned-network.ts';
-import { owningSubnet } from '../judging/subnet-state.ts';
-import { switchId } from '../judging/subnet-view.ts';
+import { owningSubnet } from '../validity/subnet-state.ts';
+import { switchId } from '../validity/subnet-view.ts';
 
 /** A value, not the object: a status write runs no rule again. */
 const hasOwningSubnet: Query<boolean> = defineQuery('has-owning-subnet', (world, name) => owningSubnet(world, name) !== undefined);

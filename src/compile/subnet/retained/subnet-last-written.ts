@@ -13,17 +13,17 @@ import { ownerText } from '../../../nb/ownership.ts';
 import type { World } from '../../../world/world.ts';
 import type { RowOutput } from '../../output.ts';
 import { aclRows } from '../rows/subnet-acls.ts';
-import type { SubnetBasics } from '../judging/subnet-basics.ts';
-import { subnetBasics } from '../judging/subnet-basics.ts';
+import type { SubnetBasics } from '../validity/subnet-basics.ts';
+import { subnetBasics } from '../validity/subnet-basics.ts';
 import { dhcpRows } from '../rows/subnet-dhcp.ts';
-import { subnetFindings } from '../judging/subnet-findings.ts';
+import { subnetFindings } from '../validity/subnet-findings.ts';
 import { centralizedGatewayOf, centralizedRows, distributedRows, isDistributed } from '../rows/subnet-gateway.ts';
-import type { Network } from '../judging/subnet-networks.ts';
-import { requestedNetworks, routerPortNetworks } from '../judging/subnet-networks.ts';
+import type { Network } from '../validity/subnet-networks.ts';
+import { requestedNetworks, routerPortNetworks } from '../validity/subnet-networks.ts';
 import { sourceRoutesOf, subnetRouteRows } from '../rows/subnet-routes.ts';
 import { hasRouterPort, routerPortRow, switchRow } from '../rows/subnet-switch.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, subnetSpec, viewWith } from '../judging/subnet-view.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetSpec, viewWith } from '../validity/subnet-view.ts';
 
 /** Candidates by row. */
 export type LastWritten = ReadonlyMap<RowId, readonly RowOutput[]>;

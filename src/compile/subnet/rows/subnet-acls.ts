@@ -14,10 +14,10 @@ import { keysOf } from '../../../world/domain.ts';
 import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import type { ColumnValue, RowOutput } from '../../output.ts';
-import { subnetFindings } from '../judging/subnet-findings.ts';
-import { emittedSubnet } from '../judging/subnet-state.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, subnetSpec, subnetView, switchId } from '../judging/subnet-view.ts';
+import { subnetFindings } from '../validity/subnet-findings.ts';
+import { emittedSubnet } from '../validity/subnet-state.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetSpec, subnetView, switchId } from '../validity/subnet-view.ts';
 
 const RULE = 'subnet-acls';
 const NODE_ALLOW = 3000;

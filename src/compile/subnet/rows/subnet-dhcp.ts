@@ -11,9 +11,9 @@ import type { World } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOutput } from '../../output.ts';
-import { emittedSubnet, subnetRows } from '../judging/subnet-state.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, subnetSpec } from '../judging/subnet-view.ts';
+import { emittedSubnet, subnetRows } from '../validity/subnet-state.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetSpec } from '../validity/subnet-view.ts';
 import { isOurs } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-dhcp';

@@ -20,9 +20,9 @@ import { joinAddresses } from '../../node/node-join.ts';
 import { nodeView } from '../../node/node-view.ts';
 import type { RowOutput } from '../../output.ts';
 import { prefixOf } from './subnet-acls.ts';
-import { emittedSubnet } from '../judging/subnet-state.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, subnetNetworks, subnetSpec } from '../judging/subnet-view.ts';
+import { emittedSubnet } from '../validity/subnet-state.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetNetworks, subnetSpec } from '../validity/subnet-view.ts';
 import { policyRow } from '../../vpc/vpc-policy-routes.ts';
 
 export const GATEWAY_PRIORITY = 29000;

@@ -13,9 +13,9 @@ import type { Rule } from '../../compiler.ts';
 import { rowMac, macExternalId } from '../../row-mac.ts';
 import type { RowOwner, ColumnValue, RowOutput } from '../../output.ts';
 import { isLinkedByAnother, mayLink } from '../../port-link.ts';
-import { emittedSubnet } from '../judging/subnet-state.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetOwner, subnetSpec, switchId } from '../judging/subnet-view.ts';
+import { emittedSubnet } from '../validity/subnet-state.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetOwner, subnetSpec, switchId } from '../validity/subnet-view.ts';
 import { isOurs, routerId } from '../../vpc/vpc-view.ts';
 
 const RULE = 'subnet-switch';

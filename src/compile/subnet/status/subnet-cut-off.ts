@@ -7,9 +7,9 @@ import { ownerText } from '../../../nb/ownership.ts';
 import { rowId, tableOf } from '../../../nb/row-id.ts';
 import { hasLostOwnershipKeys } from '../../../world/lost-ownership-keys.ts';
 import type { World } from '../../../world/world.ts';
-import type { SubnetProblem } from '../judging/subnet-acceptance.ts';
-import type { SubnetBasics } from '../judging/subnet-basics.ts';
-import { subnetOwner } from '../judging/subnet-basics.ts';
+import type { SubnetProblem } from '../validity/subnet-acceptance.ts';
+import type { SubnetBasics } from '../validity/subnet-basics.ts';
+import { subnetOwner } from '../validity/subnet-basics.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 /** Undefined if it has its router port, or needs none. */

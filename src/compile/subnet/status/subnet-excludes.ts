@@ -6,8 +6,8 @@ import { ofFamily } from '../../../net/dual.ts';
 import { parseRange } from '../../../net/range.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { subnetSpec } from '../judging/subnet-basics.ts';
-import { requestedNetworks } from '../judging/subnet-networks.ts';
+import { subnetSpec } from '../validity/subnet-basics.ts';
+import { requestedNetworks } from '../validity/subnet-networks.ts';
 
 /** A query of its own: the status runs again for every allocated address. */
 export const excludesOutside: Query<readonly Finding[]> = defineQuery('subnet-excludes-outside', (world, name) => {

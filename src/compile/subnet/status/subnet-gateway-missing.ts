@@ -4,8 +4,8 @@ import type { World } from '../../../world/world.ts';
 import { namesText } from '../../left-out.ts';
 import type { GatewayCandidate } from '../rows/subnet-gateway.ts';
 import { gatewayCandidates } from '../rows/subnet-gateway.ts';
-import type { SubnetView } from '../judging/subnet-view.ts';
-import { subnetSpec } from '../judging/subnet-view.ts';
+import type { SubnetView } from '../validity/subnet-view.ts';
+import { subnetSpec } from '../validity/subnet-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 const FAMILY_WANTED = { IPv4: 'IPv4 ', IPv6: 'IPv6 ', Dual: '', Mac: '' } as const;

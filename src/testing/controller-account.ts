@@ -1,9 +1,8 @@
 /** The controller's ServiceAccount from `deploy`, with a token like that of its pod. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
+import { apiServerMinor } from '../../lab/real-cluster/real-cluster.ts';
 
 /** The cluster of the account, and how to inspect it. */
 export interface AccountCluster {
@@ -19,16 +18,11 @@ export function deployed(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 }
 
-/** 1.30 serves ValidatingAdmissionPolicies as `v1`, and accepts CEL functions on addresses one release later. */
-const POLICIES_SINCE = 31;
+/** The first minor version of Kubernetes whose API server accepts deploy/admission-policy.yaml: 1.30 has no CEL functions on addresses. */
+export const POLICIES_SINCE = 31;
 
-/** Why the policies of deploy/admission-policy.yaml cannot be tested here; undefined: they can. */
-export function withoutPolicies(): string | undefined {
-  const program = findKubernetesProgram('kube-apiserver');
-  if (program === undefined) return 'kube-apiserver not found';
-  const version = /v1\.(\d+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout);
-  if (Number(version?.[1] ?? 0) >= POLICIES_SINCE) return undefined;
-  return `kube-apiserver ${version?.[0] ?? ''} has no ValidatingAdmissionPolicy: deploy/admission-policy.yaml needs v1.${POLICIES_SINCE} or newer`;
+async function hasPolicies(): Promise<boolean> {
+  return (await apiServerMinor()) >= POLICIES_SINCE;
 }
 
 const USER = 'system:serviceaccount:kube-system:kiln-controller';
@@ -47,7 +41,8 @@ export async function controllerAccount(cluster: AccountCluster): Promise<string
   await cluster.applyAtOnce(deployed('rbac.yaml'));
   const [, ...documents] = deployed('webhook.yaml').split(/^---\n/m);
   await cluster.applyAtOnce(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));
-  if (withoutPolicies() === undefined) await cluster.applyAtOnce(deployed('admission-policy.yaml'));
+  const policies = await hasPolicies();
+  if (policies) await cluster.applyAtOnce(deployed('admission-policy.yaml'));
   const answer = await cluster.kubectl(
     ['create', '--raw', '/api/v1/namespaces/kube-system/serviceaccounts/kiln-controller/token', '-f', '-'],
     '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}',
@@ -70,7 +65,7 @@ export async function controllerAccount(cluster: AccountCluster): Promise<string
     await cluster.eventually(`it may ${right.join(' ')}`, async () => {
       return (await cluster.kubectl(['auth', 'can-i', ...right, `--as=${USER}`, '-n', 'kube-system'])).trim() === 'yes';
     });
-  if (withoutPolicies() === undefined)
+  if (policies)
     await cluster.eventually('the policies are in effect', async () => {
       const lease = 'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: probe, namespace: kube-system}\n';
       return (await cluster.kubectlFails(['create', '--dry-run=server', `--as=${USER}`, '-f', '-'], lease)).includes('may only');

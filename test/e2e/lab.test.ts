@@ -10,4 +10,4 @@ const every = LONG_RUN || isNamed;
 const shares = ({ alone }: Scenario): number => (alone === true ? 7 : 2);
 const chosen = SCENARIOS.filter((scenario) => every || scenario.only === 'lab' || isInShare(scenario.name, shares(scenario)));
 
-scenarioSuite("scenarios on the laboratory's API server", { api: 'lab' }, chosen);
+await scenarioSuite("scenarios on the laboratory's API server", { api: 'lab' }, chosen);

@@ -7,4 +7,4 @@ import { userGuide } from '../scenarios/user-guide.ts';
 /** The scenarios in which OVN 25.03 differs. The others run only in a long run. */
 const few = [...defaultNetwork, ...userGuide];
 
-scenarioSuite('scenarios on OVN 25.03', { api: 'lab', ovn: '25.03' }, LONG_RUN ? SCENARIOS : few);
+await scenarioSuite('scenarios on OVN 25.03', { api: 'lab', ovn: '25.03' }, LONG_RUN ? SCENARIOS : few);

@@ -1,4 +1,4 @@
 import { SCENARIOS } from '../scenarios/all.ts';
 import { scenarioSuite } from '../scenarios/suite.ts';
 
-scenarioSuite('scenarios on a real kube-apiserver', { api: 'real' }, SCENARIOS);
+await scenarioSuite('scenarios on a real kube-apiserver', { api: 'real' }, SCENARIOS);

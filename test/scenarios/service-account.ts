@@ -9,7 +9,7 @@ import { KubeTransport } from '../../src/kube/transport.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
-import { applyWebhookSecret, withoutPolicies } from '../../src/testing/controller-account.ts';
+import { applyWebhookSecret, POLICIES_SINCE } from '../../src/testing/controller-account.ts';
 import { configure, isRefused, knownBy, webhookFlags } from './admission.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -174,7 +174,7 @@ export const serviceAccount: readonly Scenario[] = [
     name: 'a thief of the token of the controller changes nothing but what Kiln writes, whatever the Roles grant',
     alone: true,
     only: 'real',
-    unless: withoutPolicies,
+    apiServerSince: POLICIES_SINCE,
     run: async (cluster) => {
       const evictable = { 'autoscaler.kubernetes.io/allocated': 'true', 'autoscaler.kubernetes.io/safe-to-evict': 'false' };
       const host = podYaml('vault', 'host', { annotations: evictable }).replace('spec:\n', 'spec:\n  hostNetwork: true\n');

@@ -8,26 +8,27 @@
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
-import { missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
+import { apiServerMinor, missingClusterPrograms } from '../../lab/real-cluster/real-cluster.ts';
 import { findKubernetesProgram } from '../../lab/programs/kubernetes.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import type { Scenario } from './scenario.ts';
+import { scenariosOn, type Scenario } from './scenario.ts';
 
 const SCENARIO_MS = 20 * 60_000;
 const STOP_MS = 60_000;
 /** More would only wait for each other: the machines that run this have two processors. */
 const AT_A_TIME = 3;
 
-export function scenarioSuite(name: string, options: ScenarioClusterOptions, scenarios: readonly Scenario[]): void {
+export async function scenarioSuite(name: string, options: ScenarioClusterOptions, scenarios: readonly Scenario[]): Promise<void> {
   const missing = whatIsMissing(options);
   if (missing !== undefined) {
     test(name, { skip: missing }, () => undefined);
     return;
   }
   const wanted = new RegExp(process.env['SCENARIO'] ?? '');
-  const chosen = scenarios.filter((scenario) => (scenario.only ?? options.api) === options.api && wanted.test(scenario.name));
+  const minor = options.api === 'real' ? await apiServerMinor() : undefined;
+  const chosen = scenariosOn(options.api, minor, scenarios).filter((scenario) => wanted.test(scenario.name));
   const [part = 1, parts = 1] = (process.env['TEST_PART'] ?? '1/1').split('/').map(Number);
   const inTurn = (_: Scenario, at: number): boolean => at % parts === part - 1;
   const together = chosen.filter((scenario) => scenario.alone !== true).filter(inTurn);

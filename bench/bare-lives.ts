@@ -1,6 +1,6 @@
 /** Lives of pods without a controller: a client makes the writes of a controller, one after another for each pod. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeClient } from '../src/kube/client.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { PODS } from '../src/kube/resource.ts';
 import { IPS, podObject, untilRouted } from './crowd.ts';

@@ -5,11 +5,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Controller } from '../src/controller/controller.ts';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
-import { KubeClient } from '../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../src/kube/connection.ts';
+import { KubeClient } from '../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { PODS } from '../src/kube/resource.ts';
-import { KubeTransport } from '../src/kube/transport.ts';
+import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { installCrds } from '../lab/crd-installation.ts';
 import { StandInKubelet } from '../lab/kubelet/stand-in-kubelet.ts';
 import { OvnLab } from '../lab/ovn/ovn-lab.ts';

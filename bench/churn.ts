@@ -4,12 +4,12 @@
  * it the API server alone with the same writes: at the same rates, one after another for each pod, and as many as possible.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeClient } from '../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../src/kube/connection.ts';
-import { ListWatchCache } from '../src/kube/list-watch-cache.ts';
+import { KubeClient } from '../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
+import { ListWatchCache } from '../src/kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { PODS } from '../src/kube/resource.ts';
-import { KubeTransport } from '../src/kube/transport.ts';
+import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { installCrds } from '../lab/crd-installation.ts';
 import { StandInKubelet } from '../lab/kubelet/stand-in-kubelet.ts';
 import { OvnLab } from '../lab/ovn/ovn-lab.ts';

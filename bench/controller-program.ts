@@ -1,9 +1,9 @@
 /** A controller in a process of its own that reports its cost: `measured-controller.ts` starts it and asks. */
 import { subscribe } from 'node:diagnostics_channel';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
-import { KubeClient } from '../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../src/kube/connection.ts';
-import { KubeTransport } from '../src/kube/transport.ts';
+import { KubeClient } from '../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
+import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { keepHeapSmall } from '../src/runtime/heap.ts';
 import { SILENT } from '../src/runtime/log.ts';
 import type { Failure, Question, Report } from './measured-controller.ts';

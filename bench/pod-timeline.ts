@@ -1,6 +1,6 @@
 /** The time of each step of binding a pod, as the controller's process sees it. */
 import type { Controller } from '../src/controller/controller.ts';
-import type { KubeClient } from '../src/kube/client.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { rowId } from '../src/nb/row-id.ts';
 

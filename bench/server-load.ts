@@ -1,6 +1,6 @@
 /** The requests to an API server in a period, by its own metrics, and the processor time of the programs that share the machine with it. */
 import { readFile } from 'node:fs/promises';
-import type { KubeClient } from '../src/kube/client.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
 
 /** By verb and kind, as `patch pods/status`. */
 export type RequestCounts = ReadonlyMap<string, number>;

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Crd } from '../src/api/kinds/crds.ts';
 import { allCrds } from '../src/api/kinds/crds.ts';
-import type { KubeClient } from '../src/kube/client.ts';
-import { DEFINITIONS } from '../src/kube/definition-watch.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
+import { DEFINITIONS } from '../src/kube/cache/definition-watch.ts';
 import { isKubeError } from '../src/kube/errors.ts';
 import type { KubeObject } from '../src/kube/resource.ts';
 import { networkAttachmentCrd } from './network-attachment-crd.ts';

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { KubeClient } from '../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../src/kube/connection.ts';
-import { LeaderElection } from '../src/kube/leader-election.ts';
-import type { Lease } from '../src/kube/lease.ts';
+import { KubeClient } from '../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
+import { LeaderElection } from '../src/kube/leader/leader-election.ts';
+import type { Lease } from '../src/kube/leader/lease.ts';
 import { LEASES } from '../src/kube/resource.ts';
-import { KubeTransport } from '../src/kube/transport.ts';
+import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { LabApiServer } from './apiserver/server.ts';
 import { succeed } from './former-leader.ts';
 

@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { KubeClient } from '../src/kube/client.ts';
+import type { KubeClient } from '../src/kube/client/client.ts';
 import { isKubeError } from '../src/kube/errors.ts';
-import { freeLease } from '../src/kube/lease-release.ts';
+import { freeLease } from '../src/kube/leader/lease-release.ts';
 import type { ObjectName } from '../src/kube/resource.ts';
 
 /**

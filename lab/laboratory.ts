@@ -3,9 +3,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KubeClient } from '../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../src/kube/connection.ts';
-import { KubeTransport } from '../src/kube/transport.ts';
+import { KubeClient } from '../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/transport/connection.ts';
+import { KubeTransport } from '../src/kube/transport/transport.ts';
 import { LabApiServer } from './apiserver/server.ts';
 import { installCrds } from './crd-installation.ts';
 import { StandInKubelet } from './kubelet/stand-in-kubelet.ts';

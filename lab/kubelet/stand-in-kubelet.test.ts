@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { KubeClient } from '../../src/kube/client.ts';
-import { connectionTo } from '../../src/kube/connection.ts';
-import { KubeTransport } from '../../src/kube/transport.ts';
+import { KubeClient } from '../../src/kube/client/client.ts';
+import { connectionTo } from '../../src/kube/transport/connection.ts';
+import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { until } from '../../src/testing/until.ts';
 import { missingClusterPrograms, RealCluster } from '../real-cluster/real-cluster.ts';
 import { StandInKubelet } from './stand-in-kubelet.ts';

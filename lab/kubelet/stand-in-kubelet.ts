@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isKubeError, type KubeError } from '../../src/kube/errors.ts';
-import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../src/kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, type ObjectKey, PODS, type Resource } from '../../src/kube/resource.ts';
 import { type LabNode, labNodes, nodeObject } from './lab-node.ts';
 import { isUnbound, nextStep, type Step } from './next-step.ts';

@@ -1,6 +1,6 @@
 /** ControllerRevisions: the past and present templates of a StatefulSet or a DaemonSet, for `kubectl rollout history` and `undo`. */
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { ownerReference, type PodTemplate, type Workload } from './workload.ts';
 

@@ -1,6 +1,6 @@
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
-import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../src/kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, type Resource } from '../../src/kube/resource.ts';
 import { KeyQueue } from './key-queue.ts';
 import { type BudgetStatus, type DisruptionBudget, planDisruptionBudget } from './plan-disruption-budget.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isKubeError, type KubeError } from '../../src/kube/errors.ts';
-import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../src/kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../../src/kube/resource.ts';
 import { type NodeView, planDaemonSet } from './plan-daemon-set.ts';
 import { planDeployment } from './plan-deployment.ts';

@@ -1,8 +1,8 @@
 import type { Service } from '../../src/api/kubernetes/core.ts';
 import { selectorMatches } from '../../src/api/kubernetes/label-selector.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isKubeError } from '../../src/kube/errors.ts';
-import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../src/kube/cache/list-watch-cache.ts';
 import { keyOf, type KubeObject, type Resource } from '../../src/kube/resource.ts';
 import { KeyQueue } from './key-queue.ts';
 import { type PlannedEndpoints, type PlannedSlice, planEndpoints } from './plan-endpoints.ts';

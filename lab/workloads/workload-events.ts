@@ -1,6 +1,6 @@
 /** Events of the workload controllers about creations and deletions, with the messages of kube-controller-manager. */
-import type { KubeClient } from '../../src/kube/client.ts';
-import { EventRecorder } from '../../src/kube/event-recorder.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { EventRecorder } from '../../src/kube/events/event-recorder.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { DEPLOYMENTS, STATEFUL_SETS, type Workload } from './workload.ts';
 

@@ -3,7 +3,7 @@
  */
 import type { IP } from '../api/kinds/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { joinDual } from '../net/dual.ts';
 import type { AddressResource } from '../world/address-objects.ts';

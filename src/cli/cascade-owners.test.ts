@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { KubeClient } from '../kube/client.ts';
+import { KubeClient } from '../kube/client/client.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { KubeError } from '../kube/errors.ts';
-import type { Transport } from '../kube/transport.ts';
+import type { Transport } from '../kube/transport/transport.ts';
 import { settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { Patience } from './patience.ts';

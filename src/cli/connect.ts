@@ -4,7 +4,7 @@
 import { Controller } from '../controller/controller.ts';
 import type { ControllerOptions } from '../controller/controller.ts';
 import { RULES } from '../compile/rules.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { monitoredColumns } from '../nb/tables.ts';
 import type { OvsdbOptions } from '../ovsdb/index.ts';
 import { OvsdbSession } from '../ovsdb/index.ts';

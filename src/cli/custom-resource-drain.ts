@@ -5,7 +5,7 @@
 import { allKinds } from '../api/kinds/crds.ts';
 import { GROUP, VERSION } from '../api/schema/kind.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';

@@ -1,7 +1,7 @@
 /** Whether the user may delete all objects of a cascade, asked before the first deletion. */
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { resourceName } from '../kube/resource.ts';
 import { traitsOf } from '../world/resources.ts';

@@ -8,7 +8,7 @@ import type { Vip } from '../api/kinds/vip.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { isFinished } from '../compile/pod/pod-life.ts';
 import { isKubeError } from '../kube/errors.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { PODS } from '../kube/resource.ts';
 import { splitList } from '../net/dual.ts';
 import type { AddressObject, AddressResource } from '../world/address-objects.ts';

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { publishedIn } from '../controller/leadership/publication.ts';
 import { isKubeError } from '../kube/errors.ts';
-import type { Lease } from '../kube/lease.ts';
+import type { Lease } from '../kube/leader/lease.ts';
 import { LEASES } from '../kube/resource.ts';
 import type { Settings } from '../world/settings.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';

@@ -1,6 +1,6 @@
 /** Parses the object of a command: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`. */
 import { resourceNamed, TYPED_NAMES, typedName } from '../explain/kind-names.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';

@@ -1,8 +1,8 @@
 /** Acquires the controller's Lease for a command: as long as the command holds it, no controller writes or becomes the leader. */
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
-import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
-import { LeaderElection } from '../kube/leader-election.ts';
-import type { Lease } from '../kube/lease.ts';
+import { ForeignLeaseWatch } from '../kube/leader/foreign-lease-watch.ts';
+import { LeaderElection } from '../kube/leader/leader-election.ts';
+import type { Lease } from '../kube/leader/lease.ts';
 import type { Resource } from '../kube/resource.ts';
 import { LEASES } from '../kube/resource.ts';
 import type { CommandIo } from './cluster-command.ts';

@@ -3,7 +3,7 @@
  * pods.
  */
 import type { OwnerReference } from '../api/kubernetes/meta.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { Workload as WorkloadTree } from '../explain/workload.ts';
 import type { AnyObservedObject } from '../world/world.ts';

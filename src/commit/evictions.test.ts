@@ -4,8 +4,8 @@ import { Desired } from '../compile/desired.ts';
 import type { EvictOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
 import type { AnyObject } from '../diff/object-diff.ts';
-import type { WriteIntent, WriteResult } from '../kube/write-intent.ts';
-import { intentError } from '../kube/write-intent.ts';
+import type { WriteIntent, WriteResult } from '../kube/write/write-intent.ts';
+import { intentError } from '../kube/write/write-intent.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { PrunedFields } from '../world/pruned-fields.ts';
 

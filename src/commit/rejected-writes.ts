@@ -7,7 +7,7 @@ import { doublingDelay } from '../timing/backoff.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
-import { FairMemory } from '../kube/fair-memory.ts';
+import { FairMemory } from '../kube/fairness/fair-memory.ts';
 import { hash32 } from '../nb/row-id.ts';
 import type { RejectedWrite } from '../world/rejected-writes.ts';
 import { rejectionKey } from '../world/rejected-writes.ts';

@@ -3,7 +3,7 @@
  * and a tenant with a new invalid row for each edit could do so for ever. So the rows of a share with a failed row go into transactions of
  * their own, in turn with the common ones, and rest after many failures. A share is a namespace; each cluster-scoped object is a share.
  */
-import { TokenBucket } from '../kube/token-bucket.ts';
+import { TokenBucket } from '../kube/fairness/token-bucket.ts';
 
 /** Empty: the common lane of all shares without a failure. */
 export type Lane = string;

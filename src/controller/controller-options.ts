@@ -2,7 +2,7 @@
 import type { PlannedRow } from '../commit/northbound-writer.ts';
 import type { Rule } from '../compile/compiler.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { Clock, Random } from '../timing/clock.ts';
 import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';

@@ -4,7 +4,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { GROUP } from '../api/schema/kind.ts';
 import { RULES } from '../compile/rules.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import { SILENT } from '../runtime/log.ts';

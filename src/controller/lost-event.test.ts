@@ -1,11 +1,11 @@
 /** Events that the watch never delivers while others arrive: the next write of the object shows it, and its kind is listed again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeClient } from '../kube/client.ts';
+import { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
-import type { KubeRequest, OpenWatch, WatchReader } from '../kube/transport.ts';
-import { KubeTransport } from '../kube/transport.ts';
+import type { KubeRequest, OpenWatch, WatchReader } from '../kube/transport/transport.ts';
+import { KubeTransport } from '../kube/transport/transport.ts';
 import { until } from '../testing/until.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeClient } from '../kube/client.ts';
+import { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { EVENTS, PODS } from '../kube/resource.ts';
-import { KubeTransport } from '../kube/transport.ts';
+import { KubeTransport } from '../kube/transport/transport.ts';
 import { until } from '../testing/until.ts';
 import { createFloodTenants, podOnNode, untilGoodPodIsBound } from '../testing/flood-tenant.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';

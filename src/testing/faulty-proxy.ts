@@ -7,10 +7,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { KubeClient } from '../kube/client.ts';
-import type { Connection } from '../kube/connection.ts';
-import { connectionTo } from '../kube/connection.ts';
-import { KubeTransport } from '../kube/transport.ts';
+import { KubeClient } from '../kube/client/client.ts';
+import type { Connection } from '../kube/transport/connection.ts';
+import { connectionTo } from '../kube/transport/connection.ts';
+import { KubeTransport } from '../kube/transport/transport.ts';
 
 export interface Asked {
   readonly method: string;

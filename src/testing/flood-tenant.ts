@@ -1,5 +1,5 @@
 /** A cluster with the tenants `flood`, which edits its pods without end, and `quiet`, which the controller must still serve. */
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
 import { until } from './until.ts';

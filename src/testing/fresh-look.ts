@@ -4,7 +4,7 @@
  */
 import { northboundSession } from '../cli/connect.ts';
 import { FreshLook } from '../controller/fresh-look.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { SILENT } from '../runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { PATIENCE_MS } from './patience.ts';

@@ -2,7 +2,7 @@
  * Objects as `kubectl get -o json` prints them, read within this process: tests poll often, and each kubectl would be a new process.
  */
 import { resourceNamed } from '../explain/kind-names.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { EVENTS } from '../kube/resource.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';

@@ -5,13 +5,13 @@
  * administrator may create Secrets.
  */
 import type { Credential } from '../certificates/authority.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { Clock, TimerHandle } from '../timing/clock.ts';
 import { systemClock } from '../timing/clock.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
-import { ListWatchCache } from '../kube/list-watch-cache.ts';
-import type { CacheNotice } from '../kube/list-watch-options.ts';
+import { ListWatchCache } from '../kube/cache/list-watch-cache.ts';
+import type { CacheNotice } from '../kube/cache/list-watch-options.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { Log } from '../runtime/log.ts';
 import type { CertificateData, CertificatePlan } from './certificate-plan.ts';

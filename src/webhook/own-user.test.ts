@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CertificateAuthority } from '../certificates/authority.ts';
-import type { Credentials } from '../kube/connection.ts';
-import { connectionTo } from '../kube/connection.ts';
+import type { Credentials } from '../kube/transport/connection.ts';
+import { connectionTo } from '../kube/transport/connection.ts';
 import type { Exchange } from '../kube/testing/scripted-api.ts';
 import { ScriptedApi } from '../kube/testing/scripted-api.ts';
 import { SILENT } from '../runtime/log.ts';

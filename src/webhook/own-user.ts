@@ -3,10 +3,10 @@
  * with a SelfSubjectReview. API servers before 1.28 do not have it; then Kiln derives the name from its credentials.
  */
 import { X509Certificate } from 'node:crypto';
-import type { KubeClient } from '../kube/client.ts';
-import { subjectOf } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { subjectOf } from '../kube/client/client.ts';
 import { type Clock, sleep, systemClock } from '../timing/clock.ts';
-import type { Connection, Credentials } from '../kube/connection.ts';
+import type { Connection, Credentials } from '../kube/transport/connection.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import type { Resource } from '../kube/resource.ts';

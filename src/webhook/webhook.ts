@@ -1,6 +1,6 @@
 /** Connects the parts of the webhook: the source of the certificate, and a server once there is a certificate. */
 import type { Credential } from '../certificates/authority.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import type { Clock, TimerHandle } from '../timing/clock.ts';
 import { systemClock } from '../timing/clock.ts';
 import type { Log } from '../runtime/log.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
-import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
+import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/account-policy.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../src/controller/controller.ts';
-import { KubeClient } from '../../src/kube/client.ts';
+import { KubeClient } from '../../src/kube/client/client.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
-import { KubeTransport } from '../../src/kube/transport.ts';
+import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { SILENT } from '../../src/runtime/log.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';

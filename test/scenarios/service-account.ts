@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { freePorts } from '../../lab/programs/free-port.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import { KubeClient } from '../../src/kube/client/client.ts';
+import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { isKubeError } from '../../src/kube/errors.ts';
-import { KubeTransport } from '../../src/kube/transport.ts';
+import { KubeTransport } from '../../src/kube/transport/transport.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
 import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';

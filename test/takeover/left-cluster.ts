@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { Controller } from '../../src/controller/controller.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import type { KubeObject, ObjectMeta } from '../../src/kube/resource.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES, traitsOf } from '../../src/world/resources.ts';

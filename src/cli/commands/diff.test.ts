@@ -7,7 +7,7 @@ import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
 import { NotDerived } from '../../controller/fresh-look.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { microTime } from '../../kube/lease.ts';
+import { microTime } from '../../kube/leader/lease.ts';
 import { LEASES } from '../../kube/resource.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { traitsOf } from '../../world/resources.ts';

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError } from '../../kube/errors.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import { traitsOf } from '../../world/resources.ts';

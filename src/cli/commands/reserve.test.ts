@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IP } from '../../api/kinds/ip.ts';
 import { PLAIN } from '../../explain/tree-text.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resource.ts';

@@ -4,7 +4,7 @@
  */
 import { after, before } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { StandInKubelet } from '../../../lab/kubelet/stand-in-kubelet.ts';
 import { findOvn } from '../../../lab/programs/ovn.ts';

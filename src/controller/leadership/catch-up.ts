@@ -7,10 +7,10 @@
  * large cluster some pod changes all the time, and its event serves the same purpose; if none does, pods are listed again from etcd. A
  * leader without anything to write does none of this.
  */
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
-import type { ListWatchCache } from '../../kube/list-watch-cache.ts';
+import type { ListWatchCache } from '../../kube/cache/list-watch-cache.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { Log } from '../../runtime/log.ts';

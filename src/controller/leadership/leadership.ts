@@ -3,10 +3,10 @@
  */
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import { Fence } from '../../commit/fence.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock, Random } from '../../timing/clock.ts';
-import { ForeignLeaseWatch } from '../../kube/foreign-lease-watch.ts';
-import { LeaderElection } from '../../kube/leader-election.ts';
+import { ForeignLeaseWatch } from '../../kube/leader/foreign-lease-watch.ts';
+import { LeaderElection } from '../../kube/leader/leader-election.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ApiOutage } from '../outages/api-outage.ts';

@@ -1,6 +1,6 @@
 /** The annotations that the leader writes on its Lease, and commands read. */
 import { kilnAnnotation } from '../../api/well-known.ts';
-import type { Lease } from '../../kube/lease.ts';
+import type { Lease } from '../../kube/leader/lease.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { Settings } from '../../world/settings.ts';
 import { parseSettings, settingsText } from '../../world/settings-text.ts';

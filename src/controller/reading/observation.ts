@@ -2,7 +2,7 @@
  * A World that is filled once, for commands that only read: all caches complete and, with a session, the Northbound replica synced. No rule
  * runs and nothing is written.
  */
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import { systemClock } from '../../timing/clock.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';

@@ -5,8 +5,8 @@
 import { allKinds } from '../../api/kinds/crds.ts';
 import { GROUP, VERSION } from '../../api/schema/kind.ts';
 import type { SchemaNode } from '../../api/schema/schema.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { DEFINITIONS } from '../../kube/definition-watch.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { DEFINITIONS } from '../../kube/cache/definition-watch.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';

@@ -1,8 +1,8 @@
 /** Notices of caches as log lines: an error of one resource is logged once, and again only if its code changes or it ends. */
 import type { Clock } from '../../timing/clock.ts';
-import { DEFINITIONS } from '../../kube/definition-watch.ts';
+import { DEFINITIONS } from '../../kube/cache/definition-watch.ts';
 import type { KubeError } from '../../kube/errors.ts';
-import type { CacheNotice } from '../../kube/list-watch-options.ts';
+import type { CacheNotice } from '../../kube/cache/list-watch-options.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';

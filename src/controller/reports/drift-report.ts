@@ -3,7 +3,7 @@ import type { Drift } from '../../diff/drift.ts';
 import { driftSentence, repairSentence } from '../../diff/drift.ts';
 import type { PlannedEvent } from '../../diff/condition-diff.ts';
 import type { Clock } from '../../timing/clock.ts';
-import { TokenBucket } from '../../kube/token-bucket.ts';
+import { TokenBucket } from '../../kube/fairness/token-bucket.ts';
 import { identityOf, tableOf } from '../../nb/row-id.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';

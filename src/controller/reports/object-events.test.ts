@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ReportOutput } from '../../compile/output.ts';
-import type { EventInput } from '../../kube/event-recorder.ts';
+import type { EventInput } from '../../kube/events/event-recorder.ts';
 import { ObjectEvents } from './object-events.ts';
 
 function report(uid: string): ReportOutput {

@@ -4,9 +4,9 @@
 import { componentOf } from '../../api/kube-ovn-events.ts';
 import type { ReportOutput } from '../../compile/output.ts';
 import type { PlannedEvent } from '../../diff/condition-diff.ts';
-import { FairMemory } from '../../kube/fair-memory.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import type { EventRecorder } from '../../kube/event-recorder.ts';
+import { FairMemory } from '../../kube/fairness/fair-memory.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { EVENTS } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';

@@ -3,7 +3,7 @@
  * namespace. The next line has the number of suppressed ones.
  */
 import type { Clock } from '../../timing/clock.ts';
-import { FairRate } from '../../kube/fair-rate.ts';
+import { FairRate } from '../../kube/fairness/fair-rate.ts';
 import type { Fields, Log } from '../../runtime/log.ts';
 
 /** Lines of one share: burst, and rate a second. */

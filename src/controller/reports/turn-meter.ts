@@ -2,7 +2,7 @@
 import type { TransactionReport } from '../../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../../diff/object-diff.ts';
 import type { Clock } from '../../timing/clock.ts';
-import type { WriteResult } from '../../kube/write-intent.ts';
+import type { WriteResult } from '../../kube/write/write-intent.ts';
 import type { MetricSink } from '../../runtime/metrics.ts';
 import { traitsOf } from '../../world/resources.ts';
 

@@ -1,7 +1,7 @@
 /** The results of writes as log lines: failures as warnings, successes only at level debug. */
 import type { TransactionReport } from '../../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../../diff/object-diff.ts';
-import type { WriteResult } from '../../kube/write-intent.ts';
+import type { WriteResult } from '../../kube/write/write-intent.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
 import { isServerWide } from '../../ovsdb/index.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -3,8 +3,8 @@
  * object that a list lacks, the server is asked for it by name, and nothing is written before its absence is confirmed. Usually all named
  * objects exist, and this takes no time.
  */
-import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/absence.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import { SHRUNK_LIST_MS, confirmAbsent, secondListAfter } from '../../kube/cache/absence.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
 import type { Clock } from '../../timing/clock.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { Log } from '../../runtime/log.ts';

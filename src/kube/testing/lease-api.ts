@@ -1,4 +1,4 @@
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../leader/lease.ts';
 import type { Exchange, ScriptedApi } from './scripted-api.ts';
 
 /** Answers requests for one Lease as an API server does, with faults on demand. */

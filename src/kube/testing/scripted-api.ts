@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { KubeClient } from '../client.ts';
-import { connectionTo } from '../connection.ts';
-import { KubeTransport, type TransportOptions } from '../transport.ts';
+import { KubeClient } from '../client/client.ts';
+import { connectionTo } from '../transport/connection.ts';
+import { KubeTransport, type TransportOptions } from '../transport/transport.ts';
 import { PATIENCE_MS } from '../../testing/patience.ts';
 
 /** One request, answered by the test. */

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../../src/kube/errors.ts';
 import { stringifyJson } from '../../../src/kube/json.ts';
-import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../../src/kube/transport.ts';
+import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../../src/kube/transport/transport.ts';
 import type { InProcessApi } from '../../../lab/apiserver/in-process.ts';
 import type { KubeObject } from '../../../lab/apiserver/object.ts';
 import { ApiError } from '../../../lab/apiserver/status.ts';

@@ -1,5 +1,5 @@
 /** Faults that wait for a match: each is used up by the next request, transaction or event that it fits. */
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { ApiFaults, RequestFate } from './api-transport.ts';
 
 /** Which requests a fault applies to. */

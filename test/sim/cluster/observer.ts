@@ -1,5 +1,5 @@
 /** What watches a simulated cluster while it runs: the judges. The cluster knows them only by this interface. */
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
 import type { SimulatedController } from './simulated-controller.ts';

@@ -23,7 +23,7 @@ export const GATHER: readonly TimerSite[] = [
   // Between two writes of a Subnet's status.
   { file: 'src/commit/status-pace.ts', function: 'waits' },
   // Writes that are delayed behind those that pods wait for.
-  { file: 'src/kube/kube-writer.ts', function: '#awaitHeld' },
+  { file: 'src/kube/write/kube-writer.ts', function: '#awaitHeld' },
   // A leader that listed from the API server's cache waits for the pods that the list lacks.
   { file: 'src/controller/leadership/catch-up.ts', function: '#awaitPods' },
 ];
@@ -32,20 +32,20 @@ export const BY_TIME: readonly TimerSite[] = [
   // A deadline that an object names: the end of a lease or of a pod's grace period. Rules know no other deadlines.
   { file: 'src/controller/time/deadline-timer.ts', function: 'set' },
   // An object that was written too often lately.
-  { file: 'src/kube/kube-writer.ts', function: '#schedule' },
+  { file: 'src/kube/write/kube-writer.ts', function: '#schedule' },
   // A pod whose eviction was requested may be kept by its disruption budget, which Kiln does not watch.
   { file: 'src/commit/write-delays.ts', function: '#evictionTurn' },
   // The answer to a write was ahead of the watch for too long: the kind is listed again.
   { file: 'src/controller/reading/answers-ahead.ts', function: 'met' },
   // An unconfirmed object, missing in a list without a deletion event, is looked up by name after this.
-  { file: 'src/kube/full-list.ts', function: '#confirmAbsences' },
+  { file: 'src/kube/cache/full-list.ts', function: '#confirmAbsences' },
   { file: 'src/controller/start/first-lists.ts', function: 'look' },
   // Another writer wrote the row of the term at the same time.
   { file: 'src/controller/leadership/leadership.ts', function: '#raiseLater' },
   // Another process took a newer term and does not lead: this process knows that once a whole Lease duration of its own has passed.
   { file: 'src/controller/leadership/leadership.ts', function: 'depose' },
   // The wait after a failure, cut short because the server answered another request: what is sent then is no retry of a failed request.
-  { file: 'src/kube/retry-delay.ts', function: '#comeBack' },
+  { file: 'src/kube/cache/retry-delay.ts', function: '#comeBack' },
   // A connection to the database ended.
   { file: 'src/ovsdb/session.ts', function: '#down' },
 ];

@@ -17,7 +17,7 @@ import type { RowDifference } from '../../../src/ovsdb/testing/simulated/databas
 import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../../src/ovsdb/testing/ovsdb-server-process.ts';
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { Fields, Log } from '../../../src/runtime/log.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import { Random } from './random.ts';

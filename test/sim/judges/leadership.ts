@@ -3,7 +3,7 @@
  * and a process that received a newer term takes another one or stops. Read from the Lease in the store and from transactions.
  */
 import { CONTROLLER_LEASE } from '../../../src/api/well-known.ts';
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 import { TERM_KEY } from '../../../src/nb/ownership.ts';
 import type { SimulatedDatabase } from '../../../src/ovsdb/testing/simulated/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ListWatchCache } from '../../../src/kube/list-watch-cache.ts';
+import { ListWatchCache } from '../../../src/kube/cache/list-watch-cache.ts';
 import { WriteDelays } from '../../../src/commit/write-delays.ts';
 import { objectId } from '../../../src/compile/output.ts';
 import { BY_TIME, GATHER, siteHere } from '../cluster/product-timers.ts';
@@ -61,7 +61,7 @@ test('a timer of the product is named by the function that sets it, not by those
   });
   holds.rest(objectId('pods', 'ns/p'), 'soon');
   await time.runUntil(1);
-  assert.deepEqual(sites, ['15000 src/kube/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts rest']);
+  assert.deepEqual(sites, ['15000 src/kube/cache/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts rest']);
 });
 
 test('each function listed as one that may wait exists, and sets a timer', () => {

@@ -4,7 +4,7 @@
  * nothing uses, evicts pods whose Namespace asks for that, and deletes nothing else.
  */
 import { kilnAnnotation } from '../../../src/api/well-known.ts';
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import { parseTarget } from '../../../lab/apiserver/request.ts';
 import type { ObjectStore } from '../../../lab/apiserver/store.ts';
 

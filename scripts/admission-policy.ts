@@ -1,6 +1,6 @@
 /**
  * Prints what the controller's account may change: `npm run --silent admission-policy > deploy/admission-policy.yaml`.
  */
-import { admissionPolicyYaml } from '../src/webhook/account-policy.ts';
+import { admissionPolicyYaml } from '../src/webhook/manifests/account-policy.ts';
 
 process.stdout.write(admissionPolicyYaml());

@@ -53,6 +53,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/compile/subnet': ['validity', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],
+  'src/webhook': ['protocol', 'kinds', 'review', 'manifests', 'certificate', 'server'],
   'test/sim': ['cluster', 'steps', 'draw', 'judges', 'known-faults', 'lives'],
 };
 

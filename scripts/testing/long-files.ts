@@ -45,7 +45,7 @@ export const LONG_FILES: Readonly<Record<string, LongFile>> = {
   'lab/workloads/stand-in-controllers.test.ts': { seconds: 35, cores: 0.5 },
   'lab/real-cluster/real-cluster.test.ts': { seconds: 30, cores: 0.35 },
   'src/ovsdb/differential.test.ts': { seconds: 25, cores: 0.25 },
-  'src/webhook/webhook-memory.test.ts': { seconds: 25, cores: 0.25 },
+  'src/webhook/server/webhook-memory.test.ts': { seconds: 25, cores: 0.25 },
   'src/cli/commands/delete.test.ts': { seconds: 27 },
   'src/cli/commands/smoke.test.ts': { seconds: 30, cores: 0.6 },
   'src/ipam/ledger-life.property.test.ts': { seconds: 20, cores: 0.8 },

@@ -4,7 +4,7 @@
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import { blockersAmong, blockersOf } from '../blockers/blockers.ts';
 import type { TreeObject } from '../explain/dependents.ts';
-import { ipStays } from '../webhook/taken-addresses.ts';
+import { ipStays } from '../webhook/kinds/taken-addresses.ts';
 import { isReserved, isRetained } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';

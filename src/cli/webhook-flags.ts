@@ -13,16 +13,16 @@ import { parseAddress } from '../net/address.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Labels, Metrics } from '../runtime/metrics.ts';
 import { parseBindAddress } from '../runtime/operations-server.ts';
-import type { AdmissionRequest } from '../webhook/admission-review.ts';
-import { resourceOf } from '../webhook/judge.ts';
-import type { Opinion } from '../webhook/opinion.ts';
-import type { UnknownClients } from '../webhook/client-identity.ts';
-import type { DeletionInUse } from '../webhook/deletion-admission.ts';
-import { DELETIONS_IN_USE } from '../webhook/deletion-admission.ts';
-import { CLIENT_NAME, UNKNOWN_CLIENTS } from '../webhook/client-identity.ts';
+import type { AdmissionRequest } from '../webhook/protocol/admission-review.ts';
+import { resourceOf } from '../webhook/review/validate-request.ts';
+import type { Opinion } from '../webhook/protocol/admission-result.ts';
+import type { UnknownClients } from '../webhook/server/client-identity.ts';
+import type { DeletionInUse } from '../webhook/kinds/deletion.ts';
+import { DELETIONS_IN_USE } from '../webhook/kinds/deletion.ts';
+import { CLIENT_NAME, UNKNOWN_CLIENTS } from '../webhook/server/client-identity.ts';
 import type { CertificateSource, ClientSettings } from '../webhook/webhook.ts';
 import { Webhook } from '../webhook/webhook.ts';
-import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/webhook-configuration.ts';
+import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/manifests/webhook-configuration.ts';
 import { objectName } from './name-arguments.ts';
 
 export interface WebhookFlags {

@@ -5,18 +5,18 @@ import type { Clock, TimerHandle } from '../timing/clock.ts';
 import { systemClock } from '../timing/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
-import { CertificateFiles, certificateFilesIfThere } from './certificate-files.ts';
-import { CertificateKeeper } from './certificate-keeper.ts';
-import { ClientAuthorityFile } from './client-authority-file.ts';
-import type { UnknownClients } from './client-identity.ts';
-import type { DeletionInUse } from './deletion-admission.ts';
-import type { Observed, Opinion } from './opinion.ts';
-import { OwnUser } from './own-user.ts';
-import type { OwnUserOptions } from './own-user.ts';
-import { Reviews } from './reviews.ts';
-import type { UnservedReason } from './webhook-server.ts';
-import { WebhookServer } from './webhook-server.ts';
+import type { AdmissionRequest, ReviewedObject } from './protocol/admission-review.ts';
+import { CertificateFiles, certificateFilesIfThere } from './certificate/certificate-files.ts';
+import { CertificateKeeper } from './certificate/certificate-keeper.ts';
+import { ClientAuthorityFile } from './server/client-authority-file.ts';
+import type { UnknownClients } from './server/client-identity.ts';
+import type { DeletionInUse } from './kinds/deletion.ts';
+import type { Observed, Opinion } from './protocol/admission-result.ts';
+import { OwnUser } from './review/own-user.ts';
+import type { OwnUserOptions } from './review/own-user.ts';
+import { Reviews } from './review/reviews.ts';
+import type { UnservedReason } from './server/webhook-server.ts';
+import { WebhookServer } from './server/webhook-server.ts';
 
 export type CertificateSource =
   | {

@@ -12,8 +12,8 @@ import { errorCodes } from '../../src/ovsdb/errors.ts';
 import { PodScene } from '../../src/testing/pod-scene.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { traitsOf } from '../../src/world/resources.ts';
-import type { ReviewedObject } from '../../src/webhook/admission-review.ts';
-import { judge } from '../../src/webhook/judge.ts';
+import type { ReviewedObject } from '../../src/webhook/protocol/admission-review.ts';
+import { judge } from '../../src/webhook/review/validate-request.ts';
 
 interface Attempt {
   readonly resource: ResourceName;

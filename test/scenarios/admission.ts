@@ -3,7 +3,7 @@ import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import { webhookConfiguration } from '../../src/webhook/manifests/webhook-configuration.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { subnetYaml } from './pods.ts';
 

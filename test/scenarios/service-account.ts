@@ -6,7 +6,7 @@ import { KubeClient } from '../../src/kube/client/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/transport/connection.ts';
 import { isKubeError } from '../../src/kube/errors.ts';
 import { KubeTransport } from '../../src/kube/transport/transport.ts';
-import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import { webhookConfiguration } from '../../src/webhook/manifests/webhook-configuration.ts';
 import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
 import { applyWebhookSecret, POLICIES_SINCE } from '../../src/testing/controller-account.ts';

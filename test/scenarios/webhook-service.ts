@@ -11,7 +11,7 @@ import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds
 import { freePorts } from '../../lab/programs/free-port.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import { webhookConfiguration } from '../../src/webhook/manifests/webhook-configuration.ts';
 import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
 import { traces } from './northbound.ts';
 import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';

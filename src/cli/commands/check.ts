@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
 import { DEFAULT_VPC, FINALIZER } from '../../api/well-known.ts';
 import { isKubeError } from '../../kube/errors.ts';
-import { CONFIGURATION_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/webhook-configuration.ts';
+import { CONFIGURATION_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/manifests/webhook-configuration.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { DemoPod } from '../demo.ts';
 import { DEMO_PODS, demoObjects, demoPods, IPS, NAMESPACES, SUBNETS, TENANTS, VPCS } from '../demo.ts';

@@ -21,16 +21,16 @@ import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
 import { tellAll } from '../output/terminal.ts';
 import { progressTo, seconds } from '../output/progress.ts';
-import { CLIENT_NAME } from '../../webhook/client-identity.ts';
+import { CLIENT_NAME } from '../../webhook/server/client-identity.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
-import type { WebhookConfiguration } from '../../webhook/webhook-configuration.ts';
+import type { WebhookConfiguration } from '../../webhook/manifests/webhook-configuration.ts';
 import {
   CONFIGURATION_NAME,
   SECRET_NAME,
   WEBHOOK_CONFIGURATIONS,
   WEBHOOK_PATH,
   webhookConfiguration,
-} from '../../webhook/webhook-configuration.ts';
+} from '../../webhook/manifests/webhook-configuration.ts';
 import type { WebhookFlags } from '../webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../webhook-flags.ts';
 import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../operations.ts';

@@ -12,7 +12,7 @@ import { isKubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, ObjectName, Resource } from '../../kube/resource.ts';
 import { LEASES } from '../../kube/resource.ts';
-import { CONFIGURATION_NAME, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/webhook-configuration.ts';
+import { CONFIGURATION_NAME, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/manifests/webhook-configuration.ts';
 import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
 import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';

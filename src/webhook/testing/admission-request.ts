@@ -1,6 +1,6 @@
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import type { AdmissionRequest, Operation, ReviewedObject } from '../admission-review.ts';
+import type { AdmissionRequest, Operation, ReviewedObject } from '../protocol/admission-review.ts';
 
 /** The request for a write of this object by the user `tenant`; a deletion has the object as `oldObject`. */
 export function admissionRequest(operation: Operation, resource: ResourceName, object: object): AdmissionRequest {

@@ -1,8 +1,8 @@
 /** A webhook server in its own process with the real limits: the memory that clients occupy is the memory of this process. */
 import { CertificateAuthority } from '../../certificates/authority.ts';
 import { SILENT } from '../../runtime/log.ts';
-import { NO_OPINION } from '../opinion.ts';
-import { WEBHOOK_LIMITS, WebhookServer } from '../webhook-server.ts';
+import { NO_OPINION } from '../protocol/admission-result.ts';
+import { WEBHOOK_LIMITS, WebhookServer } from '../server/webhook-server.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
 const server = await WebhookServer.start({

@@ -1,0 +1,51 @@
+/** Judges the creation and change of an IPPool. A Subnet that does not exist yet is no error: the pool waits for it. */
+import type { Finding } from '../../api/validation/finding.ts';
+import type { IPPool } from '../../api/kinds/ip-pool.ts';
+import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../../api/validation/ip-pool-validation.ts';
+import { PoolRanges } from '../../api/validation/pool-ranges.ts';
+import { poolSubnet, validPools } from '../../compile/ip/ip-pool-findings.ts';
+import { poolTooLate } from '../../compile/ip/ip-pool.ts';
+import { ipPoolAddresses } from '../../compile/ip/ip-pool-subnet.ts';
+import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
+import type { World } from '../../world/world.ts';
+import type { Observed, Opinion } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newOnes } from '../protocol/admission-result.ts';
+
+const WAITED_FOR = 'IPPoolSubnetMissing';
+
+export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opinion {
+  const findings = findingsOf(pool, complete ? world : undefined);
+  const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
+  const { subnet } = pool.spec;
+  const going = complete && world.ask(isClosed, subnet);
+  return {
+    objections: [
+      ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
+      ...(going ? [forbidden({ ...subnetTerminating(subnet), message: poolTooLate(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
+    ],
+    warnings: waits.map(({ message }) => message),
+  };
+}
+
+export function ipPoolChanged(before: IPPool, after: IPPool, { world, complete }: Observed): Opinion {
+  const all = complete ? world : undefined;
+  const findings = [
+    ...ipPoolUpdateFindings(namedOf(before), namedOf(after)),
+    ...newOnes(findingsOf(after, all), findingsOf(before, all)).filter(({ code }) => code !== WAITED_FOR),
+  ];
+  return { objections: findings.map(invalid), warnings: [] };
+}
+
+function namedOf({ metadata: { name }, spec }: IPPool): { readonly name: string; readonly spec: IPPool['spec'] } {
+  return { name, spec };
+}
+
+function findingsOf(pool: IPPool, world: World | undefined): readonly Finding[] {
+  const named = namedOf(pool);
+  const { subnet } = pool.spec;
+  const findings = ipPoolFindings(named, world === undefined ? undefined : poolSubnet(world, subnet));
+  if (world === undefined) return findings;
+  const others = new PoolRanges();
+  for (const name of validPools(world, subnet)) if (name !== named.name) others.add(name, world.ask(ipPoolAddresses, name));
+  return [...findings, ...ipPoolOverlaps(named, others)];
+}

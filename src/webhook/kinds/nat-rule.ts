@@ -1,0 +1,21 @@
+/**
+ * Judges a NAT rule when it is created or names another EIP. An EIP that does not exist yet is no error: the NAT rule waits for it. An EIP
+ * that is being deleted accepts no new NAT rule.
+ */
+import { eipTerminating } from '../../compile/address-object/nat-rule.ts';
+import type { NatRule, NatRuleResource } from '../../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, heldByRule } from '../../world/nat-rules.ts';
+import type { Objection, Observed } from '../protocol/admission-result.ts';
+import { forbidden } from '../protocol/admission-result.ts';
+
+export function natRuleCreated(resource: NatRuleResource, rule: NatRule, { world, complete }: Observed): readonly Objection[] {
+  const name = eipOfRule(rule);
+  const eip = complete && name !== '' ? world.addressObject(eipResourceOf(resource), name) : undefined;
+  // A rule restored from a backup already has the address.
+  if (eip?.terminating !== true || heldByRule(rule)?.eip === name) return [];
+  return [forbidden(eipTerminating(resource, rule), resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip')];
+}
+
+export function natRuleChanged(resource: NatRuleResource, before: NatRule, after: NatRule, observed: Observed): readonly Objection[] {
+  return eipOfRule(before) === eipOfRule(after) ? [] : natRuleCreated(resource, after, observed);
+}

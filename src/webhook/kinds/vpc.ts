@@ -1,0 +1,34 @@
+/** Judges the creation and change of a Vpc. */
+import { routeHostBits } from '../../api/validation/host-bits.ts';
+import type { Vpc } from '../../api/kinds/vpc.ts';
+import { vpcFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
+import { unsupportedSentence } from '../../compile/unsupported.ts';
+import { peeringOverlaps } from '../../compile/vpc/peering-overlaps.ts';
+import { unsupportedVpcFields } from '../../compile/vpc/vpc-lifecycle.ts';
+import type { Observed, Opinion } from '../protocol/admission-result.ts';
+import { invalid, newOnes } from '../protocol/admission-result.ts';
+
+export function vpcCreated(vpc: Vpc, observed: Observed): Opinion {
+  const { world, complete } = observed;
+  const { name } = vpc.metadata;
+  const taken = complete && world.subnets.has(name) ? [vpcNamedAsSubnet(name)] : [];
+  return { objections: [...taken, ...findingsOf(vpc)].map(invalid), warnings: warningsOf(vpc, observed) };
+}
+
+export function vpcChanged(before: Vpc, after: Vpc, observed: Observed): Opinion {
+  return { objections: newOnes(findingsOf(after), findingsOf(before)).map(invalid), warnings: warningsOf(after, observed) };
+}
+
+function findingsOf({ metadata: { name }, spec }: Vpc): ReturnType<typeof vpcFindings> {
+  return vpcFindings({ name, spec });
+}
+
+function warningsOf(vpc: Vpc, { world, complete }: Observed): readonly string[] {
+  const { name } = vpc.metadata;
+  const { spec } = vpc;
+  const overlaps = complete ? peeringOverlaps(world, name, spec, findingsOf(vpc)) : [];
+  return [
+    ...unsupportedVpcFields(spec).map((field) => unsupportedSentence('vpcs', name, field)),
+    ...[...routeHostBits({ name, spec }), ...overlaps].map(({ message }) => message),
+  ];
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+import { World } from '../../world/world.ts';
+import type { AdmissionRequest } from '../protocol/admission-review.ts';
+import { answerText } from '../protocol/admission-review.ts';
+import type { DeletionInUse } from '../kinds/deletion.ts';
+import { judge } from './validate-request.ts';
+import type { Observed, Opinion } from '../protocol/admission-result.ts';
+import { admissionRequest } from '../testing/admission-request.ts';
+import { withoutOthers } from './redacted-result.ts';
+
+/** The answer to the API server, and the answer to a client without a proven identity. */
+function opinions(
+  scene: PodScene,
+  asked: AdmissionRequest,
+  inUse: DeletionInUse = 'deny',
+): { readonly known: Opinion; readonly unknown: Opinion } {
+  const { bench } = scene;
+  const observed: Observed = { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) };
+  const deletions = { inUse, askedFor: () => false };
+  const known = judge(asked, observed, () => undefined, deletions);
+  const alone = judge(
+    asked,
+    { world: new World(bench.world.settings), complete: false, checkRequest: () => undefined },
+    () => undefined,
+    deletions,
+  );
+  return { known, unknown: withoutOthers(asked, known, alone) };
+}
+
+/** Every name and address of the other tenant matches this. */
+const SECRETS = /secret|10\.77\./;
+
+function tenant(): { readonly scene: PodScene; readonly held: string } {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'shop' } });
+  scene.subnet('web', { vpc: 'shop', cidrBlock: '10.77.0.0/24', namespaces: ['secret-space'] });
+  scene.subnet('secret-net', { vpc: 'shop', cidrBlock: '10.77.1.0/24' });
+  scene.pod('secret-pod', { namespace: 'secret-space', annotations: { 'ovn.kubernetes.io/logical_switch': 'web' } });
+  scene.bench.converge();
+  return { scene, held: '10.77.0.2' };
+}
+
+const pod = (annotations: object): object => ({ metadata: { name: 'mine', namespace: 'mine', uid: 'm', annotations }, spec: {} });
+
+test('a client without a certificate gets the same denials as the API server, without names and addresses of other tenants', () => {
+  const { scene, held } = tenant();
+  const asked: Readonly<Record<string, AdmissionRequest>> = {
+    'a Vpc in use': admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
+    'a Subnet in use': admissionRequest('DELETE', 'subnets', { metadata: { name: 'web' } }),
+    'a network that overlaps': admissionRequest('CREATE', 'subnets', {
+      metadata: { name: 'wide' },
+      spec: { vpc: 'shop', cidrBlock: '10.0.0.0/8' },
+    }),
+    'an address that is held': admissionRequest(
+      'CREATE',
+      'pods',
+      pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': held }),
+    ),
+    'an address of an IP object': admissionRequest('CREATE', 'ips', {
+      metadata: { name: 'mine.mine' },
+      spec: { subnet: 'web', podName: 'mine', namespace: 'mine', ipAddress: held },
+    }),
+    'an address outside': admissionRequest(
+      'CREATE',
+      'pods',
+      pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': '10.9.9.9' }),
+    ),
+    'a Vip': admissionRequest('CREATE', 'vips', { metadata: { name: 'mine' }, spec: { subnet: 'web', v4ip: held } }),
+    'a pool': admissionRequest('CREATE', 'ippools', { metadata: { name: 'mine' }, spec: { subnet: 'web', ips: ['10.9.9.9'] } }),
+  };
+  let told = 0;
+  for (const [what, one] of Object.entries(asked)) {
+    const { known, unknown } = opinions(scene, one);
+    assert.ok(known.objections.length > 0, what);
+    assert.equal(unknown.objections.length > 0, true, what);
+    assert.deepEqual(
+      [...new Set(unknown.objections.map(({ code }) => code))],
+      [...new Set(known.objections.map(({ code }) => code))],
+      what,
+    );
+    // The requested address may appear in the answer, since the client sent it.
+    const shown = answerText(one, unknown).replaceAll(held, '');
+    assert.doesNotMatch(shown, SECRETS, what);
+    if (SECRETS.test(answerText(one, known).replaceAll(held, ''))) told++;
+  }
+  assert.ok(told >= 4, `the API server is told names and addresses in ${told} of them`);
+});
+
+test('faults of a request itself have the same message for every client', () => {
+  const { scene } = tenant();
+  for (const one of [
+    admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/33' } }),
+    admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/24', gateway: '10.3.0.1' } }),
+    admissionRequest('CREATE', 'pods', pod({ 'ovn.kubernetes.io/ip_address': 'ten' })),
+  ]) {
+    const { known, unknown } = opinions(scene, one);
+    assert.ok(known.objections.length > 0);
+    assert.deepEqual(unknown.objections, known.objections);
+  }
+});
+
+test('a denied deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
+  const { scene } = tenant();
+  const [blocked] = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
+  assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);
+  const waits = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), 'wait').unknown;
+  assert.deepEqual([waits.objections, waits.warnings.length], [[], 1]);
+  assert.match(waits.warnings[0] ?? '', /^Vpc shop is deleted later: other objects still use it; kiln explain vpc shop shows what \(/);
+  const asked = { ...admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
+  const shown = withoutOthers(
+    asked,
+    { objections: [{ code: 'DeletionBlocked', field: '', message: 'm', kind: 'forbidden' }], warnings: ['Vpc secret is not there'] },
+    { objections: [], warnings: [] },
+  );
+  assert.doesNotMatch(JSON.stringify(shown), /kiln explain|secret/);
+});

@@ -162,6 +162,11 @@ export const REASONS = {
     means: 'a match names an address set of OVN that does not exist; no packet matches it',
     next: 'create it, or correct the match',
   },
+  AddressSetOtherFamily: {
+    means:
+      'a match compares a field with an address set of the other family; OVN ignores the whole match while the set has an address that is wider than the field, and else no packet matches it',
+    next: 'name the address set that the message has, or compare the field of the other family',
+  },
   PortGroupMissing: {
     means: 'a match names a port group of OVN that does not exist; no packet matches it',
     next: 'create it, or correct the match',

@@ -176,6 +176,89 @@ test('a policy route likewise; sets that ovn-northd makes by itself do not count
   assert.deepEqual(withoutEffectOf(bench, 'vpcs', 'blue'), []);
 });
 
+test('a match with an address set of the other family names the set that was meant, and the report ends with the cause', () => {
+  const bench = setUp();
+  const pool = (name: string, ips: readonly string[], enableAddressSet = true): void => {
+    bench.put('ippools', { metadata: { name }, spec: { subnet: 'net', ips, enableAddressSet } });
+  };
+  pool('my-pool', ['10.1.0.40', 'fd01::40']);
+  pool('six', ['fd01::60']);
+  pool('four', ['10.1.0.50']);
+  pool('bare', ['10.1.0.51'], false);
+  bench.foreignRow('Address_Set', `${UUID}1`, { name: 'mixed', addresses: new Set(['10.9.0.0/16', 'fd09::/64']) });
+  bench.foreignRow('Address_Set', `${UUID}2`, { name: 'np.allow.IPv4', addresses: new Set(['10.9.0.1']) });
+  bench.foreignRow('Address_Set', `${UUID}3`, { name: 'np.allow.IPv6', addresses: new Set(['fd09::1']) });
+  bench.foreignRow('Address_Set', `${UUID}4`, { name: 'macs', addresses: new Set(['0a:00:00:00:00:01']) });
+  bench.foreignRow('Address_Set', `${UUID}5`, { name: 'none', addresses: new Set([]) });
+  bench.foreignRow('Port_Group', `${UUID}6`, { name: 'web' });
+  bench.converge();
+  const reported = (match: string): readonly [reason?: string, sentence?: string] => {
+    bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'drop', match, priority: 7 }] });
+    bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
+    bench.converge();
+    const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
+    const [, ofSubnet, said = ''] = withoutEffectOf(bench, 'subnets', 'net');
+    assert.equal(ofSubnet, reason);
+    const sentence = (text: string): string => text.slice(text.indexOf('match "') + 7).replace(/ All else.*/, '');
+    assert.equal(sentence(said), sentence(message));
+    return reason === undefined ? [] : [reason, sentence(message).slice(match.length + 2)];
+  };
+  const wrong = (match: string, sentence: string): void =>
+    assert.deepEqual(reported(match), ['AddressSetOtherFamily', `${sentence}.`], match);
+  const missing = (match: string, sentence: string): void =>
+    assert.deepEqual(reported(match), ['AddressSetMissing', `${sentence}.`], match);
+
+  const six = 'which has IPv6 addresses; OVN ignores the whole match';
+  wrong('ip4.src == $my.pool_ip6', `compares ip4.src with address set $my.pool_ip6, ${six}: name address set $my.pool`);
+  wrong('$my.pool_ip6 == ip4.dst', `compares ip4.dst with address set $my.pool_ip6, ${six}: name address set $my.pool`);
+  wrong(
+    'ip6.src == $my.pool && tcp',
+    'compares ip6.src with address set $my.pool, which has IPv4 addresses; no packet matches that: name address set $my.pool_ip6',
+  );
+  wrong(
+    'ip4.src == {10.0.0.1, $six}',
+    `compares ip4.src with address set $six, ${six}: name an address set with IPv4 addresses only, or compare ip6.src with it`,
+  );
+  wrong('ip4.dst == $web_ip6', `compares ip4.dst with address set $web_ip6, ${six}: name address set $web_ip4`);
+  wrong('ip4.dst == $np.allow.IPv6', `compares ip4.dst with address set $np.allow.IPv6, ${six}: name address set $np.allow.IPv4`);
+  wrong(
+    'ip4.dst == $mixed',
+    'compares ip4.dst with address set $mixed, which has IPv4 addresses and IPv6 addresses; OVN ignores the whole match: name an address set with IPv4 addresses only',
+  );
+  wrong(
+    'ip4.dst == $macs',
+    'compares ip4.dst with address set $macs, which has MAC addresses; OVN ignores the whole match: name an address set with IPv4 addresses only',
+  );
+  for (const fits of [
+    'ip4.src == $my.pool && ip4.dst == $four',
+    'ip6.src == $six',
+    'ip6.dst == $mixed',
+    'eth.src == $macs',
+    'ip4.src == $none',
+  ])
+    assert.deepEqual(reported(`${fits} && ip`), []);
+
+  const until = (set: string): string => `which does not exist; the match is valid, and no packet meets it until Address_Set ${set} exists`;
+  missing(
+    'ip4.src == $bare',
+    `names address set $bare, ${until('bare')}: IPPool bare has an address set only with spec.enableAddressSet (kubectl edit ippool bare)`,
+  );
+  missing('ip6.src == $six_ip6', `names address set $six_ip6, ${until('six_ip6')}: there is address set $six (IPv6 addresses)`);
+  missing(
+    'ip4.src == $web',
+    `names address set $web, ${until('web')}: there are address sets $web_ip4 (IPv4 addresses) and $web_ip6 (IPv6 addresses)`,
+  );
+
+  assert.deepEqual(reported('ip6.src == $six'), []);
+  pool('six', ['fd01::60', '10.1.0.60']);
+  bench.converge();
+  assert.match(
+    withoutEffectOf(bench, 'vpcs', 'blue')[2] ?? '',
+    /\$six, which has IPv4 addresses; no packet matches that: name address set \$six_ip6\. /,
+  );
+  assert.deepEqual(reported('ip6.src == $six_ip6'), []);
+});
+
 test('a next hop in the network of an invalid Subnet is reported with the Subnet, until that is corrected', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });

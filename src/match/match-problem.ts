@@ -19,6 +19,21 @@ export function matchProblem(text: string): MatchProblem | undefined {
   return problemOf(() => new Parser(tokensOf(text)).whole());
 }
 
+/** A comparison of a field with an address set. */
+export interface SetComparison {
+  /** Name of the set, without `$`. */
+  readonly set: string;
+  readonly field: string;
+  /** Width of the field: OVN ignores the whole match while the set has a wider address. */
+  readonly bits: number;
+}
+
+/** Each comparison of a valid match with an address set, in the order of the text; none of an invalid match. */
+export function setComparisons(text: string): readonly SetComparison[] {
+  const parser = new Parser(tokensOf(text));
+  return problemOf(() => parser.whole()) === undefined ? parser.comparisons : [];
+}
+
 /** Why a text is no value of an action, nor several values in braces; undefined for a valid one. */
 export function valueProblem(text: string, kind: 'number' | 'string' | 'any'): MatchProblem | undefined {
   return problemOf(() => new Parser(tokensOf(text)).value(kind));
@@ -65,10 +80,13 @@ interface Constants {
   readonly inCurlies: boolean;
   /** It has an address set or a port group: their members are unknown here. */
   readonly open: boolean;
+  /** The names of the address sets. */
+  readonly sets: readonly string[];
   readonly token: Token;
 }
 
 class Parser {
+  readonly comparisons: SetComparison[] = [];
   readonly #tokens: readonly Token[];
   #next = 0;
   #depth = 0;
@@ -235,6 +253,7 @@ class Parser {
     const token = this.#token;
     const inCurlies = this.#takesSign('{');
     const numbers: NumberConstant[] = [];
+    const sets: string[] = [];
     let kind: Constants['kind'] | undefined;
     let open = false;
     do {
@@ -247,10 +266,11 @@ class Parser {
       kind = its;
       open ||= one.kind === 'address set' || one.kind === 'port group';
       if (one.kind === 'number') numbers.push(one.constant);
+      if (one.kind === 'address set') sets.push(one.text.slice(1));
       if (!inCurlies) break;
       this.#takesSign(',');
     } while (!this.#takesSign('}'));
-    return { kind, numbers, inCurlies, open, token };
+    return { kind, numbers, inCurlies, open, sets, token };
   }
 
   #compare(field: Field, relation: string, constants: Constants): void {
@@ -269,6 +289,7 @@ class Parser {
       if (numbers[0]?.mask !== undefined) throw new SyntaxProblem(token, 'a value with a mask is compared with == and != only');
     }
     this.#level(field, relation, numbers);
+    for (const set of constants.sets) this.comparisons.push({ set, field: name, bits: width });
   }
 
   /** A nominal field has no mask in the switch: a match can require its value, but not exclude it. */

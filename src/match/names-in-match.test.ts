@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOvn } from '../../lab/programs/ovn.ts';
+import { setComparisons } from './match-problem.ts';
 import { namesInMatch } from './names-in-match.ts';
 import { OvnJudge } from './testing/ovn-judge.ts';
 
@@ -28,4 +29,25 @@ test('OVN accepts a match with an existing set, and none with a missing set', as
       said.join('\n'),
     );
   }
+});
+
+test('a set whose addresses are wider than the field makes OVN reject the match: each comparison is returned with the width', async () => {
+  const bits = (text: string): readonly string[] => setComparisons(text).map(({ set, field, bits: width }) => `${set} ${field} ${width}`);
+  assert.deepEqual(bits('ip4.src == {$a, 10.0.0.1, $b} && ($c == ip6.dst || !(eth.src != $d)) && inport == @e'), [
+    'a ip4.src 32',
+    'b ip4.src 32',
+    'c ip6.dst 128',
+    'd eth.src 48',
+  ]);
+  assert.deepEqual(bits('ip4.src == $a &&'), []);
+  const widths: Readonly<Record<string, number>> = { as: 32, as6: 128 };
+  const fields = ['ip4.src', 'ip6.src', 'eth.src', 'arp.spa', 'nd.target', 'tcp.dst', 'reg0', 'ct_label', 'ip4.dst[0..7]'];
+  const matches = fields.flatMap((field) => [`${field} == $as`, `${field} != $as6`, `{1, $as6} == ${field}`]);
+  await using judge = await OvnJudge.start('system');
+  const said = await judge.judge(matches.map((match) => ({ match })));
+  assert.deepEqual(
+    matches.filter((match) => setComparisons(match).some(({ set, bits: width }) => (widths[set] ?? 0) > width)),
+    matches.filter((_, i) => said[i] !== undefined),
+    said.join('\n'),
+  );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kiln } from './operator-commands.ts';
-import { condition, custom, namespaceYaml, podYaml, running, subnetYaml, tenantYaml } from './pods.ts';
+import { condition, custom, namespaceYaml, podYaml, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const SET = `---
@@ -82,6 +82,49 @@ export const withoutEffect: readonly Scenario[] = [
         assert.ok(all.includes(one), `${one}: ${all.join(' ')}`);
       await cluster.removeAll(pool + vip);
       await cluster.removeAll(tenant + under);
+    },
+  },
+  {
+    name: 'a match with an address set of the other family, or of an IPPool that has none: the object names the right set',
+    run: async (cluster) => {
+      const tenant = tenantYaml('h94', '10.194.0.0/24,fd00:194::/64');
+      await cluster.apply(tenant);
+      await condition(cluster, 'subnet', 'h94-net', 'Ready', 'True');
+      const pool = (name: string, spec: object): string => custom('IPPool', name, { subnet: 'h94-net', ...spec });
+      const pools =
+        pool('h94-pool', { ips: ['10.194.0.40', 'fd00:194::40'], enableAddressSet: true }) + pool('bare', { ips: ['10.194.0.50'] });
+      await cluster.apply(pools);
+      for (const name of ['h94-pool', 'bare']) await condition(cluster, 'ippool', name, 'Ready', 'True');
+      const withMatches = (acl: string, policy: string): string =>
+        vpcYaml('h94', { policyRoutes: [{ action: 'drop', match: policy, priority: 7 }] }) +
+        subnetYaml('h94-net', {
+          vpc: 'h94',
+          cidrBlock: '10.194.0.0/24,fd00:194::/64',
+          namespaces: ['h94'],
+          acls: [{ direction: 'to-lport', action: 'drop', match: acl, priority: 5 }],
+        });
+      await cluster.apply(withMatches('ip4.src == $h94.pool_ip6', 'ip4.src == $bare'));
+      const acl = await condition(cluster, 'subnet', 'h94-net', 'WithoutEffect', 'True');
+      assert.equal(acl.reason, 'AddressSetOtherFamily');
+      assert.match(acl.message, /spec\.acls\[0\]\.match .*\$h94\.pool_ip6, which has IPv6 addresses; .*: name address set \$h94\.pool\. /);
+      const policy = await condition(cluster, 'vpc', 'h94', 'WithoutEffect', 'True');
+      assert.equal(policy.reason, 'AddressSetMissing');
+      assert.match(policy.message, /IPPool bare has an address set only with spec\.enableAddressSet \(kubectl edit ippool bare\)/);
+      const listed = (await kiln(cluster, 'status', '-o', 'name')).text.split('\n');
+      for (const one of ['subnet.kubeovn.io/h94-net', 'vpc.kubeovn.io/h94']) assert.ok(listed.includes(one), listed.join(' '));
+      await cluster.apply(withMatches('ip4.src == $h94.pool', 'ip4.src == $h94.pool && ip6.dst == $h94.pool_ip6'));
+      for (const [kind, name] of [
+        ['subnet', 'h94-net'],
+        ['vpc', 'h94'],
+      ] as const)
+        await cluster.eventually(`${kind} ${name} has no such condition`, async () => {
+          const { conditions = [] } = (await cluster.get(kind, name)).status as {
+            readonly conditions?: readonly { readonly type: string }[];
+          };
+          return conditions.every(({ type }) => type !== 'WithoutEffect');
+        });
+      await cluster.removeAll(pools);
+      await cluster.removeAll(tenant);
     },
   },
 ];

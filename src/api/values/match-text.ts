@@ -2,6 +2,8 @@
 import { matchProblem } from '../../match/match-problem.ts';
 import type { MatchProblem } from '../../match/match-problem.ts';
 
+export { setComparisons } from '../../match/match-problem.ts';
+export type { SetComparison } from '../../match/match-problem.ts';
 export { networksInMatch } from '../../match/networks-in-match.ts';
 export { namesInMatch } from '../../match/names-in-match.ts';
 export type { NamedInMatch } from '../../match/names-in-match.ts';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPENDENCIES } from '../blockers/dependencies.ts';
+import { rowId } from '../nb/row-id.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { RuleBench } from '../testing/rule-bench.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -42,6 +43,34 @@ test('a blocked deletion is reported by one Event, however many blockers it had,
   assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^Deletion/).slice(1), [
     'DeletionUnblocked: Subnet red has no blockers any longer and is deleted',
   ]);
+});
+
+test('a Subnet without blockers, whose switch has a row of another program, is never reported as going before that row is gone', () => {
+  const { bench } = tenant();
+  const [home] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? assert.fail();
+  const uuid = '00000000-0000-4000-8000-000000000042';
+  const acl = { priority: 7, direction: 'to-lport', match: 'ip4', action: 'allow', external_ids: new Map([['theirs', 'yes']]) };
+  bench.foreignRow('ACL', uuid, acl, { table: 'Logical_Switch', uuid: home, column: 'acls' });
+  bench.delete('subnets', 'red');
+  bench.converge();
+  bench.removeByForce('pods', 'shop/a');
+  bench.removeByForce('pods', 'shop/b');
+  bench.converge();
+  assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^DeletionUnblocked$/), []);
+  // What the writer reports of its diff.
+  const found = { owners: ['subnet//red'], message: 'ACL in it belongs to another program' };
+  bench.world.rowConflicts.set(rowId('Logical_Switch', 'red'), found);
+  bench.converge();
+  assert.equal(
+    bench.condition('subnets', 'red', 'DeletionBlocked')?.message,
+    'Subnet red cannot be deleted yet: ACL in it belongs to another program',
+  );
+  assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^DeletionUnblocked$/), []);
+  bench.world.rowConflicts.delete(rowId('Logical_Switch', 'red'));
+  bench.removeForeignRow('ACL', uuid);
+  bench.converge();
+  assert.equal(bench.object('subnets', 'red'), undefined);
+  assert.equal(eventsOf(bench, 'subnets', 'red', /^DeletionUnblocked$/).length, 1);
 });
 
 test('an IP object that a user deletes while its pod runs is reported once, and goes with the pod', () => {

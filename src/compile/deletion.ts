@@ -26,6 +26,8 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
   if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(world, resource, key, blockers)] };
   const rowsLeft = world.rows.ownedBy(ownerText(owner)).size > 0;
   const conflict = rowsLeft ? rowConflictOf(world, owner) : undefined;
+  // The diff is about to find that conflict: an Event about the end of the deletion would contradict it.
+  if (conflict === undefined && rowsLeft && haveForeignRows(world, owner)) return { ...patch, finalizer: true };
   if (conflict === undefined) return { ...patch, finalizer: rowsLeft, ...unblocked(resource, key) };
   const message = `${traitsOf(resource).kind} ${key} cannot be deleted yet: ${conflict}`;
   return {
@@ -33,6 +35,13 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
     finalizer: true,
     conditions: [{ type: DELETION_BLOCKED, status: 'True', reason: DELETION_BLOCKED, message, event: 'Warning', eventOnce: true }],
   };
+}
+
+/** Whether rows of another program are inside rows of the owner: those cannot be deleted. */
+function haveForeignRows(world: World, owner: RowOwner): boolean {
+  return [...world.rows.ownedBy(ownerText(owner))].some((id) =>
+    world.rows.children(id).some(({ ownership }) => ownership.kind === 'foreign'),
+  );
 }
 
 /** For an object that is being deleted and has no blocker any longer. */

@@ -21,6 +21,7 @@ export function isNatRule(resource: string): resource is NatRuleResource {
 export type NatRule = KubeObject<
   { readonly ovnEip?: string; readonly eip?: string; readonly ipName?: string; readonly ipType?: string },
   {
+    readonly ready?: boolean;
     readonly v4Eip?: string;
     readonly v6Eip?: string;
     /** What Kube-OVN translates: an address, or the network of a Subnet. */

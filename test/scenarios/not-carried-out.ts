@@ -159,6 +159,10 @@ export const notCarriedOut: readonly Scenario[] = [
         const { labels } = (await cluster.get('ovn-fip', 'h70-fip')).metadata;
         return labels?.['ovn.kubernetes.io/eip_v4_ip'] !== undefined;
       });
+      await cluster.eventually('its EIP is not ready, since nothing is translated', async () => {
+        const { ready, nat } = (await cluster.get('ovn-eip', 'h70-eip')).status ?? {};
+        return ready === false && nat === 'fip';
+      });
       await cluster.deleteAll(all);
       for (const resource of kinds) {
         const [kind, name, namespace] = scopeOf(resource);

@@ -103,6 +103,8 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
+  // Only an OvnEip can become ready again.
+  const notReady = resource === 'ovn-eips' && kind.unimplemented === undefined ? (['Ready'] as const) : [];
   const idle = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
     ...patchOf(object),
@@ -118,7 +120,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     ...durable,
     status: kind.status(addresses),
     conditions: [...conditions, ...(idle.conditions ?? [])],
-    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
+    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...notReady, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
   };
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
   // If another claimant of the address has precedence, the existing ports of this object stay and no others are created.

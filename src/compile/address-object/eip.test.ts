@@ -222,6 +222,31 @@ test('a Subnet waits for its EIPs and names them; with the last of them it goes'
   assert.equal(made.bench.object('subnets', 'ext'), undefined);
 });
 
+test('an OvnEip is not ready while a rule that names it waits, and names the rule; one whose rules Kube-OVN carried out stays ready', () => {
+  const made = scene();
+  eip(made, 'e1');
+  const shown = (): readonly unknown[] => {
+    const { ready, nat } = made.bench.object('ovn-eips', 'e1')?.status ?? {};
+    return [ready, nat, made.bench.condition('ovn-eips', 'e1', 'Ready')?.status];
+  };
+  assert.deepEqual(shown(), [true, '', undefined]);
+  // Kube-OVN reported it as ready, and its rows are retained.
+  made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'e1' }, status: { ready: true } });
+  made.bench.converge();
+  assert.deepEqual(shown(), [true, 'snat', undefined]);
+  made.bench.put('ovn-dnat-rules', { metadata: { name: 'd1' }, spec: { ovnEip: 'e1' } });
+  made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
+  made.bench.converge();
+  assert.deepEqual(shown(), [false, 'dnat,fip,snat', 'False']);
+  const said = made.bench.condition('ovn-eips', 'e1', 'Ready');
+  assert.equal(said?.reason, 'NotCarriedOut');
+  assert.match(said?.message ?? '', /^OvnEip e1: .*not translated for OvnDnatRule d1 and 1 more$/);
+  made.bench.delete('ovn-dnat-rules', 'd1');
+  made.bench.delete('ovn-fips', 'f1');
+  made.bench.converge();
+  assert.deepEqual(shown(), [true, 'snat', undefined]);
+});
+
 test('an OvnEip waits for the rules that name it, of each kind, and reports them; its status names their kinds', () => {
   const made = scene();
   eip(made, 'e1');

@@ -10,6 +10,7 @@ import type { AddressObject, AddressTexts } from '../../world/address-objects.ts
 import { keysOf } from '../../world/domain.ts';
 import { isTooLateForEip } from '../../blockers/late-dependents.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
+import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
@@ -28,7 +29,7 @@ export const ovnEip: Rule = {
     if (observed === undefined) return [];
     const object = ovnEipAddresses(observed, world.settings);
     const type = object.typeInEffect ?? object.type;
-    const nat = usesOf(world, object);
+    const { nat, waiting } = usesOf(world, object);
     return addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
       ineffective: unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
@@ -40,20 +41,18 @@ export const ovnEip: Rule = {
         [labelKey.eipV6]: addressLabelValue(v6),
       }),
       spec: ({ v4, v6, mac }) => ({ externalSubnet: object.subnet, v4Ip: v4, v6Ip: v6, macAddress: mac, type }),
-      // For type `lsp` the node's agent reports readiness; type `lrp` has no router port yet.
+      // For type `lsp` the node's agent reports readiness; type `lrp` has no router port yet; the address of type `nat` is ready unless a
+      // rule that names it waits.
       status: ({ v4, v6, mac }) => ({
         v4Ip: v4,
         v6Ip: v6,
         macAddress: mac,
         type,
         nat,
-        ...(type === 'nat' && { ready: true }),
+        ...(type === 'nat' && { ready: waiting.length === 0 }),
         ...(type === 'lrp' && notReadyYet(observed.status)),
       }),
-      ...(type === 'lrp' && {
-        unimplemented:
-          'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
-      }),
+      ...unimplementedUse(type, waiting),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
   },
@@ -67,7 +66,7 @@ export const iptablesEip: Rule = {
     if (observed === undefined) return [];
     const object = iptablesEipAddresses(observed);
     const { natGwDp = '', qosPolicy = '', namespace = '', v6ip = '' } = observed.spec;
-    const nat = usesOf(world, object);
+    const { nat } = usesOf(world, object);
     const outputs = addressOutputs(world, object, {
       findings: iptablesEipFindings(name, observed.spec),
       ineffective: unreadAnnotations({ kind: 'IptablesEIP', name }, observed.metadata.annotations),
@@ -99,13 +98,39 @@ function notReadyYet(status: { readonly ready?: boolean } | undefined): { readon
   return status?.ready === undefined ? { ready: false } : {};
 }
 
-/** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
-function usesOf(world: World, { resource, name }: AddressObject): string {
-  const uses = natRulesOf(resource).flatMap((rules) => {
-    const isUsed = [...world.natRules[rules].bucket('eip', name)].some((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`));
-    return isUsed ? [NAT_USE[rules]] : [];
-  });
-  return [...new Set(uses)].toSorted().join(',');
+/** What Kiln does not implement for an OvnEip. @param waiting rules that name it */
+function unimplementedUse(type: string, waiting: readonly string[]): { readonly unimplemented?: string } {
+  if (type === 'lrp')
+    return {
+      unimplemented:
+        'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
+    };
+  const [first, ...others] = waiting;
+  if (type !== 'nat' || first === undefined) return {};
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return {
+    unimplemented: `NAT rules are not implemented by this version of Kiln: its address is kept, and not translated for ${first}${more}`,
+  };
+}
+
+interface Uses {
+  /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
+  readonly nat: string;
+  /** Those rules, as kind and name, that nothing carries out: Kube-OVN did not report them as ready either, whose rows are retained. */
+  readonly waiting: readonly string[];
+}
+
+function usesOf(world: World, { resource, name }: AddressObject): Uses {
+  const used = natRulesOf(resource).flatMap((rules) =>
+    [...world.natRules[rules].bucket('eip', name)]
+      .filter((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`))
+      .map((rule) => [rules, rule] as const),
+  );
+  const waiting = used.filter(([rules, rule]) => world.natRules[rules].get(rule)?.status?.ready !== true);
+  return {
+    nat: [...new Set(used.map(([rules]) => NAT_USE[rules]))].toSorted().join(','),
+    waiting: waiting.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
+  };
 }
 
 /**

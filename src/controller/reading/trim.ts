@@ -143,7 +143,7 @@ export function trimReported(object: Untrimmed): Pick<Untrimmed, 'metadata' | 's
 
 export function trimNatRule(object: Untrimmed): NatRule {
   const { ovnEip, eip, ipName, ipType } = (object.spec ?? {}) as NatRule['spec'];
-  const { v4Eip, v6Eip, v4Ip, v6Ip, v4IpCidr, v6IpCidr, conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
+  const { ready, v4Eip, v6Eip, v4Ip, v6Ip, v4IpCidr, v6IpCidr, conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
   return {
     apiVersion: API_VERSION,
     kind: object.kind ?? '',
@@ -155,6 +155,7 @@ export function trimNatRule(object: Untrimmed): NatRule {
       ...(ipType !== undefined && { ipType }),
     },
     status: {
+      ...(ready !== undefined && { ready }),
       ...(v4Eip !== undefined && { v4Eip }),
       ...(v6Eip !== undefined && { v6Eip }),
       ...(v4Ip !== undefined && { v4Ip }),

@@ -4,9 +4,9 @@ import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../../src
 import { CONDITION_TYPES } from '../../src/api/condition-types.ts';
 import { REASONS } from '../../src/api/reasons.ts';
 import { annotationKey, kilnAnnotation } from '../../src/api/well-known.ts';
-import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
-import { PRECEDENCE } from '../../src/cli/configured.ts';
-import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/error-advice.ts';
+import { acceptedBy, defaultText, settingsOf } from '../../src/cli/settings/configuration.ts';
+import { PRECEDENCE } from '../../src/cli/settings/configured.ts';
+import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/errors/error-advice.ts';
 import { program } from '../../src/cli/program.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';

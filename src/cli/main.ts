@@ -6,8 +6,8 @@ import { compiledDirectory } from '../runtime/cache-directory.ts';
 // If the cache is not writable, Node.js compiles everything again.
 enableCompileCache(compiledDirectory());
 const { program } = await import('./program.ts');
-const { endWithOutput } = await import('./output-watch.ts');
-const { withoutHelpOfUnknownCommand } = await import('./usage-error.ts');
+const { endWithOutput } = await import('./process/output-watch.ts');
+const { withoutHelpOfUnknownCommand } = await import('./errors/usage-error.ts');
 
 // `start` must first stop its controller or laboratory, and does so itself.
 program.hook('preAction', (_, command) => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { REASONS } from '../api/reasons.ts';
 import { resourceNamed, TYPED_NAMES } from '../explain/kind-names.ts';
-import { KUBE_ADVICE, OVSDB_ADVICE } from './error-advice.ts';
+import { KUBE_ADVICE, OVSDB_ADVICE } from './errors/error-advice.ts';
 import { program } from './program.ts';
-import { WORKLOAD_NAMES } from './workload-owner.ts';
+import { WORKLOAD_NAMES } from './deletion/workload-owner.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Replaces a value, such as the name of an object. */

@@ -4,9 +4,9 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../runtime/version.ts';
 import { config, CONFIG_FORMATS } from './commands/config.ts';
-import { configured, PRECEDENCE } from './configured.ts';
-import { addClusterFlags, onCluster } from './cluster-command.ts';
-import { addSettingsFlags } from './leader.ts';
+import { configured, PRECEDENCE } from './settings/configured.ts';
+import { addClusterFlags, onCluster } from './connection/cluster-command.ts';
+import { addSettingsFlags } from './cluster/leader.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
 import { addBundle } from './commands/bundle.ts';
@@ -19,10 +19,10 @@ import { addUninstall } from './commands/uninstall.ts';
 import { addVersion } from './commands/version.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
-import { namespaceName, objectName } from './name-arguments.ts';
+import { namespaceName, objectName } from './arguments/name-arguments.ts';
 import { print } from './output/terminal.ts';
-import { addStartOptions } from './start-options.ts';
-import { explainUsageErrors } from './usage-error.ts';
+import { addStartOptions } from './settings/start-options.ts';
+import { explainUsageErrors } from './errors/usage-error.ts';
 
 export const program = new Command('kiln')
   .description('A control plane for Kubernetes networking on OVN')

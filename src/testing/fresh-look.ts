@@ -2,7 +2,7 @@
  * The plan of a new controller, for tests. It uses the test's client: each watch needs its own connection, and a client that has connected
  * before opens them in a fraction of the time.
  */
-import { northboundSession } from '../cli/connect.ts';
+import { northboundSession } from '../cli/connection/connect.ts';
 import { FreshLook } from '../controller/fresh-look.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { SILENT } from '../runtime/log.ts';

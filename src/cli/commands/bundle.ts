@@ -17,15 +17,22 @@ import { exactJson } from '../../text/exact-text.ts';
 import { visible } from '../../text/visible-text.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
-import { archivedColumns, archivedEvent, archivedLease, archivedLog, archivedObject, withArchivedMessages } from '../bundle-contents.ts';
-import type { KnownNames } from '../archive-texts.ts';
-import type { CommandIo } from '../cluster-command.ts';
-import { addConnectionFlags, onCluster } from '../cluster-command.ts';
-import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
-import { LABORATORY_LOG } from '../defaults.ts';
-import { addSettingsFlags } from '../leader.ts';
-import type { LookFlags } from '../observe.ts';
-import { addNorthboundFlags, northboundOf, observe } from '../observe.ts';
+import {
+  archivedColumns,
+  archivedEvent,
+  archivedLease,
+  archivedLog,
+  archivedObject,
+  withArchivedMessages,
+} from '../bundle/bundle-contents.ts';
+import type { KnownNames } from '../bundle/archive-texts.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
+import { LABORATORY_LOG } from '../settings/defaults.ts';
+import { addSettingsFlags } from '../cluster/leader.ts';
+import type { LookFlags } from '../cluster/observe.ts';
+import { addNorthboundFlags, northboundOf, observe } from '../cluster/observe.ts';
 import { outputText } from '../output/terminal.ts';
 import type { TarMember } from '../output/tar.ts';
 import { tarOf } from '../output/tar.ts';

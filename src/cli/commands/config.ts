@@ -1,8 +1,8 @@
 /** `kiln config`: every setting, its value and its source. */
 import { stringify } from 'yaml';
 import { redactedText } from '../../runtime/redaction.ts';
-import type { Configured, Source } from '../configuration.ts';
-import type { StartFlags } from '../start-flags.ts';
+import type { Configured, Source } from '../settings/configuration.ts';
+import type { StartFlags } from '../settings/start-flags.ts';
 
 export const CONFIG_FORMATS = ['table', 'yaml', 'json'] as const;
 export type ConfigFormat = (typeof CONFIG_FORMATS)[number];

@@ -13,7 +13,7 @@ import { VERSION } from '../../runtime/version.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { settingsText } from '../../world/settings-text.ts';
-import { leaderOf } from '../leader.ts';
+import { leaderOf } from '../cluster/leader.ts';
 import { notComplete } from './diff.ts';
 import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';

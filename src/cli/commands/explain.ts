@@ -10,17 +10,17 @@ import { resourceNamed, TYPED_NAMES } from '../../explain/kind-names.ts';
 import { explainWorkload } from '../../explain/workload.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import { explanationLine, treeLines } from '../../explain/tree-text.ts';
-import type { CommandIo } from '../cluster-command.ts';
-import { addConnectionFlags, onCluster } from '../cluster-command.ts';
-import { EXIT } from '../command-failure.ts';
-import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../object-argument.ts';
-import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../workload-owner.ts';
-import { addSettingsFlags, leaderProblem } from '../leader.ts';
-import type { LookFlags } from '../observe.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../connection/cluster-command.ts';
+import { EXIT } from '../errors/command-failure.ts';
+import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../arguments/object-argument.ts';
+import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../deletion/workload-owner.ts';
+import { addSettingsFlags, leaderProblem } from '../cluster/leader.ts';
+import type { LookFlags } from '../cluster/observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Line } from '../output/terminal.ts';
-import { addNorthboundFlags, observe } from '../observe.ts';
+import { addNorthboundFlags, observe } from '../cluster/observe.ts';
 
 export interface ExplainFlags extends LookFlags {
   readonly namespace?: string;

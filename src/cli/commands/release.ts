@@ -8,13 +8,13 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { conditionOf } from '../../world/conditions.ts';
 import { traitsOf } from '../../world/resources.ts';
-import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
-import { patienceMs } from '../cluster-command.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import type { SettingsFlags } from '../leader.ts';
-import { settingsFor } from '../leader.ts';
-import type { AddressToRelease } from '../address-to-release.ts';
-import { addressToRelease } from '../address-to-release.ts';
+import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
+import { patienceMs } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { SettingsFlags } from '../cluster/leader.ts';
+import { settingsFor } from '../cluster/leader.ts';
+import type { AddressToRelease } from '../addresses/address-to-release.ts';
+import { addressToRelease } from '../addresses/address-to-release.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface ReleaseFlags extends ClusterFlags, SettingsFlags {

@@ -16,10 +16,10 @@ import { parseMac } from '../../net/mac.ts';
 import { parseDuration } from '../../api/values/duration.ts';
 import { isObjectName } from '../../api/values/object-name.ts';
 import { conditionOf } from '../../world/conditions.ts';
-import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
-import { patienceMs } from '../cluster-command.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../reserved-address.ts';
+import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
+import { patienceMs } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../addresses/reserved-address.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface ReserveFlags extends ClusterFlags {

@@ -16,8 +16,8 @@ import { findOvn } from '../../../lab/programs/ovn.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { makeController, northboundSession } from '../connect.ts';
-import { demoObjects, demoPods } from '../demo.ts';
+import { makeController, northboundSession } from '../connection/connect.ts';
+import { demoObjects, demoPods } from '../laboratory/demo.ts';
 import type { Ended } from '../testing/command-here.ts';
 import { KILN, runKiln } from '../testing/kiln-process.ts';
 

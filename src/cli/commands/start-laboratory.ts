@@ -12,11 +12,11 @@ import { KubeTransport } from '../../kube/transport/transport.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import { openPrivate } from '../../runtime/private-file.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
-import { makeController, northboundSession } from '../connect.ts';
-import { demoObjects, demoPods } from '../demo.ts';
-import { CommandFailure, EXIT, failureOf, failureText } from '../command-failure.ts';
-import type { Laboratory } from '../laboratory.ts';
-import { laboratoryPackage } from '../laboratory.ts';
+import { makeController, northboundSession } from '../connection/connect.ts';
+import { demoObjects, demoPods } from '../laboratory/demo.ts';
+import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
+import type { Laboratory } from '../laboratory/laboratory.ts';
+import { laboratoryPackage } from '../laboratory/laboratory.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
 import { tellAll } from '../output/terminal.ts';
@@ -31,15 +31,15 @@ import {
   WEBHOOK_PATH,
   webhookConfiguration,
 } from '../../webhook/manifests/webhook-configuration.ts';
-import type { WebhookFlags } from '../webhook-flags.ts';
-import { startWebhook, webhookSettings } from '../webhook-flags.ts';
-import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../operations.ts';
+import type { WebhookFlags } from '../settings/webhook-flags.ts';
+import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
+import { AddressError, laboratoryProblem, processMetrics, serveLaboratory } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
-import { DEFAULT_DIRECTORY, LABORATORY_LOG } from '../defaults.ts';
+import { DEFAULT_DIRECTORY, LABORATORY_LOG } from '../settings/defaults.ts';
 import { check } from './check.ts';
 import { commandText } from '../../text/command-text.ts';
-import { interrupted } from '../interruption.ts';
-import type { StartFlags } from '../start-flags.ts';
+import { interrupted } from '../process/interruption.ts';
+import type { StartFlags } from '../settings/start-flags.ts';
 
 /** The folder of `kiln` in a clone. */
 const BIN = resolve(import.meta.dirname, '../../../bin');

@@ -13,18 +13,18 @@ import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log } from '../../runtime/log.ts';
 import { UNIMPLEMENTED_KINDS } from '../../controller/reading/unserved-kinds.ts';
-import { makeController, northboundSession } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, failureText } from '../command-failure.ts';
+import { makeController, northboundSession } from '../connection/connect.ts';
+import { CommandFailure, EXIT, failureOf, failureText } from '../errors/command-failure.ts';
 import { tellAll } from '../output/terminal.ts';
-import { networkSettings } from '../network-flags.ts';
+import { networkSettings } from '../settings/network-flags.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
-import type { WebhookSettings } from '../webhook-flags.ts';
-import { startWebhook, webhookSettings } from '../webhook-flags.ts';
-import { processMetrics, serveController } from '../operations.ts';
+import type { WebhookSettings } from '../settings/webhook-flags.ts';
+import { startWebhook, webhookSettings } from '../settings/webhook-flags.ts';
+import { processMetrics, serveController } from '../process/operations.ts';
 import type { Settings } from '../../world/settings.ts';
-import { sayWhatOthersRead } from '../secret-files.ts';
-import { interrupted } from '../interruption.ts';
-import type { StartFlags } from '../start-flags.ts';
+import { sayWhatOthersRead } from '../settings/secret-files.ts';
+import { interrupted } from '../process/interruption.ts';
+import type { StartFlags } from '../settings/start-flags.ts';
 import { runLaboratory } from './start-laboratory.ts';
 
 /**

@@ -13,16 +13,16 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, ObjectName, Resource } from '../../kube/resource.ts';
 import { LEASES } from '../../kube/resource.ts';
 import { CONFIGURATION_NAME, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/manifests/webhook-configuration.ts';
-import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
-import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../cluster-command.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
-import type { OvnFlags } from '../connect.ts';
-import type { ListedKind } from '../custom-resource-drain.ts';
-import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../custom-resource-drain.ts';
-import type { LeaseFlags } from '../leader.ts';
-import { addLeaseFlag } from '../leader.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../observe.ts';
-import { SoleLeader } from '../sole-leader.ts';
+import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
+import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { OvnFlags } from '../connection/connect.ts';
+import type { ListedKind } from '../deletion/custom-resource-deletion.ts';
+import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../deletion/custom-resource-deletion.ts';
+import type { LeaseFlags } from '../cluster/leader.ts';
+import { addLeaseFlag } from '../cluster/leader.ts';
+import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
+import { SoleLeader } from '../cluster/sole-leader.ts';
 import { commandText } from '../../text/command-text.ts';
 
 export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {

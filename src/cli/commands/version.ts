@@ -7,17 +7,17 @@ import { allKinds } from '../../api/kinds/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { firstRead, toOvsdbError } from '../../ovsdb/index.ts';
 import { VERSION } from '../../runtime/version.ts';
-import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
-import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
-import { EXIT } from '../command-failure.ts';
-import type { OvnFlags } from '../connect.ts';
-import { addNorthboundFlags, northboundOf, sessionOf } from '../observe.ts';
+import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
+import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
+import { EXIT } from '../errors/command-failure.ts';
+import type { OvnFlags } from '../connection/connect.ts';
+import { addNorthboundFlags, northboundOf, sessionOf } from '../cluster/observe.ts';
 import { print } from '../output/terminal.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
-import type { LeaseFlags } from '../leader.ts';
-import { addLeaseFlag, leaderOf } from '../leader.ts';
-import type { Leader } from '../leader.ts';
+import type { LeaseFlags } from '../cluster/leader.ts';
+import { addLeaseFlag, leaderOf } from '../cluster/leader.ts';
+import type { Leader } from '../cluster/leader.ts';
 
 export interface VersionFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
   readonly output: 'table' | StructuredFormat;

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { program } from '../program.ts';
-import { withoutHelpOfUnknownCommand } from '../usage-error.ts';
+import { withoutHelpOfUnknownCommand } from '../errors/usage-error.ts';
 
 /** The result of a command. */
 export interface Ended {

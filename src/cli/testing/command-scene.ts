@@ -13,7 +13,7 @@ import { SILENT } from '../../runtime/log.ts';
 import { InProcessCluster } from '../../testing/in-process-cluster.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { makeController, northboundSession } from '../connect.ts';
+import { makeController, northboundSession } from '../connection/connect.ts';
 import type { Ended } from './command-here.ts';
 import { runHere } from './command-here.ts';
 import { runKiln } from './kiln-process.ts';

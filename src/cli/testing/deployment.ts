@@ -1,4 +1,4 @@
-import type { Workload } from '../workload-owner.ts';
+import type { Workload } from '../deletion/workload-owner.ts';
 
 /** A workload with pods that can be scaled. */
 export const DEPLOYMENT: Workload = {

@@ -1,0 +1,248 @@
+/**
+ * Which parts of each object, row, Event and log line an archive for support contains: the fields that Kube-OVN's and Kiln's contract
+ * names. Of other annotations, labels and settings of rows it contains the key only, and of other fields nothing. Contained texts may quote
+ * tenants: of annotations, conditions and Events, the parts with a format of the contract stay; of other texts, only the length. All of it
+ * is redacted.
+ */
+import { componentOf } from '../../api/kube-ovn-events.ts';
+import { POD_ANNOTATIONS } from '../../api/annotations.ts';
+import { CONDITION_TYPES } from '../../api/condition-types.ts';
+import { allKinds } from '../../api/kinds/crds.ts';
+import type { SchemaNode } from '../../api/schema/schema.ts';
+import { annotationKey, CONTROLLER_LEASE, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL } from '../../api/well-known.ts';
+import type { ColumnMode } from '../../nb/tables.ts';
+import { redacted, redactedText } from '../../runtime/redaction.ts';
+import { visibleLines } from '../../text/visible-text.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { KnownNames } from './archive-texts.ts';
+import { beginsAsOurs, isOwnReason, archivedMessage, archivedText, withheld } from './archive-texts.ts';
+
+/** Replaces a value that support does not need. */
+export const DROPPED = '[dropped]';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers'];
+const OWNER = ['apiVersion', 'kind', 'name', 'uid', 'controller'];
+const ANNOTATIONS: ReadonlySet<string> = new Set([...Object.values(annotationKey), ...Object.values(kilnAnnotation)]);
+const LABELS: ReadonlySet<string> = new Set([
+  ...[...Object.values(labelKey), MIGRATION_JOB_LABEL],
+  ...['kubernetes.io/metadata.name', 'kubernetes.io/hostname', 'app.kubernetes.io/name'],
+]);
+/** Annotations of the Lease, which no tenant writes. */
+const OF_LEASE: ReadonlySet<string> = new Set([
+  ...[kilnAnnotation.version, kilnAnnotation.settings, kilnAnnotation.northboundRefusal, kilnAnnotation.northboundLoss],
+]);
+/** `<provider>.kubernetes.io/<suffix>`, and `….<interface>` for one of several interfaces of the same attachment. */
+const OF_INTERFACE = new RegExp(
+  `^[a-z0-9.-]{1,253}\\.kubernetes\\.io/(?:${Object.keys(POD_ANNOTATIONS).join('|')})(?:\\.[A-Za-z0-9_-]{1,15})?$`,
+);
+
+const object = (properties: Readonly<Record<string, SchemaNode>>): SchemaNode => ({ type: 'object', properties });
+const list = (items: SchemaNode): SchemaNode => ({ type: 'array', items });
+const text: SchemaNode = { type: 'string' };
+const number: SchemaNode = { type: 'integer' };
+const truth: SchemaNode = { type: 'boolean' };
+const conditions = list(object({ type: text, status: text, reason: text, message: text, lastTransitionTime: text }));
+const networks = list(object({ multus: object({ networkName: text }) }));
+
+/** The fields that rules read of kinds other than Kube-OVN's. */
+const SHAPES: Readonly<Partial<Record<ResourceName, { readonly spec?: SchemaNode; readonly status?: SchemaNode }>>> = {
+  pods: {
+    spec: object({ nodeName: text, hostNetwork: truth, restartPolicy: text, terminationGracePeriodSeconds: number }),
+    status: object({ phase: text, reason: text, conditions }),
+  },
+  nodes: { status: object({ addresses: list(object({ type: text, address: text })), conditions }) },
+  namespaces: { status: object({ phase: text }) },
+  statefulsets: { spec: object({ replicas: number, ordinals: object({ start: number }) }) },
+  virtualmachines: { spec: object({ template: object({ spec: object({ networks }) }) }) },
+  virtualmachineinstances: {
+    spec: object({ networks }),
+    status: object({ migrationState: object({ migrationUid: text, completed: truth, failed: truth }) }),
+  },
+  virtualmachineinstancemigrations: { spec: object({ vmiName: text }), status: object({ phase: text }) },
+};
+
+/** The part of an object that the archive contains. */
+export function archivedObject(resource: ResourceName, { metadata, spec, status }: Fields, names: KnownNames): Fields {
+  const own = traitsOf(resource).group === 'kubeovn.io' ? allKinds.find(({ plural }) => plural === resource) : undefined;
+  const shape = own === undefined ? (SHAPES[resource] ?? {}) : { spec: own.spec.node, status: own.status?.node };
+  const template = fieldsOf(fieldsOf(fieldsOf(spec)['template'])['metadata'])['annotations'];
+  return redacted({
+    kind: traitsOf(resource).kind,
+    metadata: archivedMetadata(metadata, names),
+    ...(shape.spec === undefined ? {} : { spec: pruned(shape.spec, spec) }),
+    ...(resource === 'network-attachment-definitions' ? { spec: { config: archivedConfig(fieldsOf(spec)['config']) } } : {}),
+    ...(template === undefined ? {} : { template: { annotations: archivedAnnotations(template, names) } }),
+    ...(shape.status === undefined ? {} : { status: archivedStatus(pruned(shape.status, status), names) }),
+  });
+}
+
+export function archivedLease({ metadata, spec }: Fields, names: KnownNames): Fields {
+  const fields = ['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions'];
+  return redacted({ metadata: archivedMetadata(metadata, names), spec: only(spec, fields) });
+}
+
+/** Undefined for an Event that Kiln does not write: of another program, or with an unknown reason. */
+export function archivedEvent(event: Fields, names: KnownNames): Fields | undefined {
+  const { component } = fieldsOf(event['source']);
+  const { reportingComponent, reason, message } = event;
+  if (!isOwnReason(reason)) return undefined;
+  const source = componentOf(String(reason)) ?? CONTROLLER_LEASE;
+  if (![component, reportingComponent].includes(source)) return undefined;
+  const text = typeof message === 'string' ? message : '';
+  const [, cause = ''] = /^([A-Za-z]+): /.exec(text) ?? [];
+  const head = isOwnReason(cause) ? `${cause}: ` : '';
+  const rest = text.slice(head.length);
+  const said = `${head}${rest === '' ? '' : beginsAsOurs(rest) ? archivedMessage(rest, names) : withheld(rest)}`;
+  return redacted({
+    metadata: only(event['metadata'], ['name', 'namespace', 'creationTimestamp']),
+    involvedObject: only(event['involvedObject'], ['apiVersion', 'kind', 'namespace', 'name', 'uid']),
+    source: { component: source },
+    message: said,
+    ...only(event, ['type', 'reason', 'count', 'firstTimestamp', 'lastTimestamp', 'eventTime']),
+  });
+}
+
+/** The JSON output of a command, with the messages of conditions filtered. */
+export function withArchivedMessages(value: unknown, names: KnownNames): unknown {
+  if (Array.isArray(value)) return value.map((one) => withArchivedMessages(one, names));
+  // The parser may represent numbers as objects.
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return byKey(value, (key, one) =>
+    key === 'message' && typeof one === 'string' ? archivedMessage(one, names) : withArchivedMessages(one, names),
+  );
+}
+
+/** A row's columns as plain data. Of a foreign row, and of keys that other programs set in Kiln's rows, only the keys remain. */
+export function archivedColumns(columns: Fields, modes: Readonly<Record<string, ColumnMode>>, isOwn: boolean): Fields {
+  const archived = Object.entries(modes).flatMap(([name, mode]): readonly (readonly [string, unknown])[] => {
+    const value = columns[name];
+    if (value === undefined) return [];
+    if (!(value instanceof Map)) return [[name, value]];
+    const isArchived = (key: string): boolean => isOwn && (typeof mode === 'string' ? !key.includes(':') : mode.includes(key));
+    return [[name, Object.fromEntries([...value].map(([key, one]) => [String(key), isArchived(String(key)) ? one : DROPPED]))]];
+  });
+  return redacted(Object.fromEntries(archived));
+}
+
+/** Lines in JSON remain valid JSON. */
+export function archivedLog(log: string): string {
+  const parts: string[] = [];
+  let loose: string[] = [];
+  const close = (): void => {
+    // Redacted together, since a private key has several lines.
+    if (loose.length > 0) parts.push(visibleLines(redactedText(loose.join('\n'))));
+    loose = [];
+  };
+  for (const line of log.split('\n')) {
+    const fields = line.startsWith('{') ? parsed(line) : undefined;
+    if (fields === undefined) loose.push(line);
+    else {
+      close();
+      parts.push(visibleLines(JSON.stringify(redacted(fields))));
+    }
+  }
+  close();
+  return parts.join('\n');
+}
+
+function archivedMetadata(metadata: unknown, names: KnownNames): Fields {
+  const { ownerReferences, annotations, labels } = fieldsOf(metadata);
+  return {
+    ...only(metadata, METADATA),
+    ...(Array.isArray(ownerReferences) ? { ownerReferences: ownerReferences.map((owner) => only(owner, OWNER)) } : {}),
+    ...(labels === undefined
+      ? {}
+      : { labels: byKey(labels, (key, value) => (LABELS.has(key) ? archivedText(String(value), names) : DROPPED)) }),
+    ...(annotations === undefined ? {} : { annotations: archivedAnnotations(annotations, names) }),
+  };
+}
+
+function archivedAnnotations(annotations: unknown, names: KnownNames): Fields {
+  return byKey(annotations, (key, value) => {
+    if (key === kilnAnnotation.conditions) return archivedConditions(parsed(value), names);
+    if (key === annotationKey.networkAttachments || key === annotationKey.defaultNetworkAttachment) return archivedNetworks(value, names);
+    if (OF_LEASE.has(key)) return value;
+    return ANNOTATIONS.has(key) || OF_INTERFACE.test(key) ? archivedText(String(value), names) : DROPPED;
+  });
+}
+
+/** Comma-separated names, or a JSON list, whose elements may contain arguments of any plugin. */
+function archivedNetworks(value: unknown, names: KnownNames): unknown {
+  const items = parsed(value);
+  if (items === undefined) return archivedText(String(value), names);
+  const fields = ['name', 'namespace', 'interface', 'ips', 'mac', 'ipRequest', 'macRequest'];
+  const archived = (item: unknown): Fields =>
+    byKey(only(item, fields), (_key, one) => archivedText(typeof one === 'string' ? one : JSON.stringify(one), names));
+  return Array.isArray(items) ? items.map(archived) : archived(items);
+}
+
+/** Of a plugin's configuration, the fields that decide whether Kiln allocates its addresses. */
+function archivedConfig(config: unknown): unknown {
+  const plugin = (value: unknown): Fields => {
+    const { ipam } = fieldsOf(value);
+    return { ...only(value, ['type', 'provider', 'default-route']), ipam: only(ipam, ['type', 'provider']) };
+  };
+  const value = fieldsOf(parsed(config));
+  return {
+    ...plugin(value),
+    ...only(value, ['name', 'cniVersion']),
+    plugins: Array.isArray(value['plugins']) ? value['plugins'].map(plugin) : [],
+  };
+}
+
+function archivedStatus(status: unknown, names: KnownNames): unknown {
+  const fields = fieldsOf(status);
+  return fields['conditions'] === undefined ? status : { ...fields, conditions: archivedConditions(fields['conditions'], names) };
+}
+
+/** The conditions that Kiln writes; of others only their existence. */
+function archivedConditions(all: unknown, names: KnownNames): unknown {
+  if (!Array.isArray(all)) return DROPPED;
+  return all.map((condition) => {
+    const { type, reason, message } = fieldsOf(condition);
+    const own =
+      typeof type === 'string' && Object.hasOwn(CONDITION_TYPES, type) && (reason === undefined || reason === '' || isOwnReason(reason));
+    const said = own && typeof message === 'string' ? { message: archivedMessage(message, names) } : {};
+    const fields = ['reason', 'lastTransitionTime', 'lastUpdateTime', 'observedGeneration'];
+    return { ...only(condition, ['type', 'status', ...(own ? fields : [])]), ...said };
+  });
+}
+
+/** Pruned as an API server does it, in case this one did not. */
+function pruned(node: SchemaNode, value: unknown): unknown {
+  if (node.properties !== undefined) {
+    const fields = fieldsOf(value);
+    const present = Object.entries(node.properties).filter(([name]) => fields[name] !== undefined && fields[name] !== null);
+    return Object.fromEntries(present.map(([name, inner]) => [name, pruned(inner, fields[name])]));
+  }
+  const { items, additionalProperties } = node;
+  if (items !== undefined) return Array.isArray(value) ? value.map((one) => pruned(items, one)) : [];
+  if (additionalProperties !== undefined) return byKey(value, (_key, one) => pruned(additionalProperties, one));
+  return typeof value === 'object' ? DROPPED : value;
+}
+
+function byKey(value: unknown, archived: (key: string, value: unknown) => unknown): Fields {
+  return Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, one]) => [key, archived(key, one)]));
+}
+
+function only(value: unknown, names: readonly string[]): Fields {
+  const fields = fieldsOf(value);
+  return Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function parsed(value: unknown): object | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    const document: unknown = JSON.parse(value);
+    return typeof document === 'object' && document !== null ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+/** Shared by commands that read the whole cluster: the flags of the Northbound database, and a World that is filled once. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { Observation } from '../../controller/reading/observation.ts';
+import { SILENT } from '../../runtime/log.ts';
+import type { CommandIo, ConnectionFlags } from '../connection/cluster-command.ts';
+import { requestTimeoutMs } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { OvnFlags } from '../connection/connect.ts';
+import { endpointsOf, northboundSession } from '../connection/connect.ts';
+import type { SettingsFlags } from './leader.ts';
+import { settingsFor } from './leader.ts';
+import { certificateProblem } from '../connection/ovn-certificates.ts';
+
+export interface LookFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
+
+export function addNorthboundFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas').env(
+        'KILN_OVN_NB',
+      ),
+    )
+    .addOption(new Option('--ovn-ca <file>', 'CA certificate for ssl endpoints').env('KILN_OVN_CA'))
+    .addOption(new Option('--ovn-cert <file>', 'client certificate for ssl endpoints').env('KILN_OVN_CERT'))
+    .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
+}
+
+/** The endpoints of the database; undefined if none is named. An empty variable names none. */
+export function northboundOf({ ovnNb = '' }: Pick<LookFlags, 'ovnNb'>): string | undefined {
+  return endpointsOf(ovnNb).length === 0 ? undefined : ovnNb;
+}
+
+/** Lists everything once. Without `--ovn-nb`, or if the database cannot be read, the World has no rows, and a hint reports that. */
+export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
+  const ovnNb = northboundOf(flags) ?? '';
+  const endpoints = endpointsOf(ovnNb);
+  const observation = await Observation.open({
+    client: io.client,
+    session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb),
+    endpoints: endpoints.length,
+    settings: await settingsFor(flags, io),
+    timeoutMs: requestTimeoutMs(flags),
+  });
+  if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
+  else if (!observation.northboundRead)
+    io.say(`warning: the Northbound database at ${ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
+  return observation;
+}
+
+export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string): ReturnType<typeof northboundSession> {
+  const problem = certificateProblem({ ...flags, ovnNb });
+  if (problem !== undefined) throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, problem, 'kiln --help');
+  try {
+    return northboundSession({ ...flags, ovnNb }, SILENT);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln --help');
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * From flags to the two connections of the controller: a Kubernetes client and an OVSDB session.
+ */
+import { Controller } from '../../controller/controller.ts';
+import type { ControllerOptions } from '../../controller/controller.ts';
+import { RULES } from '../../compile/rules.ts';
+import type { KubeClient } from '../../kube/client/client.ts';
+import { monitoredColumns } from '../../nb/tables.ts';
+import type { OvsdbOptions } from '../../ovsdb/index.ts';
+import { OvsdbSession } from '../../ovsdb/index.ts';
+import type { Log } from '../../runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import type { Settings } from '../../world/settings.ts';
+import { readOvnCertificates } from './ovn-certificates.ts';
+
+export interface OvnFlags {
+  /** `unix:PATH`, `tcp:HOST:PORT` or `ssl:HOST:PORT`, several separated by commas. */
+  readonly ovnNb: string;
+  readonly ovnCa?: string;
+  readonly ovnCert?: string;
+  readonly ovnKey?: string;
+}
+
+/** The endpoints of `--ovn-nb`, one by one. */
+export function endpointsOf(ovnNb: string): readonly string[] {
+  return ovnNb
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
+  const endpoints = endpointsOf(flags.ovnNb);
+  const { ovnCa, ovnCert, ovnKey } = flags;
+  // Read at each connection, so renewed certificates need no restart.
+  const tls =
+    ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
+      ? {}
+      : { tls: () => readOvnCertificates({ ovnCa, ovnCert, ovnKey }) };
+  const options: OvsdbOptions = {
+    endpoints,
+    database: 'OVN_Northbound',
+    tables: monitoredColumns(),
+    leaderOnly: endpoints.length > 1,
+    ...tls,
+  };
+  const session = new OvsdbSession(options);
+  logConnection(session, log);
+  return session;
+}
+
+/** Logs one line when the database is lost or unreachable, and one when it is back. */
+function logConnection(session: OvsdbSession, log: Log): void {
+  let since: number | undefined;
+  /** Reasons already logged: cluster members fail in different ways, and each reason is logged once. */
+  const said = new Set<string>();
+  session.onError(({ code, message, endpoint = '' }) => {
+    since ??= performance.now();
+    const reason = message.replaceAll(endpoint, '').replaceAll(/\d+/g, '#');
+    if (said.has(reason)) return;
+    said.add(reason);
+    log.warn('the Northbound database cannot be followed', { code, error: message });
+  });
+  session.onState((state) => {
+    if (state !== 'synced') return;
+    if (since !== undefined)
+      log.info('the Northbound database is followed again', { endpoint: session.endpoint, ms: Math.round(performance.now() - since) });
+    since = undefined;
+    said.clear();
+  });
+}
+
+export function makeController(
+  client: KubeClient,
+  session: OvsdbSession,
+  log: Log,
+  more: Partial<ControllerOptions> & { readonly settings?: Settings } = {},
+): Controller {
+  return new Controller({ client, session, rules: RULES, settings: DEFAULT_SETTINGS, namespace: 'kube-system', log, ...more });
+}

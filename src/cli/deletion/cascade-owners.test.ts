@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { KubeClient } from '../../kube/client/client.ts';
+import type { KubeErrorCode } from '../../kube/errors.ts';
+import { KubeError } from '../../kube/errors.ts';
+import type { Transport } from '../../kube/transport/transport.ts';
+import { settleOwners } from './cascade-owners.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
+import { Patience } from '../connection/request-retry.ts';
+import { DEPLOYMENT } from '../testing/deployment.ts';
+
+interface Server {
+  readonly io: CommandIo;
+  readonly said: string[];
+  readonly replicas: () => number | undefined;
+}
+
+/**
+ * One Deployment with 3 replicas.
+ * @param answers to the requests, in order; `lost`: the server executes the request, but the reply is lost
+ */
+function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server {
+  const said: string[] = [];
+  let replicas: number | undefined = 3;
+  let asked = 0;
+  const transport: Transport = {
+    request: ({ method, subject, body }) => {
+      const answer = answers[asked++] ?? 'ok';
+      if (answer !== 'ok' && answer !== 'lost') return Promise.reject(new KubeError(answer, subject, 'not now'));
+      if (replicas === undefined) return Promise.reject(new KubeError('KUBE_NOT_FOUND', subject, 'gone'));
+      if (method === 'DELETE') replicas = undefined;
+      if (method === 'PATCH') replicas = (body as { readonly spec: { readonly replicas: number } }).spec.replicas;
+      if (answer === 'lost') return Promise.reject(new KubeError('KUBE_DISCONNECTED', subject, 'reset'));
+      return Promise.resolve({ metadata: { name: 'web', namespace: 'shop', uid: 'u' }, spec: { replicas } });
+    },
+    text: () => Promise.resolve(''),
+    stream: () => Promise.resolve(Readable.from([])),
+    watch: () => Promise.resolve({ read: () => undefined, close: () => undefined }),
+    streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
+    close: () => Promise.resolve(),
+  };
+  const io = { client: new KubeClient(transport), say: (text: string) => void said.push(text) } as unknown as CommandIo;
+  return { io, said, replicas: () => replicas };
+}
+
+const patience = ({ said }: Server, ms = 30_000): Patience => new Patience(ms, (text) => void said.push(text));
+
+test('a request to scale is retried during an outage of the API server, and the way back names the former scale', async () => {
+  const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
+  await settleOwners([DEPLOYMENT], 'scale', one.io, patience(one));
+  assert.equal(one.replicas(), 0);
+  assert.match(one.said[0] ?? '', /^the API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now/);
+  assert.match(one.said[1] ?? '', /^the API server does not take it now, it is asked again: KUBE_DISCONNECTED/);
+  assert.deepEqual(one.said.slice(2), ['Deployment shop/web scaled to 0; to undo: kubectl scale deployment web -n shop --replicas=3']);
+});
+
+test('an owner whose deletion lost its reply counts as deleted', async () => {
+  const one = server('lost');
+  await settleOwners([DEPLOYMENT], 'delete', one.io, patience(one));
+  assert.equal(one.said.at(-1), 'Deployment shop/web is gone already');
+});
+
+test('a rejected request ends the cascade at once, an outage after the timeout', async () => {
+  const refused = server('KUBE_FORBIDDEN');
+  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, patience(refused)), { code: 'KUBE_FORBIDDEN' });
+  assert.deepEqual(refused.said, []);
+  const away = server(...Array.from({ length: 9 }, () => 'KUBE_UNAVAILABLE' as const));
+  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', away.io, patience(away, 10)), { code: 'KUBE_UNAVAILABLE' });
+  assert.equal(away.replicas(), 3);
+});
+
+test('workloads that stay are not changed, and owners that cannot be scaled are reported before the first write', async () => {
+  const one = server();
+  await settleOwners([DEPLOYMENT], 'keep', one.io, patience(one));
+  assert.equal(one.replicas(), 3);
+  await assert.rejects(settleOwners([DEPLOYMENT, { ...DEPLOYMENT, name: 'ds', scales: false }], 'scale', one.io, patience(one)), {
+    why: 'Deployment shop/ds cannot be scaled',
+  });
+  assert.equal(one.replicas(), 3);
+});

@@ -1,0 +1,53 @@
+/** The workloads of the pods in a cascade: before the first deletion the command keeps them, scales them to 0, or deletes them. */
+import { isKubeError } from '../../kube/errors.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { CommandIo } from '../connection/cluster-command.ts';
+import { CommandFailure, EXIT } from '../errors/command-failure.ts';
+import type { Patience } from '../connection/request-retry.ts';
+import type { Workload } from './workload-owner.ts';
+import { workloadText } from './workload-owner.ts';
+import { commandText } from '../../text/command-text.ts';
+
+export type OwnerPolicy = 'keep' | 'scale' | 'delete';
+
+type Scaled = KubeObject & { readonly spec?: { readonly replicas?: number } };
+
+/** The object was deleted, or replaced by another one of its name. */
+export function isGone(error: unknown): boolean {
+  return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
+}
+
+export async function settleOwners(workloads: readonly Workload[], owners: OwnerPolicy, io: CommandIo, patience: Patience): Promise<void> {
+  if (owners === 'keep') return;
+  const fixed = owners === 'scale' ? workloads.find(({ scales }) => !scales) : undefined;
+  if (fixed !== undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      'nothing was deleted',
+      `${workloadText(fixed)} cannot be scaled`,
+      'delete it first, or use --owners=delete',
+    );
+  for (const workload of workloads) {
+    try {
+      io.say(owners === 'delete' ? await deleteOwner(workload, io, patience) : await scaleOwner(workload, io, patience));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      io.say(`${workloadText(workload)} is gone already`);
+    }
+  }
+}
+
+async function deleteOwner(workload: Workload, { client }: CommandIo, patience: Patience): Promise<string> {
+  const { resource, namespace, name, uid } = workload;
+  await patience.of(() => client.delete(resource, { name, namespace }, { uid, propagation: 'Background' }));
+  return `${workloadText(workload)} deleted`;
+}
+
+async function scaleOwner(workload: Workload, { client }: CommandIo, patience: Patience): Promise<string> {
+  const { resource, namespace, name, uid } = workload;
+  // Once only: a second patch would see the result of the first.
+  const { spec } = await patience.of(() => client.get<Scaled>(resource, { name, namespace }));
+  await patience.of(() => client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } }));
+  const undo = commandText`kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
+  return `${workloadText(workload)} scaled to 0; to undo: ${undo}`;
+}

@@ -1,0 +1,98 @@
+/**
+ * What is left of a cascade, and why: a foreign finalizer, or a new dependent that the plan did not show.
+ */
+import { FINALIZER, LEGACY_FINALIZERS } from '../../api/well-known.ts';
+import { blockersAmong, blockersOf } from '../../blockers/blockers.ts';
+import type { TreeObject } from '../../explain/dependents.ts';
+import { ipStays } from '../../webhook/kinds/taken-addresses.ts';
+import { isReserved, isRetained } from '../../world/claimants.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { keyOf, traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import { typeText } from '../arguments/object-argument.ts';
+
+/** The name as `kubectl delete` prints it. */
+export function stepText({ resource, namespace, name }: Pick<TreeObject, 'resource' | 'namespace' | 'name'>): string {
+  return `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+}
+
+/** The remaining steps of the plan, in the order of deletion. */
+export class CascadeLeft {
+  readonly steps: readonly TreeObject[];
+  readonly #world: World;
+  readonly #shown: ReadonlySet<string>;
+
+  constructor(world: World, steps: readonly TreeObject[]) {
+    this.#world = world;
+    this.steps = steps.filter((step) => objectOf(world, step)?.metadata.uid === step.uid);
+    this.#shown = new Set(this.steps.map((step) => idOf(step.resource, keyOf({ metadata: step }))));
+  }
+
+  /** Steps without blockers. */
+  get free(): readonly TreeObject[] {
+    return this.steps.filter((step) => blockersOf(this.#world, step.resource, keyOf({ metadata: step })).count === 0);
+  }
+
+  /** `<kind> <key>` of the first ten new blockers that the plan did not show. */
+  get strangers(): readonly string[] {
+    return [...new Set(this.steps.flatMap((step) => this.#strangersOf(step)))].slice(0, 10);
+  }
+
+  /** Waiting does not help: every remaining step has a blocker that the plan did not show. */
+  get stuck(): boolean {
+    const lowest = this.steps.filter(
+      (step) => blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
+    );
+    return lowest.length > 0 && lowest.every((step) => this.#strangersOf(step).length > 0);
+  }
+
+  /** The first ten, each with its blocker or finalizer. */
+  get text(): string {
+    const texts = this.steps.slice(0, 10).map((step) => `${stepText(step)}${this.#why(step)}`);
+    return `${texts.join(', ')}${this.steps.length > texts.length ? ` and ${this.steps.length - texts.length} more` : ''}`;
+  }
+
+  #why(step: TreeObject): string {
+    const finalizers = objectOf(this.#world, step)?.metadata.finalizers ?? [];
+    const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+    const strangers = this.#strangersOf(step);
+    const why = [
+      ...(others.length === 0 ? [] : [`finalizer ${others.join(', ')}`]),
+      ...(strangers.length === 0 ? [] : [`held by ${strangers.join(', ')}`]),
+    ];
+    return why.length === 0 ? '' : ` (${why.join('; ')})`;
+  }
+
+  readonly #isShown = (resource: ResourceName, key: string): boolean => this.#shown.has(idOf(resource, key));
+
+  #strangersOf(step: TreeObject): readonly string[] {
+    const lasts = (resource: ResourceName, key: string): boolean => !this.#isShown(resource, key) && !this.#passes(resource, key);
+    return blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
+  }
+
+  /**
+   * Whether an object blocks only for a while: it does not exist any more, is being deleted, is an address of such a pod, or is part of the
+   * plan.
+   */
+  #passes(resource: ResourceName, key: string): boolean {
+    const world = this.#world;
+    const object = world.tables[resource]?.peek(key);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return true;
+    if (resource !== 'ips') return false;
+    if (!ipStays(world, key)) return true;
+    const ip = world.ips.peek(key);
+    if (ip === undefined || isReserved(ip) || isRetained(ip.spec.podType)) return false;
+    return this.#isShown('pods', `${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);
+  }
+}
+
+function objectOf(
+  world: World,
+  step: TreeObject,
+): { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } } | undefined {
+  return world.tables[step.resource]?.peek(keyOf({ metadata: step }));
+}
+
+function idOf(resource: ResourceName, key: string): string {
+  return `${traitsOf(resource).kind} ${key}`;
+}

@@ -1,0 +1,54 @@
+/** Metrics and probes are served at the flag's address, or the start fails with a message. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import type { Controller } from '../../controller/controller.ts';
+import { LabApiServer } from '../../../lab/apiserver/server.ts';
+import { SILENT } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { laboratoryProblem, serveController } from './operations.ts';
+
+test('an address that another program has, or that this machine has not, is named with the reason and what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const controller = { waitingFor: [] } as unknown as Controller;
+  const serve = (bind: string): Promise<() => Promise<void>> => serveController(bind, controller, new Metrics(), SILENT);
+  await assert.rejects(serve(`127.0.0.1:${port}`), {
+    name: 'AddressError',
+    message: `--metrics-bind-address 127.0.0.1:${port} cannot be had: another program listens there; name another one, or off`,
+  });
+  await assert.rejects(
+    serve('192.0.2.1:10670'),
+    /192\.0\.2\.1:10670 cannot be had: this machine has no such address; name another one, or off$/,
+  );
+  other.close();
+  await once(other, 'close');
+  await (
+    await serve(`127.0.0.1:${port}`)
+  )();
+  await (
+    await serve('off')
+  )();
+});
+
+test("a laboratory's port that another program has is named with its flag; what else fails is left as it is", async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const failure = await new LabApiServer({ port }).start().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.throws(
+    () => {
+      throw laboratoryProblem(port, failure);
+    },
+    { name: 'AddressError', message: `--port ${port} cannot be had: another program listens there; name another one, or leave it out` },
+  );
+  const another = new Error('no OVN');
+  assert.equal(laboratoryProblem(port, another), another);
+  other.close();
+});

@@ -1,0 +1,225 @@
+/** The network settings as flags with Kube-OVN's names, checked before anything starts. */
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { NIC_TYPES } from '../../api/pod/pod-port-validation.ts';
+import { formatAddress } from '../../net/address.ts';
+import { cidrsOverlap, isUsable } from '../../net/cidr.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
+import { cidrRange, parseRange } from '../../net/range.ts';
+import type { AddressRange } from '../../net/range.ts';
+import { objectName } from '../arguments/name-arguments.ts';
+import { DEFAULT_SETTINGS, GLOBAL_OPTION_POLICIES, MISBOUND_POLICIES, TENANCIES } from '../../world/settings.ts';
+import type { Settings } from '../../world/settings.ts';
+
+export interface NetworkFlags {
+  readonly defaultCidr: string;
+  readonly defaultGateway: string;
+  readonly defaultExcludeIps: readonly string[];
+  readonly nodeSwitchCidr: string;
+  readonly nodeSwitchGateway: string;
+  readonly serviceClusterIpRange: string;
+  readonly clusterRouter: string;
+  readonly defaultLs: string;
+  readonly nodeSwitch: string;
+  readonly externalGatewaySwitch: string;
+  readonly enableLb: boolean;
+  readonly networkType: Settings['networkType'];
+  readonly podNicType: string;
+  readonly misbound: Settings['misbound'];
+  readonly tenancy: Settings['tenancy'];
+  readonly globalOptions: Settings['globalOptions'];
+  readonly keepVmIp: boolean;
+  readonly nonPrimaryCniMode: boolean;
+}
+
+function cidr(text: string): string {
+  const parsed = parseDualCidr(text);
+  if (!parsed.ok)
+    throw new InvalidArgumentError(
+      `"${text}" ${parsed.problem}; it is a network such as 10.16.0.0/16, or one of each family with a comma.`,
+    );
+  return formatDualCidr(parsed);
+}
+
+function address(text: string): string {
+  const parsed = parseDualAddress(text);
+  if (!parsed.ok) throw new InvalidArgumentError(`"${text}" ${parsed.problem}; it is an address, or one of each family with a comma.`);
+  return text;
+}
+
+function ranges(text: string): readonly string[] {
+  const items = splitList(text);
+  const bad = items.find((item) => parseRange(item) === undefined);
+  if (bad !== undefined) throw new InvalidArgumentError(`"${bad}" is neither an address nor a range such as 10.16.0.2..10.16.0.9.`);
+  return items;
+}
+
+export function yesOrNo(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError(`"${text}" is neither true nor false.`);
+  return text === 'true';
+}
+
+/** A flag that needs no value, as in Kube-OVN. */
+function presence(text: string | boolean): boolean {
+  return typeof text === 'boolean' ? text : yesOrNo(text);
+}
+
+/** Existing objects keep their own values. These are for objects that Kiln creates because they are missing. */
+function networkOptions(): readonly Option[] {
+  const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni, misbound, tenancy, globalOptions, externalSubnet } = DEFAULT_SETTINGS;
+  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
+    new Option(flags, description).argParser(parse).default(value);
+  return [
+    read('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr),
+    read('--default-gateway <addresses>', 'its gateway; its first address if empty', address, ''),
+    read('--default-exclude-ips <ranges>', 'its addresses that are never allocated, separated by commas', ranges, []),
+    read('--node-switch-cidr <networks>', 'network of the join Subnet, which connects the nodes', cidr, joinCidr),
+    read('--node-switch-gateway <addresses>', 'its gateway; its first address if empty', address, ''),
+    read('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr),
+    read('--cluster-router <name>', 'name of the default Vpc', objectName, defaultVpc),
+    read('--default-ls <name>', 'name of the default Subnet', objectName, defaultSubnet),
+    read('--node-switch <name>', 'name of the join Subnet', objectName, joinSubnet),
+    read('--external-gateway-switch <name>', 'Subnet of OvnEips without spec.externalSubnet', objectName, externalSubnet),
+    read('--enable-lb <true|false>', 'attach load balancers to Subnets without spec.enableLb', yesOrNo, enableLb),
+    new Option('--pod-nic-type <type>', 'interface type of pods without the annotation').choices(NIC_TYPES).default(podNicType),
+    read('--keep-vm-ip <true|false>', 'stopped virtual machines keep their addresses', yesOrNo, keepVmIp),
+    read('--non-primary-cni-mode [true|false]', 'another CNI plugin provides the primary interface of pods', presence, nonPrimaryCni),
+    new Option('--network-type <type>', 'tunnel type, for the MTU in DHCP options')
+      .choices(['geneve', 'vxlan', 'stt'])
+      .default(networkType),
+    new Option(
+      '--misbound <policy>',
+      'pods on another Subnet than their namespace has now: report them, rebind them when they are created again, or evict them',
+    )
+      .choices(MISBOUND_POLICIES)
+      .default(misbound),
+    new Option(
+      '--tenancy <open|namespaced>',
+      'whether pods may use any Subnet and turn port security off, or only Subnets that admit their namespace',
+    )
+      .choices(TENANCIES)
+      .default(tenancy),
+    new Option(
+      '--global-options <policy>',
+      'when to set options of OVN that apply to the whole database: while no other program has switches or routers in it, always, or never',
+    )
+      .choices(GLOBAL_OPTION_POLICIES)
+      .default(globalOptions),
+  ];
+}
+
+/** For the process with these settings. */
+export function addNetworkFlags(command: Command): Command {
+  for (const option of networkOptions()) command.addOption(option);
+  return command;
+}
+
+/**
+ * For a command that follows another process: without defaults, and hidden in its help, which would otherwise repeat them for each command.
+ */
+export function addNetworkOverrides(command: Command): Command {
+  for (const option of networkOptions()) command.addOption(option.default(undefined).hideHelp());
+  return command;
+}
+
+export type NetworkSettings = { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problem: string };
+
+/** The setting of each flag. */
+const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
+  clusterRouter: 'defaultVpc',
+  defaultLs: 'defaultSubnet',
+  nodeSwitch: 'joinSubnet',
+  externalGatewaySwitch: 'externalSubnet',
+  defaultCidr: 'defaultCidr',
+  defaultGateway: 'defaultGateway',
+  defaultExcludeIps: 'defaultExcludeIps',
+  nodeSwitchCidr: 'joinCidr',
+  nodeSwitchGateway: 'joinGateway',
+  serviceClusterIpRange: 'serviceCidr',
+  enableLb: 'enableLb',
+  networkType: 'networkType',
+  podNicType: 'podNicType',
+  misbound: 'misbound',
+  tenancy: 'tenancy',
+  globalOptions: 'globalOptions',
+  keepVmIp: 'keepVmIp',
+  nonPrimaryCniMode: 'nonPrimaryCni',
+};
+
+/**
+ * Checks that the three networks do not overlap, as Kube-OVN does at its start, that gateways are in their networks, and that the objects
+ * have different names.
+ * @param base the value of each setting without a flag
+ */
+export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = DEFAULT_SETTINGS): NetworkSettings {
+  const given = (Object.keys(SETTING) as (keyof NetworkFlags)[]).filter((flag) => flags[flag] !== undefined);
+  const settings: Settings = { ...base, ...Object.fromEntries(given.map((flag) => [SETTING[flag], flags[flag]])) };
+  const named = [
+    ['--default-cidr', settings.defaultCidr],
+    ['--node-switch-cidr', settings.joinCidr],
+    ['--service-cluster-ip-range', settings.serviceCidr],
+  ] as const;
+  const networks = named.flatMap(([flag, text]) => cidrsOf(text).map((network) => ({ flag, text, network })));
+  for (const [i, one] of networks.entries()) {
+    const other = networks.slice(i + 1).find(({ flag, network }) => flag !== one.flag && cidrsOverlap(one.network, network));
+    if (other !== undefined)
+      return { ok: false, problem: `${one.flag} ${one.text} overlaps ${other.flag} ${other.text}; the three networks must be apart` };
+  }
+  const problem =
+    gatewayProblem('--default-gateway', settings.defaultGateway, '--default-cidr', settings.defaultCidr) ??
+    gatewayProblem('--node-switch-gateway', settings.joinGateway, '--node-switch-cidr', settings.joinCidr) ??
+    excludeProblem(settings) ??
+    nameProblem(settings);
+  return problem === undefined ? { ok: true, settings } : { ok: false, problem };
+}
+
+function gatewayProblem(flag: string, gateway: string, cidrFlag: string, cidrText: string): string | undefined {
+  if (gateway === '') return undefined;
+  const parsed = parseDualAddress(gateway);
+  if (!parsed.ok) return undefined;
+  const networks = cidrsOf(cidrText);
+  const outside = [parsed.v4, parsed.v6]
+    .filter((one) => one !== undefined)
+    .find((one) => !networks.some((network) => isUsable(network, one)));
+  return outside === undefined
+    ? undefined
+    : `${flag} ${formatAddress(outside)} is no address that a host of ${cidrFlag} ${cidrText} can have; a gateway lies in its network`;
+}
+
+function excludeProblem({ defaultExcludeIps, defaultCidr }: Settings): string | undefined {
+  const networks = cidrsOf(defaultCidr).map(cidrRange);
+  const outside = defaultExcludeIps.find((item) => {
+    const range = parseRange(item);
+    return range !== undefined && !networks.some((network) => rangesMeet(network, range));
+  });
+  return outside === undefined
+    ? undefined
+    : `--default-exclude-ips ${outside} is outside of --default-cidr ${defaultCidr}; only its addresses can be kept back`;
+}
+
+function rangesMeet(one: AddressRange, other: AddressRange): boolean {
+  return one.family === other.family && one.first <= other.last && other.first <= one.last;
+}
+
+/** A Vpc and a Subnet need different names, since the ports between them contain both. */
+function nameProblem({ defaultVpc, defaultSubnet, joinSubnet }: Settings): string | undefined {
+  const names = [
+    ['--cluster-router', defaultVpc],
+    ['--default-ls', defaultSubnet],
+    ['--node-switch', joinSubnet],
+  ] as const;
+  for (const [i, [flag, name]] of names.entries()) {
+    const other = names.slice(i + 1).find((one) => one[1] === name);
+    if (other !== undefined)
+      return `${flag} and ${other[0]} are both ${name}; the default Vpc, its Subnet and that of the nodes need names of their own`;
+  }
+  return undefined;
+}
+
+function cidrsOf(text: string): Cidr[] {
+  const parsed = parseDualCidr(text);
+  if (!parsed.ok) return [];
+  return [parsed.v4, parsed.v6].filter((one) => one !== undefined);
+}

@@ -1,0 +1,76 @@
+/**
+ * The settings of the controller and of the laboratory: each is an option of `kiln start`, an environment variable and a key of the
+ * configuration file (`configuration.ts`). `kiln config` has the same.
+ */
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { LogLevel } from '../../runtime/log.ts';
+import { parseBindAddress } from '../../runtime/operations-server.ts';
+import { accepting, rememberTexts } from './configuration.ts';
+import { DEFAULT_BIND } from '../process/operations.ts';
+import { DEFAULT_DIRECTORY } from './defaults.ts';
+import { namespaceName } from '../arguments/name-arguments.ts';
+import { addNetworkFlags, yesOrNo } from './network-flags.ts';
+import { addWebhookFlags } from './webhook-flags.ts';
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return accepting(`a whole number from ${least} to ${most}`, (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new InvalidArgumentError(`"${text}" is not a whole number from ${least} to ${most}.`);
+    return value;
+  });
+}
+
+const seconds = accepting('0.1 to 3600 seconds', (text: string): number => {
+  const value = Number(text.replace(/s$/, ''));
+  if (!Number.isFinite(value) || value < 0.1 || value > 3_600)
+    throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0.1 to 3600.`);
+  return value;
+});
+
+const bindAddress = accepting('HOST:PORT, :PORT or off', (text: string): string => {
+  if (text !== 'off' && parseBindAddress(text) === undefined)
+    throw new InvalidArgumentError(`"${text}" is neither HOST:PORT, such as 127.0.0.1:10670, nor :PORT, nor off.`);
+  return text;
+});
+
+export function addStartOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'YAML file with settings, as printed by kiln config -o yaml; or KILN_CONFIG')
+    .optionsGroup('Cluster:')
+    .option('--kubeconfig <file>', 'run the controller on this cluster rather than a laboratory')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--in-cluster', 'run the controller on the cluster of this pod')
+    .option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several separated by commas')
+    .option('--ovn-ca <file>', 'CA certificate for ssl endpoints')
+    .option('--ovn-cert <file>', 'client certificate for ssl endpoints')
+    .option('--ovn-key <file>', 'private key for ssl endpoints')
+    .option('--namespace <name>', 'namespace of the Lease', namespaceName, 'kube-system')
+    .option('--leader-elect-lease-duration <seconds>', 'how long other replicas wait after the last renewal of the Lease', seconds, 15)
+    .option('--leader-elect-renew-deadline <seconds>', 'how long after the last renewal of the Lease the leader stops writing', seconds, 10)
+    .option('--leader-elect-retry-period <seconds>', 'time between attempts to acquire or renew the Lease', seconds, 2)
+    .optionsGroup('Laboratory:')
+    .option('--directory <path>', 'folder of the laboratory: kubeconfig and log', DEFAULT_DIRECTORY)
+    .option('--keep', "keep the laboratory's objects in its folder, and start from the objects already there")
+    .option('--nodes <count>', 'number of nodes of the laboratory', wholeNumber(1, 500), 2)
+    .option('--port <port>', "port of the laboratory's API server", wholeNumber(1, 65_535))
+    .option('--no-demo', 'start an empty laboratory')
+    .optionsGroup('Controller:')
+    .option('--read-only', 'observe and plan, write nothing')
+    .option(
+      '--metrics-bind-address <address>',
+      'serve /metrics, /healthz and /readyz here: HOST:PORT, :PORT for every address, or off',
+      bindAddress,
+      DEFAULT_BIND,
+    )
+    .option('--metrics-token-file <file>', 'file with the token for /metrics from other machines (default: this machine alone)')
+    .option('--metrics-subnet-label <true|false>', 'label the address metrics with the Subnet', yesOrNo, true)
+    .addOption(
+      new Option('--log-level <level>', 'lowest level that is logged')
+        .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])
+        .default('info'),
+    );
+  addNetworkFlags(command.optionsGroup('Network settings:'));
+  return rememberTexts(addWebhookFlags(command.optionsGroup('Admission webhook:')));
+}

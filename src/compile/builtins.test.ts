@@ -15,6 +15,7 @@ test('an empty cluster gets the default Vpc, the default Subnet and the join Sub
     gateway: '10.16.0.1',
     excludeIps: ['10.16.0.1'],
     natOutgoing: true,
+    private: false,
     gatewayType: 'distributed',
     enableLb: true,
     protocol: 'IPv4',
@@ -26,6 +27,8 @@ test('an empty cluster gets the default Vpc, the default Subnet and the join Sub
     cidrBlock: '100.64.0.0/16',
     gateway: '100.64.0.1',
     excludeIps: ['100.64.0.1'],
+    natOutgoing: false,
+    private: false,
     disableInterConnection: true,
     protocol: 'IPv4',
   });

@@ -41,6 +41,7 @@ function defaultSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
     gateway,
     excludeIps: settings.defaultExcludeIps.length > 0 ? settings.defaultExcludeIps : gateway.split(','),
     natOutgoing: true,
+    private: false,
     gatewayType: 'distributed',
     enableLb: settings.enableLb,
   };
@@ -55,6 +56,8 @@ function joinSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
     cidrBlock: settings.joinCidr,
     gateway,
     excludeIps: gateway.split(','),
+    natOutgoing: false,
+    private: false,
     disableInterConnection: true,
   };
 }

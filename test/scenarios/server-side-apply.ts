@@ -66,6 +66,10 @@ export const serverSideApplies: readonly Scenario[] = [
         await cluster.converged();
         const after = await cluster.get('subnet', name);
         assert.deepEqual(after.spec, before.spec, what);
+        const switched = { ...spec, private: true, default: false };
+        await serverSideApply(cluster, subnetYaml(name, switched)).catch((error: unknown) =>
+          assert.fail(`${what}, private: ${String(error)}`),
+        );
         await cluster.removeAll(subnetYaml(name, {}));
       }
     },

@@ -40,6 +40,9 @@ export const subnets: readonly Scenario[] = [
           provider: spec['provider'],
           excludeIps: spec['excludeIps'],
           vpc: spec['vpc'],
+          private: spec['private'],
+          natOutgoing: spec['natOutgoing'],
+          default: spec['default'],
         },
         {
           cidrBlock: '10.40.0.0/24',
@@ -48,8 +51,14 @@ export const subnets: readonly Scenario[] = [
           provider: 'ovn',
           excludeIps: ['10.40.0.10..10.40.0.20', '10.40.0.30', '10.40.0.254'],
           vpc: 'fam4',
+          private: false,
+          natOutgoing: false,
+          default: false,
         },
       );
+      const columns = (await cluster.kubectl(['get', 'subnet', 'fam4-net', '--no-headers'])).split(/ +/);
+      // Blank columns would move the later ones.
+      assert.deepEqual(columns.filter((one) => one === 'false').length, 3, columns.join(' '));
       assert.deepEqual(metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
       assert.deepEqual(await statusOf(cluster, 'fam4-net'), {
         v4availableIPs: 241,

@@ -18,6 +18,9 @@ describe('subnetDefaults', () => {
       provider: 'ovn',
       vpc: 'ovn-cluster',
       gatewayType: 'distributed',
+      private: false,
+      natOutgoing: false,
+      default: false,
       enableLb: true,
     });
   });
@@ -101,6 +104,9 @@ describe('subnetDefaults', () => {
       provider: 'ovn',
       vpc: 'ovn-cluster',
       gatewayType: 'distributed',
+      private: false,
+      natOutgoing: false,
+      default: false,
       enableLb: true,
     });
   });
@@ -130,5 +136,19 @@ describe('subnetDefaults', () => {
   test('a sound Subnet stays sound', () => {
     const spec = withSubnetDefaults({ name: 's', spec: { cidrBlock: '10.1.2.3/16,FD00::1/64' } }, settings);
     assert.deepEqual(subnetFindings({ name: 's', spec }), []);
+  });
+
+  test('fills in missing booleans only, and none of a Subnet that a client applies server-side', () => {
+    const booleans = (spec: SubnetSpec, name = 's', applied: readonly string[] = []): readonly unknown[] => {
+      const { private: isPrivate, natOutgoing, default: isDefault } = subnetDefaults({ name, spec }, settings, applied);
+      return [isPrivate, natOutgoing, isDefault];
+    };
+    const cidrBlock = '10.1.0.0/16';
+    assert.deepEqual(booleans({ cidrBlock, private: true, natOutgoing: true, default: false }), [undefined, undefined, undefined]);
+    assert.deepEqual(booleans({ cidrBlock, private: true }), [undefined, false, false]);
+    assert.deepEqual(booleans({ cidrBlock }, 'ovn-default'), [false, false, undefined]);
+    assert.deepEqual(booleans({ cidrBlock, provider: 'macvlan.default' }), [false, false, false]);
+    assert.deepEqual(booleans({ cidrBlock }, 's', ['cidrBlock']), [undefined, undefined, undefined]);
+    assert.deepEqual(booleans({ cidrBlock, default: true }, 's', ['cidrBlock', 'default']), [undefined, undefined, false]);
   });
 });

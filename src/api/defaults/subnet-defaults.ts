@@ -70,6 +70,13 @@ const gatewaysOf = (spec: SubnetSpec, cidrs: Dual<Cidr>): Dual<Address> | undefi
 
 const overlaps = (a: AddressRange, b: AddressRange): boolean => a.family === b.family && a.first <= b.last && b.first <= a.last;
 
+/** The missing booleans that Kube-OVN writes as `false`: printer columns show them. Missing and `false` mean the same. */
+const switchesOff = (spec: SubnetSpec, isDefault: boolean): SubnetDefaults => ({
+  ...(spec.private === undefined && { private: false }),
+  ...(spec.natOutgoing === undefined && { natOutgoing: false }),
+  ...(spec.default === undefined && !isDefault && { default: false }),
+});
+
 /** Kube-OVN's spelling in `excludeIps`. */
 const rangeText = ({ family, first, last }: AddressRange): string => {
   const text = formatAddress({ family, value: first });
@@ -111,7 +118,8 @@ const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonl
  * The changes that make a Subnet's spec complete and canonical; empty if it already is.
  * @param applied fields of the spec that a client owns by server-side apply. If `excludeIps` is among them, it is not changed, since the
  *   client's next apply would end in a conflict. The allocator never gives out the gateway, whether it is listed or not. The other fields
- *   are changed all the same: node agents read them as they are
+ *   are changed all the same: node agents read them as they are. Missing booleans are not filled in if the client owns any field: the first
+ *   apply with `private: true` would end in a conflict with a `false` that means nothing
  */
 export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSettings, applied: readonly string[] = []): SubnetDefaults => {
   const cidrs = subnetCidrs(spec);
@@ -119,6 +127,7 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
   const provider = effectiveProvider(spec);
   const vpc = effectiveVpc(spec, settings);
   const isJoin = name === settings.joinSubnet;
+  const isDefault = name === settings.defaultSubnet && vpc === settings.defaultVpc;
   const gateways = protocol === undefined || protocol === 'Mac' ? undefined : gatewaysOf(spec, cidrs);
   const excluded = gateways && !applied.includes('excludeIps') ? excludedIps(spec.excludeIps ?? [], gateways) : undefined;
 
@@ -130,7 +139,8 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
     provider,
     ...(vpc !== '' && { vpc }),
     ...(vpc === settings.defaultVpc && !isJoin && (spec.gatewayType ?? '') === '' && { gatewayType: 'distributed' }),
-    ...(spec.default === true && (name !== settings.defaultSubnet || vpc !== settings.defaultVpc) && { default: false }),
+    ...(spec.default === true && !isDefault && { default: false }),
+    ...(applied.length === 0 && switchesOff(spec, isDefault)),
     ...(!isJoin && spec.enableLb === undefined && { enableLb: settings.enableLb }),
     ...(isJoin && spec.enableLb !== undefined && { enableLb: null }),
   };

@@ -12,7 +12,11 @@ export const CONDITION_TYPES = {
   },
   Validated: { on: 'Subnet, kinds that are not implemented', means: 'the spec breaks no rule' },
   Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not implemented', means: 'it is in place in OVN' },
-  Error: { on: 'Subnet, IPPool', means: 'the spec breaks a rule; present only while it does' },
+  Error: {
+    on: 'Subnet, IPPool',
+    means:
+      'the spec breaks a rule; a Subnet in effect has status Unknown, reason Init, as with Kube-OVN, an IPPool does not have the condition',
+  },
   NotCarriedOut: {
     on: 'Vpc, Subnet, IP, Vip, IptablesEIP',
     means: 'a field requests what Kiln does not implement; present only while it does',

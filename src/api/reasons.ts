@@ -26,6 +26,7 @@ export const REASONS = {
   ResetLogicalSwitchAclSuccess: { means: 'the Subnet is in place; other Subnets reach it', next: '' },
   ReconcileCentralizedGatewaySuccess: { means: 'the Subnet is in place, with its centralized gateway', next: '' },
   UpdateIPAMSucceeded: { means: 'the pool is in use for allocations', next: '' },
+  Init: { means: 'condition Error of a Subnet without errors, as Kube-OVN has it', next: '' },
   Repaired: { means: 'Kiln repaired a row that another program had changed', next: '' },
   DeletionUnblocked: { means: 'the object has no blockers any more and is deleted', next: '' },
   MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner creates one in the right Subnet', next: '' },

@@ -59,6 +59,9 @@ export const subnets: readonly Scenario[] = [
       const columns = (await cluster.kubectl(['get', 'subnet', 'fam4-net', '--no-headers'])).split(/ +/);
       // Blank columns would move the later ones.
       assert.deepEqual(columns.filter((one) => one === 'false').length, 3, columns.join(' '));
+      const { status } = await cluster.get('subnet', 'fam4-net');
+      const error = (status?.conditions ?? []).find(({ type }) => type === 'Error');
+      assert.deepEqual([error?.status, error?.reason, error?.message], ['Unknown', 'Init', 'Not Observed']);
       assert.deepEqual(metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
       assert.deepEqual(await statusOf(cluster, 'fam4-net'), {
         v4availableIPs: 241,

@@ -57,6 +57,9 @@ function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<
   };
 }
 
+/** As Kube-OVN leaves it where nothing is wrong. Kube-OVN does not reset it after an error. */
+const NO_ERROR: ConditionOutput = { type: 'Error', status: 'Unknown', reason: 'Init', message: 'Not Observed' };
+
 /** A Subnet that is not accepted has no effect at all, which condition Accepted reports. */
 const NOTHING_IDLE = withoutEffect([], '');
 
@@ -86,9 +89,10 @@ export const subnetStatus: Rule = {
         accepted(world, view),
         { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
         ready(world, view),
+        NO_ERROR,
         ...(idle.conditions ?? []),
       ],
-      withoutConditions: ['Error', ...(idle.withoutConditions ?? [])],
+      ...(idle.withoutConditions !== undefined && { withoutConditions: idle.withoutConditions }),
     };
     return [carried];
   },

@@ -60,6 +60,25 @@ test('an unread annotation of every kind is told on the object, in kiln explain 
   }
 });
 
+test("a pod's key on a Subnet or a Node is told there", () => {
+  const scene = new PodScene();
+  scene.subnet('net', { cidrBlock: '10.4.0.0/24' });
+  scene.bench.converge();
+  for (const [resource, key] of [
+    ['subnets', 'net'],
+    ['nodes', 'n1'],
+  ] as const) {
+    const object = scene.bench.object(resource, key) ?? assert.fail();
+    const annotations = { ...object.metadata.annotations, 'ovn.kubernetes.io/ip_pool': 'few' };
+    scene.bench.put(resource, { ...object, metadata: { ...object.metadata, annotations } });
+    scene.bench.converge();
+    assert.match(
+      told(scene, resource, key),
+      /^AnnotationUnread: .*ip_pool\] "few" is read by no program; it is read on pods: write it on the pod/,
+    );
+  }
+});
+
 test('annotations of a workload itself, which its pods do not get', () => {
   const scene = new PodScene();
   const { bench } = scene;

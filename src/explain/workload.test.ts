@@ -43,6 +43,20 @@ function ownedPod(made: PodScene, name: string, kind: string, uid: string): void
   made.bench.put('pods', { ...pod, metadata: { ...pod.metadata, ownerReferences } });
 }
 
+test('an annotation of a Deployment itself, which its pods do not get, is told; one that its template has as well is not', () => {
+  const made = scene();
+  const annotations = { 'ovn.kubernetes.io/ip_pool': 'few' };
+  const notes = (template: object): readonly string[] => {
+    const { object, ...of } = workload('Deployment', 'd', 0, 0);
+    const annotated = { ...object, metadata: { ...object.metadata, annotations }, spec: { replicas: 0, template } } as AnyObservedObject;
+    return explainWorkload(made.bench.world, { ...of, object: annotated }, LIMITS).notes.map(({ what, message }) => `${what}: ${message}`);
+  };
+  assert.deepEqual(notes({ metadata: {} }), [
+    'without effect: Deployment shop/web-d: metadata.annotations[ovn.kubernetes.io/ip_pool] "few" is read by no program; pods have the annotations of their template alone: write it into spec.template.metadata.annotations',
+  ]);
+  assert.deepEqual(notes({ metadata: { annotations } }), []);
+});
+
 test('a Deployment: its ReplicaSets that have or want pods, these, and their addresses', () => {
   const made = scene();
   ownedPod(made, 'web-1', 'ReplicaSet', 'r2');

@@ -2,6 +2,9 @@
  * A workload (Deployment, StatefulSet, …) as a tree down to its pods and their addresses.
  */
 import { POD_CONDITION } from '../api/well-known.ts';
+import type { Labels } from '../api/kubernetes/meta.ts';
+import { findingsText } from '../compile/left-out.ts';
+import { annotationsForTemplate } from '../compile/unread-annotations.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { keyOf } from '../world/resources.ts';
@@ -39,10 +42,18 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
   };
 }
 
-/** Of a StatefulSet alone: other workloads are not observed. */
+/** Of all but StatefulSets, from the object as the command read it: the controller does not observe other workloads. */
 function notesOf(world: World, { object }: Workload): Explanation['notes'] {
-  const observed = object.kind === 'StatefulSet' ? world.statefulSets.peek(keyOf(object)) : undefined;
-  return observed === undefined ? [] : ineffectiveConditions(world, 'statefulsets', observed);
+  const { kind, metadata, spec } = object;
+  if (kind === 'StatefulSet') {
+    const observed = world.statefulSets.peek(keyOf(object));
+    return observed === undefined ? [] : ineffectiveConditions(world, 'statefulsets', observed);
+  }
+  const { name, namespace = '', annotations, creationTimestamp: since } = metadata;
+  const { template } = (spec ?? {}) as { readonly template?: { readonly metadata?: { readonly annotations?: Labels } } };
+  const found = annotationsForTemplate({ kind, name, namespace }, annotations, template?.metadata?.annotations);
+  const [first] = found;
+  return first === undefined ? [] : [{ what: 'without effect', reason: first.code, message: findingsText(found), since }];
 }
 
 const NOTHING = { objects: [], more: 0 };

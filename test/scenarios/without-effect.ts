@@ -18,9 +18,14 @@ spec:
     spec: {automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers: [{name: main, image: busybox}]}
 `;
 
+const DEPLOYMENT = SET.replace('kind: StatefulSet', 'kind: Deployment')
+  .replace('name: db', 'name: web-set')
+  .replace('  serviceName: db\n', '')
+  .replace('replicas: 1', 'replicas: 0');
+
 export const withoutEffect: readonly Scenario[] = [
   {
-    name: 'annotations without effect are told: a misspelt key, a Vip that leaves the pod out, an IPPool on a StatefulSet itself',
+    name: 'annotations without effect are told: a misspelt key, a Vip that leaves the pod out, an IPPool on a StatefulSet, a Deployment and a Subnet themselves',
     run: async (cluster) => {
       const tenant = tenantYaml('h91', '10.191.0.0/24');
       const vip = custom('Vip', 'h91-vip', { subnet: 'h91-net', namespace: 'h91', selector: ['app:other'] });
@@ -47,6 +52,15 @@ export const withoutEffect: readonly Scenario[] = [
         (await kiln(cluster, 'explain', 'statefulset', 'db', '-n', 'h91')).text,
         /\nnote: {2}without effect: StatefulSet h91\/db: /,
       );
+      await cluster.apply(DEPLOYMENT);
+      assert.match(
+        (await kiln(cluster, 'explain', 'deployment', 'web-set', '-n', 'h91')).text,
+        /\nnote: {2}without effect: Deployment h91\/web-set: .*ip_pool\] .*write it into spec\.template\.metadata\.annotations/,
+      );
+      await cluster.kubectl(['annotate', 'subnet', 'h91-net', 'ovn.kubernetes.io/ip_pool=few']);
+      const wrong = await condition(cluster, 'subnet', 'h91-net', 'WithoutEffect', 'True');
+      assert.match(wrong.message, /ip_pool\] "few" is read by no program; it is read on pods/);
+      assert.ok((await kiln(cluster, 'status', '-o', 'name')).text.split('\n').includes('subnet.kubeovn.io/h91-net'));
       await cluster.kubectl(['label', 'pod', 'web', '-n', 'h91', 'app=other']);
       await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'h91', 'ovn.kubernetes.io/ip_adress-']);
       await cluster.eventually('the condition is gone', async () => {
@@ -55,7 +69,7 @@ export const withoutEffect: readonly Scenario[] = [
           [];
         return conditions.every(({ type }) => type !== 'kiln.io/WithoutEffect');
       });
-      await cluster.removeAll(vip + SET + tenant);
+      await cluster.removeAll(vip + SET + DEPLOYMENT + tenant);
     },
   },
   {

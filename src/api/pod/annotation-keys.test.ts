@@ -57,6 +57,44 @@ test('a key that no program reads is told with the nearest one that is read', ()
   ]);
 });
 
+test('a key of another kind is told with the kind that reads it; what Kube-OVN or Kiln writes on a kind is read there', () => {
+  const ofPods = ['ovn.kubernetes.io/ip_pool', 'ovn.kubernetes.io/vip', 'nb.z2.ovn.kubernetes.io/ip_address'];
+  for (const kind of ['Vpc', 'Subnet', 'Node', 'IPPool', 'Vip', 'OvnEip', 'IP'])
+    assert.deepEqual(
+      rules(kind, ofPods),
+      ofPods.toSorted().map((key) => `${key}: it is read on pods: write it on the pod, or into the template of its workload`),
+      kind,
+    );
+  assert.deepEqual(rules('Namespace', ['ovn.kubernetes.io/vpc', 'ovn.kubernetes.io/vpc_lb']), [
+    'ovn.kubernetes.io/vpc: it is read on a Service',
+    'ovn.kubernetes.io/vpc_lb: it is read on a Vpc',
+  ]);
+  const written = (kind: string, suffixes: readonly string[]): void =>
+    assert.deepEqual(
+      rules(
+        kind,
+        suffixes.map((suffix) => `ovn.kubernetes.io/${suffix}`),
+      ),
+      [],
+      kind,
+    );
+  written('Node', [
+    'allocated',
+    'cidr',
+    'gateway',
+    'ip_address',
+    'logical_switch',
+    'mac_address',
+    'port_name',
+    'chassis',
+    'tunnel_interface',
+  ]);
+  written('Namespace', ['logical_switch', 'cidr', 'exclude_ips', 'ip_pool']);
+  written('Subnet', ['bgp']);
+  written('Vpc', ['vpc_lb']);
+  written('OvnEip', ['vpc_nat']);
+});
+
 test('of a key for another network: the network and the plugin decide what is read', () => {
   assert.deepEqual(
     rules(

@@ -58,6 +58,21 @@ const ASKING: ReadonlySet<string> = new Set([
   ),
 ]);
 const IS_OWN_NAME: ReadonlySet<string> = new Set(OWN_NAMES);
+/** Keys of a pod that are read or written on other kinds as well. */
+const ALSO_ON: Readonly<Record<string, readonly string[]>> = {
+  Node: ['ip_address', 'mac_address', 'logical_switch'],
+  Namespace: ['logical_switch', 'ip_pool'],
+};
+/** Kinds whose annotations no other program copies: one of their keys is read on no other kind. */
+const SINGLE = ['Vpc', 'Service', 'NetworkPolicy'] as const;
+/** Keys that Kube-OVN writes on Services. */
+const OF_SERVICES_MADE: readonly (keyof typeof annotationKey)[] = ['switchLbVip', 'routerLbVip'];
+const KIND_OF_NAME: ReadonlyMap<string, string> = new Map(
+  KEYS.filter((key) => (SINGLE as readonly string[]).includes(OBJECT_ANNOTATIONS[key].on) && !OF_SERVICES_MADE.includes(key)).map((key) => [
+    annotationKey[key].slice(KUBE_OVN.length + 1),
+    OBJECT_ANNOTATIONS[key].on,
+  ]),
+);
 /** Keys of Kiln that a user writes, with the kinds that have them. */
 const KILN_KEYS: ReadonlyMap<string, { readonly on: string; readonly isUsers: boolean }> = new Map(
   (Object.keys(kilnAnnotation) as (keyof typeof kilnAnnotation)[]).map((key) => {
@@ -75,7 +90,11 @@ export function mayHaveUnreadKeys(kind: string, annotations: Labels | undefined)
   if (annotations === undefined) return false;
   for (const key of Object.keys(annotations)) {
     const [group, name] = split(key);
-    if (group === KUBE_OVN ? !IS_OWN_NAME.has(name) || kind === NETWORK : isOurs(kind, group, name, []) && !isKilnKeyOf(kind, key))
+    if (
+      group === KUBE_OVN
+        ? !IS_OWN_NAME.has(name) || kind === NETWORK || isOfOtherKind(kind, name)
+        : isOurs(kind, group, name, []) && !isKilnKeyOf(kind, key)
+    )
       return true;
     // Whether it is one of a network that the pod attaches is known only with its list of networks.
     if (kind === 'Pod' && group !== KUBE_OVN && group.slice(0, -MARK.length).includes('.') && group.endsWith(MARK)) return true;
@@ -128,9 +147,18 @@ function base(name: string): string {
 
 function isOurs(kind: string, group: string, name: string, networks: readonly AttachedNetwork[]): boolean {
   if (group === KUBE_OVN || group === KILN || group === API_GROUP) return true;
-  if (kind !== 'Pod' || !group.endsWith(MARK)) return false;
+  if (kind !== 'Pod') return isOfAttachment(group) && ASKING.has(base(name));
+  if (!group.endsWith(MARK)) return false;
   const provider = group.slice(0, -MARK.length);
   return isOfAttachment(group) || (provider.includes('.') && TELLING.has(base(name))) || networkOf(provider, networks) !== undefined;
+}
+
+/** Whether a key after `ovn.kubernetes.io/`, with which a user requests something, is read on other kinds alone. */
+function isOfOtherKind(kind: string, name: string): boolean {
+  const only = KIND_OF_NAME.get(name);
+  // Kube-OVN's own workloads may copy a Service's keys to their pods.
+  if (only !== undefined) return only !== kind && kind !== 'Pod';
+  return kind !== 'Pod' && ASKING.has(name) && ALSO_ON[kind]?.includes(name) !== true;
 }
 
 /** `<nad>.<namespace>.ovn.kubernetes.io`, with an interface perhaps. */
@@ -145,7 +173,7 @@ function networkOf(provider: string, networks: readonly AttachedNetwork[]): Atta
 function isRead(kind: string, key: string, networks: readonly AttachedNetwork[]): boolean {
   const [group, name] = split(key);
   if (group === KILN) return isKilnKeyOf(kind, key);
-  if (group === KUBE_OVN) return kind !== NETWORK && IS_OWN_NAME.has(name);
+  if (group === KUBE_OVN) return kind !== NETWORK && IS_OWN_NAME.has(name) && !isOfOtherKind(kind, name);
   if (group === API_GROUP) return false;
   const provider = group.slice(0, -MARK.length);
   if (networks.some(({ providers }) => providers.includes(provider)) && (IS_SUFFIX.has(name) || name in AGENT_ANNOTATIONS)) return true;
@@ -179,11 +207,19 @@ function ruleFor(kind: string, key: string, networks: readonly AttachedNetwork[]
     if (group === KILN && isNear(near?.distance, key.length - KILN.length)) return suggestion(near?.word ?? '');
     return isNear(own?.distance, name.length) ? suggestion(`${KUBE_OVN}/${own?.word ?? ''}`) : NOTHING_NEAR;
   }
+  if (group === KUBE_OVN && isOfOtherKind(kind, name)) return onItsKind(KIND_OF_NAME.get(name));
+  if (group !== KILN && group !== API_GROUP && group !== KUBE_OVN && kind !== 'Pod') return onItsKind(undefined);
   if (group === KUBE_OVN) {
     const own = nearest(name, kind === 'Pod' ? POD_NAMES : OWN_NAMES);
     return isNear(own?.distance, name.length) ? suggestion(`${KUBE_OVN}/${own?.word ?? ''}`) : NOTHING_NEAR;
   }
   return networkRule(group.slice(0, -MARK.length), name, networks);
+}
+
+/** @param kind that reads the key; undefined for pods */
+function onItsKind(kind: string | undefined): string {
+  if (kind !== undefined) return `it is read on a ${kind}`;
+  return 'it is read on pods: write it on the pod, or into the template of its workload';
 }
 
 function networkRule(provider: string, name: string, networks: readonly AttachedNetwork[]): string {

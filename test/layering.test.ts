@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/kube': ['.', 'transport', 'client', 'fairness', 'cache', 'write', 'events', 'leader'],
+  'src/compile/pod': ['view', 'interface', 'tenancy', 'address', 'port', 'report', 'annotations'],
   'src/compile/subnet': ['validity', 'rows', 'retained', 'status'],
   'src/api': ['.', 'values', 'kubernetes', 'schema', 'kinds', 'defaults', 'validation', 'pod', 'cel'],
   'src/controller': ['time', 'outages', 'reading', 'start', 'leadership', 'reports'],

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/kubernetes/core.ts';
 import type { IP } from '../api/kinds/ip.ts';
-import { isAlive, deadNodeDeadline, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
+import { isAlive, deadNodeDeadline, machineNameOf, ordinalOf } from '../compile/pod/view/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';

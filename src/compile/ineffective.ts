@@ -15,8 +15,8 @@ import type { AnyObservedObject, Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Output } from './output.ts';
-import { misboundPolicyFinding } from './pod/misbound.ts';
-import { mayBeIneffective, podIneffective } from './pod/pod-ineffective.ts';
+import { misboundPolicyFinding } from './pod/address/misbound.ts';
+import { mayBeIneffective, podIneffective } from './pod/report/pod-ineffective.ts';
 import { annotationsForTemplate, unreadAnnotations } from './unread-annotations.ts';
 import { withoutEffect, withoutEffectType } from './without-effect.ts';
 

@@ -16,7 +16,7 @@ import { adoptedRow, frozenRow } from './frozen-row.ts';
 import { TRANSLATED, translatedFor } from './leftover-translation.ts';
 import { nodeExists, nodeOwner, nodeView } from './node/node-view.ts';
 import type { RowOwner, RowOutput } from './output.ts';
-import { isFinished } from './pod/pod-life.ts';
+import { isFinished } from './pod/view/pod-life.ts';
 import { subnetRows } from './subnet/validity/subnet-state.ts';
 import { subnetOwner, subnetView } from './subnet/validity/subnet-view.ts';
 import { vpcReleased } from './vpc/vpc-state.ts';

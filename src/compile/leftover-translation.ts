@@ -9,7 +9,7 @@ import { tableOf } from '../nb/row-id.ts';
 import { translationsOf } from '../world/nat-rules.ts';
 import type { World } from '../world/world.ts';
 import type { RowOwner } from './output.ts';
-import { isFinished } from './pod/pod-life.ts';
+import { isFinished } from './pod/view/pod-life.ts';
 
 /** Kinds of these objects, in lower case. */
 export const TRANSLATED: ReadonlySet<string> = new Set(['pod', 'ovnfip', 'ovnsnatrule']);

@@ -1,25 +1,25 @@
 /**
  * The list of all rules.
  */
-import { iptablesEip, ovnEip } from './address-object/eip.ts';
-import { natRuleAnnotations } from './address-object/nat-rule.ts';
-import { vip } from './address-object/vip.ts';
+import { iptablesEip, ovnEip } from './vip-eip/eip.ts';
+import { natRuleAnnotations } from './vip-eip/nat-rule.ts';
+import { vip } from './vip-eip/vip.ts';
 import { builtinObjects } from './builtins.ts';
 import { globalOptions } from './global-options.ts';
 import type { Rule } from './compiler.ts';
 import { ineffectiveRules } from './ineffective.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
-import { furtherGateway } from './pod/further-gateway.ts';
+import { furtherGateway } from './pod/port/further-gateway.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeAddresses } from './node/node-addresses.ts';
 import { nodeJoin } from './node/node-join.ts';
 import { nodePolicy } from './node/node-policy.ts';
 import { nodePortGroups } from './node/node-port-group.ts';
-import { attachmentFindings } from './pod/network-attachment.ts';
+import { attachmentFindings } from './pod/interface/network-attachment.ts';
 import { pod } from './pod/pod.ts';
 import { reservedIp } from './ip/reserved-ip.ts';
-import { retainedPort } from './pod/retained-port.ts';
+import { retainedPort } from './pod/port/retained-port.ts';
 import { leftoverRows } from './leftover-rows.ts';
 import { rowConflictReport } from './row-conflict.ts';
 import { subnetAcls } from './subnet/rows/subnet-acls.ts';

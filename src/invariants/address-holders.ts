@@ -3,7 +3,7 @@
  * owned port rows.
  */
 import { portName } from '../api/names.ts';
-import { isAlive } from '../compile/pod/pod-life.ts';
+import { isAlive } from '../compile/pod/view/pod-life.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';

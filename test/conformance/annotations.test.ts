@@ -21,8 +21,8 @@ function source(...patterns: readonly string[]): string {
 
 const product = source('src/**/*.ts');
 /** The files in which a quoted word is the suffix of a pod annotation. */
-const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod/pod-*.ts');
-const writing = source('src/compile/pod/pod-annotations.ts');
+const ofPods = source('src/compile/pod/**/*.ts', 'src/webhook/**/*.ts', 'src/world/allocated-subnets.ts', 'src/api/pod/pod-*.ts');
+const writing = source('src/compile/pod/annotations/pod-annotations.ts');
 
 test('pods: exactly the annotations listed as read or written are read or written', () => {
   for (const [suffix, { use }] of Object.entries(POD_ANNOTATIONS)) {

@@ -3,7 +3,7 @@
  */
 import type { Pod, StatefulSet } from '../../api/kubernetes/core.ts';
 import type { IP } from '../../api/kinds/ip.ts';
-import { hasPodNetwork, isFinished, ordinalIn } from '../../compile/pod/pod-life.ts';
+import { hasPodNetwork, isFinished, ordinalIn } from '../../compile/pod/view/pod-life.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { PODS } from '../../kube/resource.ts';
 import { splitList } from '../../net/dual.ts';

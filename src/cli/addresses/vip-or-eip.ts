@@ -6,7 +6,7 @@ import type { Pod } from '../../api/kubernetes/core.ts';
 import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Vip } from '../../api/kinds/vip.ts';
 import { annotationKey } from '../../api/well-known.ts';
-import { isFinished } from '../../compile/pod/pod-life.ts';
+import { isFinished } from '../../compile/pod/view/pod-life.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { PODS } from '../../kube/resource.ts';

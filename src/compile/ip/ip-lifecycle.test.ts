@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
-import { portId } from '../pod/pod-interface.ts';
+import { portId } from '../pod/interface/pod-interface.ts';
 
 test('an IP object removed by force under a running pod is created again, and its port never goes', () => {
   for (const statefulSet of [undefined, 'db']) {

@@ -22,8 +22,8 @@ import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
 import { sharedSubject } from '../shared-address.ts';
 import { isIpOfNode, nodeView } from '../node/node-view.ts';
-import { isIpOfPod, portId } from '../pod/pod-interface.ts';
-import { podView } from '../pod/pod-view.ts';
+import { isIpOfPod, portId } from '../pod/interface/pod-interface.ts';
+import { podView } from '../pod/view/pod-view.ts';
 import { commandText } from '../../text/command-text.ts';
 
 const RULE = 'ip-lifecycle';

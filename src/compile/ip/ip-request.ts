@@ -14,7 +14,7 @@ import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
-import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy.ts';
+import { excludedFromAddress, excludedFromSubnet } from '../pod/tenancy/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { subnetView } from '../subnet/validity/subnet-view.ts';
 import { commandText } from '../../text/command-text.ts';

@@ -3,17 +3,17 @@
  */
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { World } from '../../world/world.ts';
-import { vipView } from '../address-object/vip-view.ts';
+import { vipView } from '../vip-eip/vip-view.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, createIp, keepIp } from '../ip/ip-object.ts';
 import { ipRejection } from '../ip/ip-rejection.ts';
-import { FROM_NAMESPACE } from './misbound.ts';
+import { FROM_NAMESPACE } from './address/misbound.ts';
 import type { Output } from '../output.ts';
-import type { Binding } from './pod-binding.ts';
-import type { PodInterface } from './pod-interface.ts';
-import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
-import { bearerOf } from './pod-view.ts';
-import { vipNamed } from './pod-vip.ts';
+import type { Binding } from './address/pod-binding.ts';
+import type { PodInterface } from './interface/pod-interface.ts';
+import { isAllocated, leavesSubnetOpen } from './interface/pod-interface.ts';
+import { bearerOf } from './view/pod-view.ts';
+import { vipNamed } from './address/pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, ip, bound, port, reservation } = binding;

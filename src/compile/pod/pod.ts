@@ -6,17 +6,17 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output, AddressRequestOutput } from '../output.ts';
-import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
-import type { Binding } from './pod-binding.ts';
-import { bindingOf } from './pod-binding.ts';
-import { isAllocated } from './pod-interface.ts';
-import { interfacesOf } from './pod-interfaces.ts';
+import { annotationOutputs, conditionOutputs } from './annotations/pod-annotations.ts';
+import type { Binding } from './address/pod-binding.ts';
+import { bindingOf } from './address/pod-binding.ts';
+import { isAllocated } from './interface/pod-interface.ts';
+import { interfacesOf } from './interface/pod-interfaces.ts';
 import { ipOutputs } from './pod-ip.ts';
-import { hasPodNetwork } from './pod-life.ts';
-import { portGroupOutputs, portOutputs } from './pod-port.ts';
-import { unplugOutputs } from './pod-unplug.ts';
-import { podView } from './pod-view.ts';
-import { unprovenOutputs } from './unproven-claims.ts';
+import { hasPodNetwork } from './view/pod-life.ts';
+import { portGroupOutputs, portOutputs } from './port/pod-port.ts';
+import { unplugOutputs } from './annotations/pod-unplug.ts';
+import { podView } from './view/pod-view.ts';
+import { unprovenOutputs } from './annotations/unproven-claims.ts';
 
 export const pod: Rule = {
   name: 'pod',

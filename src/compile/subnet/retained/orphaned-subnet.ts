@@ -14,7 +14,7 @@ import { defineQuery } from '../../../world/world.ts';
 import type { Rule } from '../../compiler.ts';
 import type { Output } from '../../output.ts';
 import { nodeView } from '../../node/node-view.ts';
-import { podView } from '../../pod/pod-view.ts';
+import { podView } from '../../pod/view/pod-view.ts';
 import { orphanedRows, routerOfOrphanedNetwork } from './orphaned-network.ts';
 import { owningSubnet } from '../validity/subnet-state.ts';
 import { switchId } from '../validity/subnet-view.ts';

@@ -11,7 +11,7 @@ import { canonicalAddress, parseAddress } from '../../../net/address.ts';
 import { splitList } from '../../../net/dual.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { allocatedProviders, podView } from '../../pod/pod-view.ts';
+import { allocatedProviders, podView } from '../../pod/view/pod-view.ts';
 
 /** Limit of names in a message. */
 const NAMED = 5;

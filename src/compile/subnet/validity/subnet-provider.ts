@@ -3,7 +3,7 @@ import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
 import { attachmentOfProvider } from '../../../api/names.ts';
 import type { World } from '../../../world/world.ts';
-import { attachment } from '../../pod/network-attachment.ts';
+import { attachment } from '../../pod/interface/network-attachment.ts';
 
 /** @param provider as in the spec */
 export function networkMissing(world: World, subnet: string, provider: string): readonly Finding[] {

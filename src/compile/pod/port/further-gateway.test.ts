@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+function scene(): PodScene {
+  const made = new PodScene();
+  made.subnet('net', { cidrBlock: '10.50.0.0/24,fd50::/112', namespaces: ['shop'] });
+  made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net', namespace: 'shop', v4ip: '10.50.0.100', v6ip: 'fd50::100' } });
+  made.bench.converge();
+  return made;
+}
+
+function policies({ bench }: PodScene): readonly unknown[] {
+  return bench
+    .rows('Logical_Router_Policy')
+    .filter(({ match }) => String(match).includes('.further_ip'))
+    .map(({ priority, match, nexthops }) => [priority, match, nexthops]);
+}
+
+const sets = ({ bench }: PodScene): readonly unknown[] => bench.rows('Address_Set').map(({ name, addresses }) => [name, addresses]);
+
+test('what a port may send from beside its own addresses leaves a distributed Subnet by its node, and ends with the pod', () => {
+  const made = scene();
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
+  made.pod('b', { annotations: { 'ovn.kubernetes.io/port_vips': '10.50.0.101,10.9.9.9,0.0.0.0/0' } });
+  made.bench.converge();
+  const node = made.bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'];
+  assert.deepEqual(sets(made), [['net.n1.further_ip4', ['10.50.0.100', '10.50.0.101']]]);
+  // No IPv6 policy: the join Subnet of the scene is IPv4 only.
+  assert.deepEqual(policies(made), [[29000, 'ip4.src == $net.n1.further_ip4', [node]]]);
+  made.bench.delete('pods', 'shop/a');
+  made.bench.converge();
+  assert.deepEqual(sets(made), [['net.n1.further_ip4', ['10.50.0.101']]]);
+  made.bench.delete('pods', 'shop/b');
+  made.bench.converge();
+  assert.deepEqual([sets(made), policies(made)], [[], []]);
+});
+
+test('a centralized Subnet, and a pod with a gateway of its own, need none', () => {
+  const made = scene();
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1', 'ovn.kubernetes.io/north_gateway': '10.50.0.9' } });
+  made.bench.converge();
+  assert.deepEqual(sets(made), []);
+  made.pod('b', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
+  made.bench.converge();
+  assert.notDeepEqual(sets(made), []);
+  made.bench.edit('subnets', 'net', { gatewayType: 'centralized', gatewayNode: 'n1' });
+  made.bench.converge();
+  assert.deepEqual([sets(made), policies(made)], [[], []]);
+});
+
+test('a pod whose annotations say that it is in the Subnet, and that has no port there, adds no address', () => {
+  const made = scene();
+  made.subnet('other', { cidrBlock: '10.51.0.0/24', namespaces: ['else'] });
+  made.namespace('else');
+  made.pod('liar', {
+    namespace: 'else',
+    annotations: {
+      'ovn.kubernetes.io/port_vips': '10.50.0.7',
+      'other.else.kubernetes.io/allocated': 'true',
+      'other.else.kubernetes.io/logical_switch': 'net',
+    },
+  });
+  made.bench.converge();
+  assert.deepEqual(sets(made), []);
+});

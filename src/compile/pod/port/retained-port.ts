@@ -1,0 +1,40 @@
+/**
+ * The port of a StatefulSet ordinal without a pod, or of a stopped virtual machine. It stays on its switch, in no port group, owned by the IP
+ * object that retains the address. The next pod becomes the row owner, in place.
+ */
+import { isRetained } from '../../../world/claimants.ts';
+import { keysOf } from '../../../world/domain.ts';
+import type { Rule } from '../../compiler.ts';
+import { holderOf } from '../../ip/ip-holder.ts';
+import { addressesOfIp } from '../../ip/ip-object.ts';
+import { portId } from '../interface/pod-interface.ts';
+import { stationText } from './pod-port.ts';
+import { subnetView, switchId } from '../../subnet/validity/subnet-view.ts';
+
+const RULE = 'retained-port';
+
+export const retainedPort: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.ips, ({ spec }) => isRetained(spec.podType)),
+  run: (world, name) => {
+    const ip = world.ips.get(name);
+    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined) return [];
+    const { kind } = holderOf(world, ip);
+    if (kind !== 'statefulset' && kind !== 'machine') return [];
+    const addresses = addressesOfIp(ip);
+    const subnet = addresses === undefined ? undefined : world.ask(subnetView, addresses.subnet);
+    if (addresses === undefined || subnet === undefined || !subnet.isOvn) return [];
+    const { uid, creationTimestamp } = ip.metadata;
+    return [
+      {
+        kind: 'row',
+        id: portId(name),
+        owner: { kind: 'ip', namespace: '', name, uid, created: creationTimestamp },
+        rule: RULE,
+        parent: { id: switchId(subnet.name), column: 'ports' },
+        columns: { name, type: '', options: {}, addresses: [stationText(addresses)] },
+        externalIds: { pod: `${ip.spec.namespace}/${ip.spec.podName}`, ls: subnet.name },
+      },
+    ];
+  },
+};

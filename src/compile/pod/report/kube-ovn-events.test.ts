@@ -1,0 +1,60 @@
+/** Events of pods with the reasons that alerts and tools of Kube-OVN wait for; the finer reason heads the message and is in the condition. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { componentOf } from '../../../api/kube-ovn-events.ts';
+import { rowId } from '../../../nb/row-id.ts';
+import { PodScene } from '../../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+
+function eventsOf(scene: PodScene, pod: string): readonly (readonly [string, string])[] {
+  return scene.bench.events.filter(({ object }) => object === `pods/shop/${pod}`).map(({ reason, message }) => [reason, message] as const);
+}
+
+function waiting(annotations: Readonly<Record<string, string>>, cidrBlock = '10.40.0.0/24'): PodScene {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock, namespaces: ['shop'] });
+  scene.pod('first', { annotations: cidrBlock.endsWith('/30') ? {} : { 'ovn.kubernetes.io/ip_address': '10.40.0.5' } });
+  scene.bench.converge();
+  scene.pod('web', { annotations });
+  scene.bench.converge();
+  return scene;
+}
+
+for (const [cause, event, annotations, cidrBlock] of [
+  ['AddressConflict', 'AcquireAddressFailed', { 'ovn.kubernetes.io/ip_address': '10.40.0.5' }, '10.40.0.0/24'],
+  ['AddressOutOfRange', 'AcquireAddressFailed', { 'ovn.kubernetes.io/ip_address': '10.41.0.5' }, '10.40.0.0/24'],
+  ['NoAvailableAddress', 'AcquireAddressFailed', {}, '10.40.0.0/30'],
+  ['InvalidAnnotation', 'ValidatePodNetworkFailed', { 'ovn.kubernetes.io/ip_address': '10.40.0.x' }, '10.40.0.0/24'],
+] as const)
+  test(`${event} with the cause ${cause}, once, and again when the cause is another`, () => {
+    const scene = waiting(annotations, cidrBlock);
+    const [told, ...more] = eventsOf(scene, 'web');
+    assert.equal(told?.[0], event);
+    assert.ok(told[1].startsWith(`${cause}: `), told[1]);
+    assert.deepEqual(more, []);
+    assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, cause);
+    assert.equal(componentOf(event), 'kube-ovn-controller');
+    scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.99.0.1' } });
+    scene.bench.converge();
+    assert.equal(eventsOf(scene, 'web').length, 2);
+  });
+
+test("CreateOVNPortFailed, where another program has a port of the pod's name", () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.bench.converge();
+  // As the diff reports it.
+  const message = 'Logical_Switch_Port web.shop belongs to another program';
+  scene.bench.world.rowConflicts.set(rowId('Logical_Switch_Port', 'web.shop'), { owners: ['pod/shop/web'], message });
+  scene.pod('web');
+  scene.bench.converge();
+  const [event] = eventsOf(scene, 'web');
+  assert.equal(event?.[0], 'CreateOVNPortFailed');
+  assert.match(event[1], /^RowConflict: Logical_Switch_Port web\.shop belongs to another program/);
+});
+
+test('a reason of Kiln alone has its own source', () => {
+  assert.equal(componentOf('Misbound'), undefined);
+  assert.equal(componentOf('PodNetworkAllocated'), 'kube-ovn-controller');
+});

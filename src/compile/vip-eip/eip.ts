@@ -1,0 +1,161 @@
+/**
+ * OvnEip and IptablesEIP: addresses of external networks. Kiln allocates them. It does not implement the translation, nor the router port of
+ * an OvnEip of type `lrp`, and each object reports that.
+ */
+import { iptablesEipFindings, ovnEipFindings } from '../../api/validation/address-request-validation.ts';
+import { isLabelValue } from '../../api/values/label-value.ts';
+import { addressLabelValue, labelKey } from '../../api/well-known.ts';
+import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
+import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
+import { keysOf } from '../../world/domain.ts';
+import { isTooLateForEip } from '../../blockers/late-dependents.ts';
+import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Output } from '../output.ts';
+import { portId } from '../pod/interface/pod-interface.ts';
+import { stationText } from '../pod/port/pod-port.ts';
+import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
+import { unreadAnnotations } from '../unread-annotations.ts';
+import { unsupportedOutputs } from '../unsupported.ts';
+import { addressOutputs, ownerOf } from './address-object.ts';
+
+export const ovnEip: Rule = {
+  name: 'ovn-eip',
+  over: (world) => keysOf(world.ovnEips),
+  run: (world, name) => {
+    const observed = world.ovnEips.get(name);
+    if (observed === undefined) return [];
+    const object = ovnEipAddresses(observed, world.settings);
+    const type = object.typeInEffect ?? object.type;
+    const { nat, waiting } = usesOf(world, object);
+    return addressOutputs(world, object, {
+      findings: ovnEipFindings(name, observed.spec),
+      ineffective: unreadAnnotations({ kind: 'OvnEip', name }, observed.metadata.annotations),
+      // An OvnEip for a router port or a node port is in use.
+      used: nat !== '' || type !== 'nat',
+      labels: ({ v4, v6 }) => ({
+        [labelKey.ovnEipType]: type,
+        [labelKey.eipV4]: addressLabelValue(v4),
+        [labelKey.eipV6]: addressLabelValue(v6),
+      }),
+      spec: ({ v4, v6, mac }) => ({ externalSubnet: object.subnet, v4Ip: v4, v6Ip: v6, macAddress: mac, type }),
+      // For type `lsp` the node's agent reports readiness; type `lrp` has no router port yet; the address of type `nat` is ready unless a
+      // rule that names it waits.
+      status: ({ v4, v6, mac }) => ({
+        v4Ip: v4,
+        v6Ip: v6,
+        macAddress: mac,
+        type,
+        nat,
+        ...(type === 'nat' && { ready: waiting.length === 0 }),
+        ...(type === 'lrp' && notReadyYet(observed.status)),
+      }),
+      ...unimplementedUse(type, waiting),
+      rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
+    });
+  },
+};
+
+export const iptablesEip: Rule = {
+  name: 'iptables-eip',
+  over: (world) => keysOf(world.iptablesEips),
+  run: (world, name) => {
+    const observed = world.iptablesEips.get(name);
+    if (observed === undefined) return [];
+    const object = iptablesEipAddresses(observed);
+    const { natGwDp = '', qosPolicy = '', namespace = '', v6ip = '' } = observed.spec;
+    const { nat } = usesOf(world, object);
+    const outputs = addressOutputs(world, object, {
+      findings: iptablesEipFindings(name, observed.spec),
+      ineffective: unreadAnnotations({ kind: 'IptablesEIP', name }, observed.metadata.annotations),
+      used: nat !== '',
+      labels: ({ v4 }) => ({
+        // An invalid label value would make the API server reject the whole patch.
+        [labelKey.vpcNatGatewayName]: isLabelValue(natGwDp) ? natGwDp : null,
+        [labelKey.eipV4]: v4,
+        [labelKey.qos]: qosPolicy !== '' && isLabelValue(qosPolicy) ? qosPolicy : null,
+      }),
+      spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
+      status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
+      unimplemented: `${
+        natGwDp === '' ? 'spec.natGwDp "" names no VpcNatGateway, and NAT gateways are' : `spec.natGwDp "${natGwDp}" is`
+      } not implemented by this version of Kiln: the address is kept, and no NAT gateway is given it`,
+      rows: () => [],
+    });
+    const fields = [
+      ...(namespace === '' ? [] : ['spec.namespace']),
+      ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
+      ...(v6ip === '' ? [] : ['spec.v6ip']),
+    ];
+    return object.terminating ? outputs : [...outputs, ...unsupportedOutputs('iptables-eips', name, object.uid, fields)];
+  },
+};
+
+/** A readiness that another controller reported stays, since its rows and its gateway are unchanged. */
+function notReadyYet(status: { readonly ready?: boolean } | undefined): { readonly ready?: boolean } {
+  return status?.ready === undefined ? { ready: false } : {};
+}
+
+/** What Kiln does not implement for an OvnEip. @param waiting rules that name it */
+function unimplementedUse(type: string, waiting: readonly string[]): { readonly unimplemented?: string } {
+  if (type === 'lrp')
+    return {
+      unimplemented:
+        'spec.type lrp (the port of a router) is not implemented by this version of Kiln: its address is kept, and no router has a port with it',
+    };
+  const [first, ...others] = waiting;
+  if (type !== 'nat' || first === undefined) return {};
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return {
+    unimplemented: `NAT rules are not implemented by this version of Kiln: its address is kept, and not translated for ${first}${more}`,
+  };
+}
+
+interface Uses {
+  /** The kinds of NAT rules that name the EIP, in the order of `status.nat`. */
+  readonly nat: string;
+  /** Those rules, as kind and name, that nothing carries out: Kube-OVN did not report them as ready either, whose rows are retained. */
+  readonly waiting: readonly string[];
+}
+
+function usesOf(world: World, { resource, name }: AddressObject): Uses {
+  const used = natRulesOf(resource).flatMap((rules) =>
+    [...world.natRules[rules].bucket('eip', name)]
+      .filter((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`))
+      .map((rule) => [rules, rule] as const),
+  );
+  const waiting = used.filter(([rules, rule]) => world.natRules[rules].get(rule)?.status?.ready !== true);
+  return {
+    nat: [...new Set(used.map(([rules]) => NAT_USE[rules]))].toSorted().join(','),
+    waiting: waiting.map(([rules, rule]) => `${traitsOf(rules).kind} ${rule}`).toSorted(),
+  };
+}
+
+/**
+ * A port in the external switch for a gateway node, named like the OvnEip. If its Subnet does not exist, it is only a candidate for the
+ * last written contents of the existing port.
+ */
+function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
+  const { name, subnet } = object;
+  if (world.ask(subnetView, subnet)?.isOvn === false) return [];
+  return [
+    {
+      kind: 'row',
+      id: portId(name),
+      owner: ownerOf(object),
+      rule: 'ovn-eip',
+      parent: { id: switchId(subnet), column: 'ports' },
+      columns: {
+        name,
+        type: '',
+        addresses: [stationText({ subnet, ...addresses })],
+        options: {},
+        dhcpv4_options: null,
+        dhcpv6_options: null,
+      },
+      externalIds: { ls: subnet },
+    },
+  ];
+}

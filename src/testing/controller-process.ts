@@ -1,8 +1,8 @@
 /**
  * The controller as a process of its own, so that kill -9, SIGSTOP and SIGCONT act as on a node.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { until } from './until.ts';
@@ -26,6 +26,11 @@ export interface LogLine {
 /** Lease times of a scenario, in seconds: short, and longer than a loaded machine suspends a process. */
 export const LEASE_SECONDS = { duration: 4, deadline: 3, retry: 0.25 } as const;
 
+/** Node's diagnostic report, as far as it is read. */
+interface Report {
+  readonly javascriptStack: { readonly stack?: readonly string[] };
+}
+
 export class ControllerProcess {
   readonly #daemon: Daemon;
   readonly #log: string;
@@ -39,6 +44,10 @@ export class ControllerProcess {
     ];
     const command = [
       process.execPath,
+      '--report-on-signal',
+      '--report-exclude-network',
+      `--report-directory=${dirname(log)}`,
+      `--report-filename=${basename(log)}.report.json`,
       MAIN,
       'start',
       '--kubeconfig',
@@ -94,7 +103,23 @@ export class ControllerProcess {
   /** Its metrics as text. */
   async metrics(): Promise<string> {
     const { url } = await this.untilLogged('serving metrics and probes');
-    return await (await fetch(`${String(url)}/metrics`)).text();
+    return await (await fetch(`${String(url)}/metrics`, { signal: AbortSignal.timeout(PATIENCE_MS) })).text();
+  }
+
+  /** What its JavaScript thread does now, also if that never ends. */
+  async stack(): Promise<string> {
+    const file = `${this.#log}.report.json`;
+    await rm(file, { force: true });
+    await this.#daemon.kill('SIGUSR2');
+    const read = async (): Promise<Report | undefined> => {
+      try {
+        return JSON.parse(await readFile(file, 'utf8')) as Report;
+      } catch {
+        return undefined;
+      }
+    };
+    const { javascriptStack } = await until('the controller writes its report', read, PATIENCE_MS);
+    return (javascriptStack.stack ?? []).join('\n');
   }
 
   /** Waits until it has logged a message. @param from lines before this one do not count */

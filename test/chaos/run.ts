@@ -97,7 +97,7 @@ export async function runChaos({
         continue;
       }
       const reason = found instanceof Error ? (found.stack ?? found.message) : JSON.stringify(found);
-      const text = `${historyText(history)}\n\n${reason}\n\n${await controllerLog(cluster)}`;
+      const text = `${historyText(history)}\n\n${reason}\n\n${await controllerLogs(cluster)}`;
       failures.push({ seed: history.seed, text });
       say(`✖ seed ${history.seed} (${took})\n${text}`);
       await cluster.stop();
@@ -117,16 +117,24 @@ async function startCluster(api: ScenarioClusterOptions['api']): Promise<Scenari
   return cluster;
 }
 
-async function controllerLog(cluster: ScenarioCluster): Promise<string> {
-  try {
-    const lines = await cluster.controller.log();
-    return `the end of the controller's log:\n${lines
-      .slice(-25)
-      .map((line) => JSON.stringify(line).slice(0, 400))
-      .join('\n')}`;
-  } catch (error) {
-    return `no controller's log: ${error instanceof Error ? error.message : String(error)}`;
+/** What shows whether a controller is behind, waits, or has stuck writes. */
+const STATE =
+  /^kiln_(leader|ready|term|api_writes_(pending|total)|api_objects_held|rows_set_aside|rule_failures_total|watch_|snapshot_objects|lists_doubted|ovsdb_(connected|lies|refuses))/;
+
+/** State and last lines of each controller that runs. */
+async function controllerLogs(cluster: ScenarioCluster): Promise<string> {
+  const texts: string[] = [];
+  for (const controller of cluster.controllers) {
+    const metrics = await controller.metrics().catch((error: unknown) => `no metrics: ${String(error)}`);
+    const stack = await controller.stack().catch((error: unknown) => `no stack: ${String(error)}`);
+    const state = metrics.split('\n').filter((line) => STATE.test(line) && !line.endsWith(' 0'));
+    const lines = await controller.log().catch(() => []);
+    const end = lines.slice(-40).map((line) => JSON.stringify(line).slice(0, 400));
+    texts.push(
+      `controller ${controller.pid ?? 'that ended'}, its state:\n${state.join('\n')}\nits stack:\n${stack}\nthe end of its log:\n${end.join('\n')}`,
+    );
   }
+  return texts.join('\n\n');
 }
 
 export function reportText({ histories, operations, faults, fenced, failures }: ChaosReport): string {

@@ -289,8 +289,10 @@ export class KubeWriter {
     object.busy = false;
     entry.inFlight = false;
     if (result.ok || !this.#retry(entry, pending, result.error)) this.#finish(pending, result);
-    for (const other of object.waiting) this.#schedule(other);
+    // First emptied: a write that the result caused may have made the object busy again.
+    const waiting = [...object.waiting];
     object.waiting.clear();
+    for (const other of waiting) this.#schedule(other);
     this.#settle(entry);
     this.#pump();
   }

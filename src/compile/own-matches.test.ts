@@ -1,7 +1,7 @@
 /** Every match that the rules write must be valid, whatever the objects are named. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchProblem } from '../match/match-problem.ts';
+import { matchProblem } from '../match-language/match-problem.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 
 test('every match that Kiln writes is valid for OVN, also with names that begin with a digit', () => {

@@ -1,12 +1,12 @@
-/** Checks a user's match as OVN parses it (`src/match`), with a message for the user. */
-import { matchProblem } from '../../match/match-problem.ts';
-import type { MatchProblem } from '../../match/match-problem.ts';
+/** Checks a user's match as OVN parses it (`src/match-language`), with a message for the user. */
+import { matchProblem } from '../../match-language/match-problem.ts';
+import type { MatchProblem } from '../../match-language/match-problem.ts';
 
-export { setComparisons } from '../../match/match-problem.ts';
-export type { SetComparison } from '../../match/match-problem.ts';
-export { networksInMatch } from '../../match/networks-in-match.ts';
-export { namesInMatch } from '../../match/names-in-match.ts';
-export type { NamedInMatch } from '../../match/names-in-match.ts';
+export { setComparisons } from '../../match-language/match-problem.ts';
+export type { SetComparison } from '../../match-language/match-problem.ts';
+export { networksInMatch } from '../../match-language/networks-in-match.ts';
+export { namesInMatch } from '../../match-language/names-in-match.ts';
+export type { NamedInMatch } from '../../match-language/names-in-match.ts';
 
 const RULE = 'it is a match of OVN (ovn-sb(5), table Logical_Flow), such as ip4.src == 10.0.0.0/8 && tcp.dst == {80, 443}';
 /** Longest text that Kiln accepts, in UTF-16 units. OVN would accept more, but every node would parse it again and again. */

@@ -2,7 +2,7 @@
  * Options in Kube-OVN's specs: `k=v,k=v`. A list inside a value has semicolons, and OVN requires commas. Kiln omits an option that OVN
  * would reject, since OVN would reject the others with it.
  */
-import { dhcpOptionProblem, dhcpOptionValue } from '../../match/dhcp-option.ts';
+import { dhcpOptionProblem, dhcpOptionValue } from '../../match-language/dhcp-option.ts';
 import { databaseTextProblem } from './database-text.ts';
 
 /** Purpose of the options: DHCP replies, or router advertisements (ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`). */

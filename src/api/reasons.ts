@@ -148,7 +148,7 @@ export const REASONS = {
   NotFound: { means: 'an object that it names does not exist', next: 'create it, or correct the reference' },
   Peered: { means: 'each Vpc that the Vpc peers with names it back, and the two ends fit', next: '' },
   PeerMissing: {
-    means: 'a Vpc that is named as a peer does not exist, or does not name this one',
+    means: 'a Vpc that is named as a peer does not exist, does not name this one, or has no router of Kiln',
     next: 'create the other Vpc, or add the peering there',
   },
   PeeringMismatch: {
@@ -175,6 +175,11 @@ export const REASONS = {
   NextHopUnreachable: {
     means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
     next: 'create the Subnet or the peering that has it, or correct the route',
+  },
+  NextHopUnanswered: {
+    means:
+      "the next hop of a route is an address of the Vpc's own router, or in the network of a peering and not the other end; the router drops what the route leads there",
+    next: 'name the other end, which the message has, or the address of a pod or gateway',
   },
   PeeringOverlaps: {
     means:

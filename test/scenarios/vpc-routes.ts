@@ -1,7 +1,7 @@
 /** Routes and policies of a custom Vpc that are edited with kubectl while others stay. */
 import assert from 'node:assert/strict';
 import { children, policiesOf, rowNamed, routesOf, traces } from './northbound.ts';
-import { condition, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const networkOf = (vpc: string): string =>
@@ -126,6 +126,68 @@ export const vpcRoutes: readonly Scenario[] = [
       await cluster.patch('vpc', 'astray', { spec: { staticRoutes: [] } });
       await condition(cluster, 'vpc', 'astray', 'Accepted', 'True');
       await cluster.removeAll(networkOf('astray'));
+    },
+  },
+  {
+    name: 'a peering whose other end is invalid, and a next hop where nobody answers: the Vpc says what ovn-trace shows',
+    run: async (cluster) => {
+      const side = (one: string, other: string, end: string, nextHopIP: string, cidr: string): string =>
+        vpcYaml(`h95-${one}`, {
+          vpcPeerings: [{ remoteVpc: `h95-${other}`, localConnectIP: end }],
+          staticRoutes: [{ policy: 'policyDst', cidr, nextHopIP }],
+        });
+      const a = (hop: string): string => side('a', 'b', '169.254.95.1/29', hop, '10.196.0.0/24');
+      const b = (end: string): string => side('b', 'a', end, '169.254.95.1', '10.195.0.0/24');
+      const rest = ['a', 'b']
+        .map(
+          (one, i) =>
+            subnetYaml(`h95-${one}-net`, { vpc: `h95-${one}`, cidrBlock: `10.${195 + i}.0.0/24`, namespaces: [`h95-${one}`] }) +
+            namespaceYaml(`h95-${one}`),
+        )
+        .join('');
+      await cluster.apply(a('169.254.95.2') + b('169.254.95.2') + rest);
+      const invalid = await condition(cluster, 'vpc', 'h95-a', 'Peered', 'False');
+      assert.equal(invalid.reason, 'VpcPeeringInvalid');
+      assert.match(invalid.message, /localConnectIP of Vpc h95-b is invalid, so the other end is left out; kubectl edit vpc h95-b$/);
+      await cluster.apply(b('169.254.95.2/29'));
+      for (const one of ['a', 'b']) await condition(cluster, 'vpc', `h95-${one}`, 'Peered', 'True');
+      const pods = podYaml('h95-a', 'one') + podYaml('h95-b', 'two');
+      await cluster.apply(pods);
+      const [one, two] = [await running(cluster, 'h95-a', 'one'), await running(cluster, 'h95-b', 'two')];
+      const say = ({ metadata }: typeof one, key: string): string => metadata.annotations?.[`ovn.kubernetes.io/${key}`] ?? '';
+      const router = String(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'h95-a-h95-a-net')['mac']);
+      const flow = `inport == "one.h95-a" && eth.src == ${say(one, 'mac_address')} && eth.dst == ${router} && ip4.src == ${say(one, 'ip_address')} && ip4.dst == ${say(two, 'ip_address')} && ip.ttl == 64 && icmp4.type == 8`;
+      const arrives = async (hop: string): Promise<readonly string[]> => {
+        await cluster.apply(a(hop));
+        await cluster.eventually('the route has the next hop', async () => {
+          const dump = await cluster.dump();
+          const routes = children(dump, rowNamed(dump, 'Logical_Router', 'h95-a'), 'static_routes', 'Logical_Router_Static_Route');
+          return routes.length === 1 && routes[0]?.['nexthop'] === hop;
+        });
+        await cluster.ovn.nbctl('--wait=sb', 'sync');
+        return await cluster.tracedTo('h95-a-net', flow);
+      };
+      for (const [hop, what] of [
+        ['169.254.95.1', "is an address of the Vpc's own router"],
+        ['169.254.95.5', 'is in the network of the peering with Vpc h95-b, and no end of it has that address'],
+        ['10.195.0.1', "is an address of the Vpc's own router"],
+      ] as const) {
+        // The trace of an ARP request that nobody answers ends at the pods of the network.
+        assert.ok(!(await arrives(hop)).includes('two.h95-b'), hop);
+        await cluster.eventually(`${hop} is reported`, async () => {
+          const { reason, message } = await condition(cluster, 'vpc', 'h95-a', 'WithoutEffect', 'True');
+          return reason === 'NextHopUnanswered' && message.includes(`nextHopIP "${hop}" ${what}; `);
+        });
+      }
+      assert.deepEqual(await arrives('169.254.95.2'), ['two.h95-b']);
+      await cluster.eventually('nothing is reported', async () => {
+        const { conditions = [] } = (await cluster.get('vpc', 'h95-a')).status as {
+          readonly conditions?: readonly { readonly type: string }[];
+        };
+        return conditions.every(({ type }) => type !== 'WithoutEffect');
+      });
+      await cluster.removeAll(pods);
+      await cluster.removeAll(a('169.254.95.2') + b('169.254.95.2/29') + rest);
     },
   },
 ];

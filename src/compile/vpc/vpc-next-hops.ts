@@ -3,7 +3,7 @@ import type { Finding } from '../../api/validation/finding.ts';
 import { findingOf, wrongFields } from '../../api/validation/finding.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';
-import type { Cidr } from '../../net/cidr.ts';
+import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import { cidrContains, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -35,13 +35,14 @@ export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-u
   });
 });
 
-interface NextHop {
+export interface NextHop {
   readonly field: string;
   readonly value: string;
   readonly address: Address;
 }
 
-function nextHopsOf(world: World, name: string): readonly NextHop[] {
+/** The next hops of valid routes, with the path of each. */
+export function nextHopsOf(world: World, name: string): readonly NextHop[] {
   const { staticRoutes = [], policyRoutes = [] } = world.ask(vpcSpec, name) ?? {};
   const items = [
     ...staticRoutes.map(({ nextHopIP = '' }, i) => [`spec.staticRoutes[${i}]`, nextHopIP] as const),
@@ -82,10 +83,15 @@ function networksOf(world: World, name: string): readonly NetworkOf[] {
 }
 
 function networksOfPorts(world: World, router: string): readonly Cidr[] {
+  return addressesOfPorts(world, router).map(({ cidr }) => cidr);
+}
+
+/** The addresses of a router, each with its network. */
+export function addressesOfPorts(world: World, router: string): readonly InterfaceAddress[] {
   const ports = world.rows.column(routerId(router), 'ports');
   return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const id = world.rows.byUuid(uuid as Parameters<typeof world.rows.byUuid>[0])?.id;
     const networks = id === undefined ? undefined : world.rows.column(id, 'networks');
-    return [...(networks instanceof Set ? networks : [])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
+    return [...(networks instanceof Set ? networks : [])].flatMap((text) => parseInterfaceAddress(String(text)) ?? []);
   });
 }

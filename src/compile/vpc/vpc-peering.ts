@@ -1,9 +1,11 @@
 /** The router ports that link a Vpc to its peers. The peer emits the other end: the link works if both Vpcs name each other. */
+import type { VpcPeering } from '../../api/kinds/vpc.ts';
 import { peerPort } from '../../api/names.ts';
 import { formatAddress } from '../../net/address.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { commandText } from '../../text/command-text.ts';
 import type { Rule } from '../compiler.ts';
 import { rowMac, macExternalId } from '../row-mac.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -12,7 +14,7 @@ import type { ConditionOutput } from '../output.ts';
 import { mayLink } from '../port-link.ts';
 import { linkProblem } from './peering-ends.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { vpcFindings } from './vpc-state.ts';
+import { emittedVpc, vpcFindings } from './vpc-state.ts';
 import { vpcOwner, routerId, vpcSpec, vpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-peering';
@@ -47,41 +49,102 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
   }),
 );
 
+interface End {
+  readonly localConnectIP: string;
+  /** Path of an invalid field of its item: the Vpc has no such port. */
+  readonly invalid: string | undefined;
+}
+
 /** The peers that a Vpc names, each with the Vpc's own end of the link. A map, since a Vpc may name very many. */
-const peersOf: Query<ReadonlyMap<string, string>> = defineQuery(
-  'vpc-peers',
-  (world, vpc) =>
-    new Map(world.ask(vpcSpec, vpc)?.vpcPeerings?.map(({ remoteVpc = '', localConnectIP = '' }) => [remoteVpc, localConnectIP])),
-);
+const peersOf: Query<ReadonlyMap<string, End>> = defineQuery('vpc-peers', (world, vpc) => {
+  const { vpcPeerings = [] } = world.ask(vpcSpec, vpc) ?? {};
+  const findings = vpcPeerings.length === 0 ? [] : world.ask(vpcFindings, vpc);
+  const ends = new Map<string, End>();
+  for (const [i, { remoteVpc = '', localConnectIP = '' }] of vpcPeerings.entries()) {
+    // Of two items with one Vpc the first is in effect.
+    if (ends.has(remoteVpc)) continue;
+    const invalid = findings.find(({ field }) => field.startsWith(`spec.vpcPeerings[${i}].`))?.field;
+    ends.set(remoteVpc, { localConnectIP, invalid });
+  }
+  return ends;
+});
+
+/** `localConnectIP` of `remote` in its peering with `name`; undefined if it has no such port. */
+export function remoteEnd(world: World, name: string, remote: string): string | undefined {
+  const end = world.ask(peersOf, remote).get(name);
+  return end === undefined || end.invalid !== undefined || emittedVpc(world, remote) === undefined ? undefined : end.localConnectIP;
+}
 
 /** Whether packets pass over each peering of the Vpc; no condition for a Vpc without peerings. */
 export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
   const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
   if (peerings.length === 0) return [];
-  const oneSided = peerings.flatMap(({ remoteVpc = '' }, i) => {
-    if (remoteVpc === '' || remoteVpc === name) return [];
-    if (world.ask(peersOf, remoteVpc).has(name)) return [];
-    const what = world.ask(vpcView, remoteVpc) === undefined ? 'does not exist' : `does not name Vpc ${name} in its spec.vpcPeerings`;
-    return [
-      `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": Vpc ${remoteVpc} ${what}; a peering works when both sides name each other`,
-    ];
+  const missing = firstOf(peerings, ({ remoteVpc = '' }, i) => {
+    if (remoteVpc === '' || remoteVpc === name) return undefined;
+    const what = whyMissing(world, name, remoteVpc);
+    if (what === undefined) return undefined;
+    return `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": Vpc ${remoteVpc} ${what}; a peering works when both sides name each other`;
   });
-  const [first] = oneSided;
-  if (first !== undefined) return [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
+  if (missing !== undefined) return [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: missing, event: 'Warning' }];
   const faulty = world.ask(vpcFindings, name).find(({ code }) => code === 'VpcPeeringInvalid');
   // Condition Accepted has the Event.
   if (faulty !== undefined) {
     const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
     return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];
   }
-  for (const [i, { remoteVpc = '', localConnectIP = '' }] of peerings.entries()) {
-    const problem = linkProblem(localConnectIP, world.ask(peersOf, remoteVpc).get(name) ?? '');
-    if (problem === undefined) continue;
-    const rule = `both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc ${remoteVpc} is the other end`;
-    const message = `Vpc ${name}: spec.vpcPeerings[${i}].localConnectIP "${localConnectIP}" ${problem}; ${rule}`;
-    return [{ type: 'Peered', status: 'False', reason: 'PeeringMismatch', message, event: 'Warning' }];
+  for (const problem of [oppositeInvalid, mismatch, portConflict]) {
+    const found = firstOf(peerings, (peering, i) => problem(world, name, peering, i));
+    if (found !== undefined) return [{ type: 'Peered', status: 'False', ...found, event: 'Warning' }];
   }
   return [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }];
+}
+
+function firstOf<T>(peerings: readonly VpcPeering[], problem: (peering: VpcPeering, i: number) => T | undefined): T | undefined {
+  for (const [i, peering] of peerings.entries()) {
+    const found = problem(peering, i);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function whyMissing(world: World, name: string, remote: string): string | undefined {
+  if (world.ask(vpcView, remote) === undefined) return 'does not exist';
+  if (!world.ask(peersOf, remote).has(name)) return `does not name Vpc ${name} in its spec.vpcPeerings`;
+  return emittedVpc(world, remote) === undefined ? commandText`has no router of Kiln (kubectl describe vpc ${remote})` : undefined;
+}
+
+type Problem = Pick<ConditionOutput, 'reason' | 'message'>;
+
+/** The remote Vpc leaves its end out. */
+function oppositeInvalid(world: World, name: string, { remoteVpc = '' }: VpcPeering, i: number): Problem | undefined {
+  const invalid = world.ask(peersOf, remoteVpc).get(name)?.invalid;
+  if (invalid === undefined) return undefined;
+  const why = `${invalid} of Vpc ${remoteVpc} is invalid, so the other end is left out; ${commandText`kubectl edit vpc ${remoteVpc}`}`;
+  return { reason: 'VpcPeeringInvalid', message: `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": ${why}` };
+}
+
+function mismatch(world: World, name: string, { remoteVpc = '', localConnectIP = '' }: VpcPeering, i: number): Problem | undefined {
+  const problem = linkProblem(localConnectIP, world.ask(peersOf, remoteVpc).get(name)?.localConnectIP ?? '');
+  if (problem === undefined) return undefined;
+  const rule = `both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc ${remoteVpc} is the other end`;
+  const message = `Vpc ${name}: spec.vpcPeerings[${i}].localConnectIP "${localConnectIP}" ${problem}; ${rule}`;
+  return { reason: 'PeeringMismatch', message };
+}
+
+/** A router port of another program has the name of an end. */
+function portConflict(world: World, name: string, { remoteVpc = '' }: VpcPeering, i: number): Problem | undefined {
+  for (const [vpc, other] of [
+    [name, remoteVpc],
+    [remoteVpc, name],
+  ] as const) {
+    const port = peerPort(vpc, other);
+    const far = rowId('Logical_Router_Port', peerPort(other, vpc));
+    const isLinked = (): boolean => world.rows.column(far, 'peer') === port;
+    if (mayLink(world, rowId('Logical_Router_Port', port), { kind: 'vpc', namespace: '', name: vpc }, isLinked)) continue;
+    const why = commandText`router port ${port} belongs to another program or object, so Vpc ${vpc} has no end; ovn-nbctl list Logical_Router_Port ${port}`;
+    return { reason: 'RowConflict', message: `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": ${why}` };
+  }
+  return undefined;
 }
 
 function networkText(text: string): string[] {

@@ -230,6 +230,106 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
   assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
 });
 
+test('a peering whose other end is left out is not reported as peered: invalid, without a router, or a foreign port has its name', () => {
+  const bench = setUp();
+  const link = (remoteVpc: string, localConnectIP: string): object => ({ vpcPeerings: [{ remoteVpc, localConnectIP }] });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: link('green', '169.254.0.1/30') });
+  bench.put('vpcs', { metadata: { name: 'green' }, spec: link('blue', '169.254.0.2') });
+  bench.converge();
+  const peered = (): readonly (string | undefined)[] => {
+    const { status, reason, message } = bench.condition('vpcs', 'blue', 'Peered') ?? {};
+    return [status, reason, message];
+  };
+  const about = 'Vpc blue: spec.vpcPeerings[0].remoteVpc "green":';
+  for (const invalid of ['169.254.0.2', '', '169.254.0.2/30,169.254.0.6/30']) {
+    bench.edit('vpcs', 'green', link('blue', invalid));
+    bench.converge();
+    assert.equal(bench.row('Logical_Router_Port', 'green-blue'), undefined);
+    const message = `${about} spec.vpcPeerings[0].localConnectIP of Vpc green is invalid, so the other end is left out; kubectl edit vpc green`;
+    assert.deepEqual(peered(), ['False', 'VpcPeeringInvalid', message], invalid);
+  }
+  assert.ok(bench.events.some(({ object, reason }) => object === 'vpcs/blue' && reason === 'VpcPeeringInvalid'));
+  const twice = { vpcPeerings: ['169.254.0.2/30', '169.254.9.9/30'].map((localConnectIP) => ({ remoteVpc: 'blue', localConnectIP })) };
+  bench.edit('vpcs', 'green', twice);
+  bench.converge();
+  assert.deepEqual(peered(), ['True', 'Peered', ''], 'of two items with one Vpc the first is in effect');
+
+  const router = '11111111-1111-4111-8111-111111111111';
+  const port = { name: 'grey-blue', mac: '00:00:00:00:00:01', networks: ['169.254.0.2/30'] };
+  bench.foreignRow('Logical_Router', router, { name: 'theirs' });
+  bench.foreignRow('Logical_Router_Port', '11111111-1111-4111-8111-111111111112', port, {
+    table: 'Logical_Router',
+    uuid: router,
+    column: 'ports',
+  });
+  bench.put('vpcs', { metadata: { name: 'grey' }, spec: link('blue', '169.254.0.2/30') });
+  bench.edit('vpcs', 'blue', link('grey', '169.254.0.1/30'));
+  bench.converge();
+  assert.deepEqual(peered().slice(0, 2), ['False', 'RowConflict']);
+  assert.match(peered()[2] ?? '', /router port grey-blue belongs to another program .*; ovn-nbctl list Logical_Router_Port grey-blue$/);
+  bench.removeForeignRow('Logical_Router', router);
+  bench.converge();
+  assert.deepEqual(peered(), ['True', 'Peered', '']);
+
+  bench.put('vpcs', {
+    metadata: { name: 'far', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } },
+    spec: link('blue', '169.254.0.2/30'),
+  });
+  bench.edit('vpcs', 'blue', link('far', '169.254.0.1/30'));
+  bench.converge();
+  assert.deepEqual(peered().slice(0, 2), ['False', 'PeerMissing']);
+  assert.match(peered()[2] ?? '', /Vpc far has no router of Kiln \(kubectl describe vpc far\)/);
+});
+
+test('a route whose next hop is an own address, or an address of a peering that the other end has not, is reported', () => {
+  const bench = setUp();
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/29,fd00:9::1/64' }] },
+  });
+  bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
+  bench.converge();
+  const reported = (...hops: readonly string[]): readonly (string | undefined)[] => {
+    const staticRoutes = hops.map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? 'fd77::/64' : '10.77.0.0/24', nextHopIP }));
+    const policyRoutes = hops.map((nextHopIP, i) => ({ action: 'reroute', match: 'ip', priority: 100 + i, nextHopIP }));
+    bench.edit('vpcs', 'blue', { staticRoutes, policyRoutes: [] });
+    bench.converge();
+    const ofRoute = bench.condition('vpcs', 'blue', 'WithoutEffect');
+    bench.edit('vpcs', 'blue', { staticRoutes: [], policyRoutes });
+    bench.converge();
+    const ofPolicy = bench.condition('vpcs', 'blue', 'WithoutEffect');
+    assert.equal(ofPolicy?.reason, ofRoute?.reason);
+    assert.equal(ofPolicy?.message, ofRoute?.message?.replaceAll('staticRoutes', 'policyRoutes'));
+    return [ofRoute?.reason, ...(ofRoute?.message?.match(/nextHopIP "[^"]+" [^:]+(: [^.;]+(\.\d+)*)/g) ?? [])];
+  };
+  // The other end does not exist: what answers in the network of the link is not known.
+  assert.deepEqual(reported('169.254.0.2'), [undefined]);
+  bench.put('vpcs', {
+    metadata: { name: 'green' },
+    spec: {
+      vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/29,fd00:9::2/64' }],
+      policyRoutes: [{ action: 'reroute', match: 'ip', priority: 9, nextHopIP: '169.254.0.1' }],
+    },
+  });
+  bench.converge();
+  assert.equal(bench.condition('vpcs', 'blue', 'Peered')?.status, 'True');
+  assert.deepEqual(reported('169.254.0.2', 'fd00:9::2', '10.9.0.9'), [undefined]);
+  assert.deepEqual(reported('169.254.0.1'), [
+    'NextHopUnanswered',
+    'nextHopIP "169.254.0.1" is an address of the Vpc\'s own router; the router drops what this route leads there: the other end is 169.254.0.2',
+  ]);
+  assert.deepEqual(reported('169.254.0.3'), [
+    'NextHopUnanswered',
+    'nextHopIP "169.254.0.3" is in the network of the peering with Vpc green, and no end of it has that address; the router drops what this route leads there: the other end is 169.254.0.2',
+  ]);
+  assert.equal(reported('fd00:9::1')[0], 'NextHopUnanswered');
+  assert.equal(reported('fd00:9::7')[0], 'NextHopUnanswered');
+  assert.deepEqual(reported('10.9.0.1'), [
+    'NextHopUnanswered',
+    'nextHopIP "10.9.0.1" is an address of the Vpc\'s own router; the router drops what this route leads there: name the address of a pod or of a gateway',
+  ]);
+});
+
 test('a route over a peering to a network that the remote Vpc does not have is reported until a Subnet there has it', () => {
   const bench = setUp();
   const route = { policy: 'policyDst', cidr: '10.9.0.0/24', nextHopIP: '169.254.0.2' };

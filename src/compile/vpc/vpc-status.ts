@@ -16,6 +16,7 @@ import { vpcIntent } from '../../world/intent.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { ineffectiveMatch, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
+import { unansweredNextHops } from './vpc-unanswered-hops.ts';
 import { sharedRoute } from './shared-routes.ts';
 import { emittedVpc, vpcFindings, vpcNameConflict } from './vpc-state.ts';
 import { requestedRoute } from './requested-route.ts';
@@ -98,6 +99,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...routeHostBits({ name, spec }),
     ...replacedRouteFindings(world, name),
     ...world.ask(unreachableNextHops, name),
+    ...world.ask(unansweredNextHops, name),
     ...world.ask(overlappingPeerings, name),
     ...world.ask(ineffectivePeeredRoutes, name),
     ...sharedRoutes(world, view, spec, wrong),

@@ -11,7 +11,7 @@ import { CertificateKeeper } from './certificate/certificate-keeper.ts';
 import { ClientAuthorityFile } from './server/client-authority-file.ts';
 import type { UnknownClients } from './server/client-identity.ts';
 import type { DeletionInUse } from './kinds/deletion.ts';
-import type { Observed, Opinion } from './protocol/admission-result.ts';
+import type { Observed, AdmissionResult } from './protocol/admission-result.ts';
 import { OwnUser } from './review/own-user.ts';
 import type { OwnUserOptions } from './review/own-user.ts';
 import { Reviews } from './review/reviews.ts';
@@ -55,7 +55,7 @@ export interface WebhookOptions {
   /** How to learn the controller's own user name. */
   readonly ownUser: Pick<OwnUserOptions, 'connection' | 'given'>;
   readonly log: Log;
-  readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
+  readonly answered?: (request: AdmissionRequest, result: AdmissionResult) => void;
   readonly unserved?: (why: UnservedReason) => void;
   readonly clock?: Clock;
 }
@@ -151,7 +151,7 @@ export class Webhook {
       port,
       credential,
       ...(clients !== undefined && { clients: { ...clients, authorities: this.#authorities?.authorities } }),
-      judge: (request, proven) => this.#reviews.judge(request, proven),
+      review: (request, proven) => this.#reviews.review(request, proven),
       log,
       ...(answered !== undefined && { answered }),
       ...(unserved !== undefined && { unserved }),

@@ -13,7 +13,7 @@ import { PodScene } from '../../src/testing/pod-scene.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import type { ReviewedObject } from '../../src/webhook/protocol/admission-review.ts';
-import { judge } from '../../src/webhook/review/validate-request.ts';
+import { validateRequest } from '../../src/webhook/review/validate-request.ts';
 
 interface Attempt {
   readonly resource: ResourceName;
@@ -100,7 +100,7 @@ function reasonsOf({ resource, name = 'new', spec, annotations = {}, before }: A
   const namespace = namespaced ? 'shop' : '';
   const metadata = { name, uid: 'uid-new', creationTimestamp: '2026-01-01T00:00:00Z', annotations, ...(namespaced && { namespace }) };
   const object = { metadata, spec } as unknown as ReviewedObject;
-  const opinion = judge(
+  const result = validateRequest(
     {
       ...{ uid: 'u', group, version, resource: plural, kind, subresource: '', namespace, name, dryRun: false, user: 'somebody' },
       ...{ fieldManager: '', preconditionUid: '', operation: before === undefined ? 'CREATE' : 'UPDATE', object },
@@ -115,7 +115,7 @@ function reasonsOf({ resource, name = 'new', spec, annotations = {}, before }: A
     typeof value === 'bigint' ? String(value) : value,
   ).replaceAll('\\', '');
   const conditions = [...stored.matchAll(/"reason":"(\w+)"/g)].map(([, reason = '']) => reason);
-  return new Set([...opinion.objections.map(({ code }) => code), ...conditions, ...bench.events.map(({ reason }) => reason)]);
+  return new Set([...result.denials.map(({ code }) => code), ...conditions, ...bench.events.map(({ reason }) => reason)]);
 }
 
 for (const [reason, attempt] of Object.entries(ATTEMPTS))

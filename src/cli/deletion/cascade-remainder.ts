@@ -4,7 +4,7 @@
 import { FINALIZER, LEGACY_FINALIZERS } from '../../api/well-known.ts';
 import { blockersAmong, blockersOf } from '../../blockers/blockers.ts';
 import type { TreeObject } from '../../explain/dependents.ts';
-import { ipStays } from '../../webhook/kinds/taken-addresses.ts';
+import { ipKeepsAddress } from '../../webhook/kinds/taken-addresses.ts';
 import { isReserved, isRetained } from '../../world/claimants.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
@@ -79,7 +79,7 @@ export class CascadeLeft {
     const object = world.tables[resource]?.peek(key);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return true;
     if (resource !== 'ips') return false;
-    if (!ipStays(world, key)) return true;
+    if (!ipKeepsAddress(world, key)) return true;
     const ip = world.ips.peek(key);
     if (ip === undefined || isReserved(ip) || isRetained(ip.spec.podType)) return false;
     return this.#isShown('pods', `${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);

@@ -56,7 +56,7 @@ test('the error of an invalid value has the value and the rule', () => {
 });
 
 test('reviews are counted by known resources: any client can name unlimited others', () => {
-  const allowed = { objections: [], warnings: [] };
+  const allowed = { denials: [], warnings: [] };
   const labels = (group: string, resource: string): string => reviewLabels({ operation: 'CREATE', group, resource }, allowed).resource;
   assert.deepEqual([labels('kubeovn.io', 'vpcs'), labels('', 'pods')], ['vpcs', 'pods']);
   assert.deepEqual([labels('', 'vpcs'), labels('example.com', 'x1'), labels('', 'constructor')], ['other', 'other', 'other']);

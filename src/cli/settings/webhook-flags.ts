@@ -15,7 +15,7 @@ import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { parseBindAddress } from '../../runtime/operations-server.ts';
 import type { AdmissionRequest } from '../../webhook/protocol/admission-review.ts';
 import { resourceOf } from '../../webhook/review/validate-request.ts';
-import type { Opinion } from '../../webhook/protocol/admission-result.ts';
+import type { AdmissionResult } from '../../webhook/protocol/admission-result.ts';
 import type { UnknownClients } from '../../webhook/server/client-identity.ts';
 import type { DeletionInUse } from '../../webhook/kinds/deletion.ts';
 import { DELETIONS_IN_USE } from '../../webhook/kinds/deletion.ts';
@@ -207,7 +207,7 @@ export function startWebhook(
     log,
     unserved: (why) => metrics.count('kiln_webhook_refusals_total', { why }),
     ...(clock !== undefined && { clock }),
-    answered: (request, opinion) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, opinion)),
+    answered: (request, result) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, result)),
   });
   webhook.start();
   return webhook;
@@ -216,11 +216,11 @@ export function startWebhook(
 /** Any client that reaches the port can name any resource: all unknown ones share one label. */
 export function reviewLabels(
   { operation, resource, group }: Pick<AdmissionRequest, 'operation' | 'resource' | 'group'>,
-  { objections, warnings }: Opinion,
+  { denials, warnings }: AdmissionResult,
 ): Labels<'kiln_webhook_reviews_total'> {
   return {
     operation: operation.toLowerCase(),
     resource: resourceOf({ resource, group }) ?? 'other',
-    result: objections.length > 0 ? 'refused' : warnings.length > 0 ? 'warned' : 'allowed',
+    result: denials.length > 0 ? 'refused' : warnings.length > 0 ? 'warned' : 'allowed',
   };
 }

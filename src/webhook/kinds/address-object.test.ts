@@ -6,7 +6,14 @@ import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
 import type { Vip } from '../../api/kinds/vip.ts';
 import { FINALIZER } from '../../api/well-known.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
-import { iptablesEipChanged, iptablesEipCreated, ovnEipChanged, ovnEipCreated, vipChanged, vipCreated } from './address-object.ts';
+import {
+  validateIptablesEipUpdate,
+  validateIptablesEipCreate,
+  validateOvnEipUpdate,
+  validateOvnEipCreate,
+  validateVipUpdate,
+  validateVipCreate,
+} from './address-object.ts';
 import type { Observed } from '../protocol/admission-result.ts';
 
 function observed(scene: PodScene): Observed {
@@ -29,8 +36,8 @@ test('the webhook denies a new Vip with the message of the rules; a missing Subn
   scene.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', v4Ip: '10.70.0.9' } });
   scene.bench.converge();
   const said = (spec: Vip['spec'], annotations = {}): string =>
-    vipCreated(vip(spec, annotations), observed(scene))
-      .objections.map(({ message }) => message)
+    validateVipCreate(vip(spec, annotations), observed(scene))
+      .denials.map(({ message }) => message)
       .join('\n');
   assert.match(said({ subnet: 'net', v4ip: 'x' }), /^Vip v: spec\.v4ip "x"/);
   assert.match(said({ subnet: 'net', type: 'lb' }), /spec\.type "lb" is not known/);
@@ -38,7 +45,10 @@ test('the webhook denies a new Vip with the message of the rules; a missing Subn
   assert.match(said({ subnet: 'net', v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by OvnEip e1/);
   assert.match(said({ subnet: 'net' }, { 'kiln.io/lease': 'soon' }), /"soon" is not a duration/);
   assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
-  assert.match(vipCreated(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(), /"nowhere" does not exist yet; it is waited for/);
+  assert.match(
+    validateVipCreate(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(),
+    /"nowhere" does not exist yet; it is waited for/,
+  );
   scene.bench.delete('subnets', 'net');
   scene.bench.converge();
   assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
@@ -53,8 +63,8 @@ test('what it has does not change; everything else does', () => {
   const scene = new PodScene();
   const has = settled(eip({ externalSubnet: 'net', v4Ip: '10.70.0.9', type: 'nat' }, { v4Ip: '10.70.0.9', type: 'nat' }));
   const changed = (spec: OvnEip['spec']): string =>
-    ovnEipChanged(has, { ...has, spec: { ...has.spec, ...spec } }, observed(scene))
-      .objections.map(({ message }) => message)
+    validateOvnEipUpdate(has, { ...has, spec: { ...has.spec, ...spec } }, observed(scene))
+      .denials.map(({ message }) => message)
       .join('\n');
   assert.match(changed({ v4Ip: '10.70.0.8' }), /OvnEip v: spec requests "10\.70\.0\.8" \(it has 10\.70\.0\.9\)/);
   assert.match(changed({ type: 'lsp' }), /"lsp" \(it has nat\)/);
@@ -65,10 +75,10 @@ test('what it has does not change; everything else does', () => {
     metadata: { ...home.metadata, finalizers: [FINALIZER], labels: { 'ovn.kubernetes.io/subnet': 'net' } },
     status: { v4ip: '10.70.0.9' },
   };
-  const moved = vipChanged(given, { ...given, spec: { ...given.spec, subnet: 'other' } }, observed(scene)).objections;
+  const moved = validateVipUpdate(given, { ...given, spec: { ...given.spec, subnet: 'other' } }, observed(scene)).denials;
   assert.match(moved.map(({ message }) => message).join(), /^Vip v: spec requests "other" \(it has net\)/);
-  assert.deepEqual(vipChanged(vip({ subnet: 'net' }), vip({ subnet: 'net', namespace: 'shop' }), observed(scene)).objections, []);
-  assert.equal(ovnEipCreated(eip({ v6Ip: 'FD00::1' }), observed(scene)).objections[0]?.code, 'OvnEipAddressInvalid');
+  assert.deepEqual(validateVipUpdate(vip({ subnet: 'net' }), vip({ subnet: 'net', namespace: 'shop' }), observed(scene)).denials, []);
+  assert.equal(validateOvnEipCreate(eip({ v6Ip: 'FD00::1' }), observed(scene)).denials[0]?.code, 'OvnEipAddressInvalid');
 });
 
 test('the webhook denies an IptablesEIP outside of its Subnet, in use, of IPv6, or of a Subnet that is being deleted; a missing Subnet is no fault', () => {
@@ -87,17 +97,17 @@ test('the webhook denies an IptablesEIP outside of its Subnet, in use, of IPv6, 
     };
   };
   const said = (spec: IptablesEIP['spec']): string =>
-    iptablesEipCreated(of(spec), observed(scene))
-      .objections.map(({ message }) => message)
+    validateIptablesEipCreate(of(spec), observed(scene))
+      .denials.map(({ message }) => message)
       .join('\n');
   assert.equal(said({ v4ip: '10.70.0.10' }), '');
   assert.match(said({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
   assert.match(said({ v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by Vip v1/);
   assert.match(said({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
-  const early = iptablesEipCreated(of({ externalSubnet: 'later' }), observed(scene));
-  assert.deepEqual([early.objections, early.warnings.length], [[], 1]);
+  const early = validateIptablesEipCreate(of({ externalSubnet: 'later' }), observed(scene));
+  assert.deepEqual([early.denials, early.warnings.length], [[], 1]);
   const has = settled(of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true }));
-  assert.equal(iptablesEipChanged(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).objections.length, 1);
+  assert.equal(validateIptablesEipUpdate(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).denials.length, 1);
   scene.bench.delete('subnets', 'net');
   scene.bench.converge();
   assert.match(said({}), /Subnet net is being deleted/);

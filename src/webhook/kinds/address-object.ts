@@ -1,4 +1,4 @@
-/** Judges the creation and change of a Vip or an EIP. A Subnet that does not exist yet is no error: the object waits for it. */
+/** Validates the creation and change of a Vip or an EIP. A Subnet that does not exist yet is no error: the object waits for it. */
 import type { Finding } from '../../api/validation/finding.ts';
 import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../../api/validation/address-request-validation.ts';
 import type { IptablesEIP } from '../../api/kinds/iptables-eip.ts';
@@ -11,19 +11,19 @@ import type { Exclusion } from '../../compile/pod/tenancy/tenancy.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
 import type { AddressObject } from '../../world/address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../../world/address-objects.ts';
-import type { Observed, Opinion } from '../protocol/admission-result.ts';
-import { forbidden, invalid, newOnes } from '../protocol/admission-result.ts';
+import type { AdmissionResult, Denial, Observed } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newFindings } from '../protocol/admission-result.ts';
 import { takenByName } from './taken-addresses.ts';
 
-interface Judged {
+interface ObjectFindings {
   readonly object: AddressObject;
   readonly findings: readonly Finding[];
   readonly exclusion?: Exclusion | undefined;
 }
 
-type Judge<T> = (object: T, observed: Observed) => Judged;
+type FindingsOf<T> = (object: T, observed: Observed) => ObjectFindings;
 
-const ofVip: Judge<Vip> = (vip, { world, complete }) => {
+const ofVip: FindingsOf<Vip> = (vip, { world, complete }) => {
   const object = vipAddresses(vip);
   return {
     object,
@@ -31,71 +31,71 @@ const ofVip: Judge<Vip> = (vip, { world, complete }) => {
     exclusion: complete ? vipExclusion(world, object, vip.spec.namespace ?? '') : undefined,
   };
 };
-const ofOvnEip: Judge<OvnEip> = (eip, { world }) => ({
+const ofOvnEip: FindingsOf<OvnEip> = (eip, { world }) => ({
   object: ovnEipAddresses(eip, world.settings),
   findings: ovnEipFindings(eip.metadata.name, eip.spec),
 });
-const ofIptablesEip: Judge<IptablesEIP> = (eip) => ({
+const ofIptablesEip: FindingsOf<IptablesEIP> = (eip) => ({
   object: iptablesEipAddresses(eip),
   findings: iptablesEipFindings(eip.metadata.name, eip.spec),
 });
 
-function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion {
+function validatorOfCreate<T>(findingsOf: FindingsOf<T>): (object: T, observed: Observed) => AdmissionResult {
   return (given, observed) => {
-    const judged = judge(given, observed);
-    const { object, findings } = judged;
+    const found = findingsOf(given, observed);
+    const { object, findings } = found;
     const { world, complete } = observed;
     const subnet = complete ? world.subnets.get(object.subnet) : undefined;
     const waits = complete && subnet === undefined && object.subnet !== '';
-    const going = complete && world.ask(isClosed, object.subnet) ? terminating(object) : undefined;
-    const sound = findings.length === 0 && subnet !== undefined && going === undefined && judged.exclusion === undefined;
+    const terminating = complete && world.ask(isClosed, object.subnet) ? subnetTerminatingDenial(object) : undefined;
+    const sound = findings.length === 0 && subnet !== undefined && terminating === undefined && found.exclusion === undefined;
     return {
-      objections: [
+      denials: [
         ...findings.map(invalid),
-        ...leaseObjection(object),
-        ...(going === undefined ? [] : [going]),
-        ...excluded(judged),
+        ...leaseDenials(object),
+        ...(terminating === undefined ? [] : [terminating]),
+        ...exclusionDenials(found),
         ...(sound ? takenByName(observed, addressRequestOf(object), 'spec', (sentence) => objectAddressMessage(object, sentence)) : []),
       ],
-      warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
+      warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; the object waits for it`] : [],
     };
   };
 }
 
-function changed<T>(judge: Judge<T>): (before: T, after: T, observed: Observed) => Opinion {
+function validatorOfUpdate<T>(findingsOf: FindingsOf<T>): (before: T, after: T, observed: Observed) => AdmissionResult {
   return (before, after, observed) => {
-    const [old, now] = [judge(before, observed), judge(after, observed)];
-    const moves = ({ object }: Judged): Opinion['objections'] => {
+    const [old, now] = [findingsOf(before, observed), findingsOf(after, observed)];
+    const changeDenials = ({ object }: ObjectFindings): readonly Denial[] => {
       const message = changeProblem(object);
       return message === undefined ? [] : [invalid({ code: 'Immutable', field: 'spec', message })];
     };
     return {
-      objections: [
-        ...newOnes(now.findings, old.findings).map(invalid),
-        ...newOnes(moves(now), moves(old)),
-        ...newOnes(excluded(now), excluded(old)),
-        ...newOnes(leaseObjection(now.object), leaseObjection(old.object)),
+      denials: [
+        ...newFindings(now.findings, old.findings).map(invalid),
+        ...newFindings(changeDenials(now), changeDenials(old)),
+        ...newFindings(exclusionDenials(now), exclusionDenials(old)),
+        ...newFindings(leaseDenials(now.object), leaseDenials(old.object)),
       ],
       warnings: [],
     };
   };
 }
 
-function excluded({ object, findings, exclusion }: Judged): Opinion['objections'] {
+function exclusionDenials({ object, findings, exclusion }: ObjectFindings): readonly Denial[] {
   if (exclusion === undefined || findings.length > 0) return [];
   return [forbidden({ ...exclusion, message: objectAddressMessage(object, exclusion.message) }, 'spec')];
 }
 
-function terminating(object: AddressObject): Opinion['objections'][number] {
+function subnetTerminatingDenial(object: AddressObject): Denial {
   const problem = subnetTerminating(object.subnet);
   return forbidden({ ...problem, message: objectSubnetMessage(object, problem.message) }, 'spec');
 }
 
-function leaseObjection({ resource, name, annotations }: AddressObject): Opinion['objections'] {
+function leaseDenials({ resource, name, annotations }: AddressObject): readonly Denial[] {
   const message = leaseProblem(resource, name, annotations);
   return message === undefined ? [] : [invalid({ code: 'LeaseInvalid', field: 'metadata.annotations', message })];
 }
 
-export const [vipCreated, vipChanged] = [created(ofVip), changed(ofVip)];
-export const [ovnEipCreated, ovnEipChanged] = [created(ofOvnEip), changed(ofOvnEip)];
-export const [iptablesEipCreated, iptablesEipChanged] = [created(ofIptablesEip), changed(ofIptablesEip)];
+export const [validateVipCreate, validateVipUpdate] = [validatorOfCreate(ofVip), validatorOfUpdate(ofVip)];
+export const [validateOvnEipCreate, validateOvnEipUpdate] = [validatorOfCreate(ofOvnEip), validatorOfUpdate(ofOvnEip)];
+export const [validateIptablesEipCreate, validateIptablesEipUpdate] = [validatorOfCreate(ofIptablesEip), validatorOfUpdate(ofIptablesEip)];

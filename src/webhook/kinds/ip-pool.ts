@@ -1,4 +1,4 @@
-/** Judges the creation and change of an IPPool. A Subnet that does not exist yet is no error: the pool waits for it. */
+/** Validates the creation and change of an IPPool. A Subnet that does not exist yet is no error: the pool waits for it. */
 import type { Finding } from '../../api/validation/finding.ts';
 import type { IPPool } from '../../api/kinds/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../../api/validation/ip-pool-validation.ts';
@@ -8,18 +8,18 @@ import { poolTooLate } from '../../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
 import type { World } from '../../world/world.ts';
-import type { Observed, Opinion } from '../protocol/admission-result.ts';
-import { forbidden, invalid, newOnes } from '../protocol/admission-result.ts';
+import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newFindings } from '../protocol/admission-result.ts';
 
 const WAITED_FOR = 'IPPoolSubnetMissing';
 
-export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opinion {
+export function validateIpPoolCreate(pool: IPPool, { world, complete }: Observed): AdmissionResult {
   const findings = findingsOf(pool, complete ? world : undefined);
   const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
   const { subnet } = pool.spec;
   const going = complete && world.ask(isClosed, subnet);
   return {
-    objections: [
+    denials: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
       ...(going ? [forbidden({ ...subnetTerminating(subnet), message: poolTooLate(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
     ],
@@ -27,13 +27,13 @@ export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opin
   };
 }
 
-export function ipPoolChanged(before: IPPool, after: IPPool, { world, complete }: Observed): Opinion {
+export function validateIpPoolUpdate(before: IPPool, after: IPPool, { world, complete }: Observed): AdmissionResult {
   const all = complete ? world : undefined;
   const findings = [
     ...ipPoolUpdateFindings(namedOf(before), namedOf(after)),
-    ...newOnes(findingsOf(after, all), findingsOf(before, all)).filter(({ code }) => code !== WAITED_FOR),
+    ...newFindings(findingsOf(after, all), findingsOf(before, all)).filter(({ code }) => code !== WAITED_FOR),
   ];
-  return { objections: findings.map(invalid), warnings: [] };
+  return { denials: findings.map(invalid), warnings: [] };
 }
 
 function namedOf({ metadata: { name }, spec }: IPPool): { readonly name: string; readonly spec: IPPool['spec'] } {

@@ -1,4 +1,4 @@
-/** Judges the creation and change of an IP object by a user: a request for an address, or an object restored from a backup. */
+/** Validates the creation and change of an IP object by a user: a request for an address, or an object restored from a backup. */
 import { ipFindings, ipUpdateFindings } from '../../api/validation/ip-validation.ts';
 import type { IP } from '../../api/kinds/ip.ts';
 import { leaseProblem } from '../../compile/lease.ts';
@@ -8,34 +8,32 @@ import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subne
 import { isRequest, isReserved } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
-import type { Objection, Observed, Opinion } from '../protocol/admission-result.ts';
-import { forbidden, invalid, newOnes } from '../protocol/admission-result.ts';
+import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newFindings } from '../protocol/admission-result.ts';
 
-const WAITED_FOR = 'WaitingForSubnet';
+const WAITING_FOR_SUBNET = 'WaitingForSubnet';
 
-export function ipCreated(ip: IP, observed: Observed): Opinion {
+export function validateIpCreate(ip: IP, observed: Observed): AdmissionResult {
   const { world, complete } = observed;
   const own = ipFindings({ name: ip.metadata.name, spec: ip.spec }, complete ? subnetOf(world, ip) : undefined);
-  const objections: Objection[] = leaseObjections(ip);
+  const denials: Denial[] = leaseDenials(ip);
   const warnings: string[] = [];
-  const asks = isReserved(ip) || isRequest(ip);
-  const problem = complete && asks ? requestProblem(world, ip) : undefined;
-  const going = subnetTerminating(ip.spec.subnet ?? '');
+  const requestsAddress = isReserved(ip) || isRequest(ip);
+  const problem = complete && requestsAddress ? requestProblem(world, ip) : undefined;
+  const terminating = subnetTerminating(ip.spec.subnet ?? '');
   if (complete && world.ask(isClosed, ip.spec.subnet ?? ''))
-    objections.push(forbidden({ ...going, message: ipSubnetMessage(ip, going.message) }, 'spec.subnet'));
-  else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
-  else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));
-  if (objections.length === 0 && warnings.length === 0) {
-    objections.push(...own.filter(({ code, value }) => code !== 'IPSubnetMissing' || value === '').map(invalid));
-    if (objections.length === 0 && complete && asks)
-      objections.push(
-        ...takenByName(observed, ipAddressRequest(world, ip), 'spec.ipAddress', (sentence) => ipAddressMessage(ip, sentence)),
-      );
+    denials.push(forbidden({ ...terminating, message: ipSubnetMessage(ip, terminating.message) }, 'spec.subnet'));
+  else if (problem?.reason === WAITING_FOR_SUBNET && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
+  else if (problem !== undefined) denials.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));
+  if (denials.length === 0 && warnings.length === 0) {
+    denials.push(...own.filter(({ code, value }) => code !== 'IPSubnetMissing' || value === '').map(invalid));
+    if (denials.length === 0 && complete && requestsAddress)
+      denials.push(...takenByName(observed, ipAddressRequest(world, ip), 'spec.ipAddress', (sentence) => ipAddressMessage(ip, sentence)));
   }
-  return { objections, warnings };
+  return { denials, warnings };
 }
 
-export function ipChanged(before: IP, after: IP, { world, complete }: Observed): Opinion {
+export function validateIpUpdate(before: IP, after: IP, { world, complete }: Observed): AdmissionResult {
   const findings = ({ metadata: { name }, spec }: IP): ReturnType<typeof ipFindings> =>
     ipFindings({ name, spec }, complete ? subnetOf(world, after) : undefined).filter(({ code }) => code !== 'IPSubnetMissing');
   const [old, now] = [
@@ -43,9 +41,9 @@ export function ipChanged(before: IP, after: IP, { world, complete }: Observed):
     { name: after.metadata.name, spec: after.spec },
   ];
   return {
-    objections: [
-      ...[...ipUpdateFindings(old, now), ...newOnes(findings(after), findings(before))].map(invalid),
-      ...newOnes(leaseObjections(after), leaseObjections(before)),
+    denials: [
+      ...[...ipUpdateFindings(old, now), ...newFindings(findings(after), findings(before))].map(invalid),
+      ...newFindings(leaseDenials(after), leaseDenials(before)),
     ],
     warnings: [],
   };
@@ -56,7 +54,7 @@ function subnetOf(world: World, { spec }: IP): Parameters<typeof ipFindings>[1] 
   return subnet === undefined ? undefined : { name: subnet.metadata.name, spec: subnet.spec };
 }
 
-function leaseObjections(ip: IP): Objection[] {
+function leaseDenials(ip: IP): Denial[] {
   const message = leaseProblem('ips', ip.metadata.name, ip.metadata.annotations ?? {});
   return message === undefined ? [] : [invalid({ code: 'LeaseInvalid', field: 'metadata.annotations', message })];
 }

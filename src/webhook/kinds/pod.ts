@@ -1,4 +1,4 @@
-/** Judges the creation of a pod and the change of its annotations: their values must be readable and possible. */
+/** Validates the creation of a pod and the change of its annotations: their values must be readable and possible. */
 import type { Reason } from '../../api/reasons.ts';
 import type { Pod } from '../../api/kubernetes/core.ts';
 import type { Finding } from '../../api/validation/finding.ts';
@@ -16,67 +16,67 @@ import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subne
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
-import type { Objection, Observed, Opinion } from '../protocol/admission-result.ts';
-import { forbidden, invalid, newOnes, NO_OPINION } from '../protocol/admission-result.ts';
+import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newFindings, ALLOWED } from '../protocol/admission-result.ts';
 
 const UNREADABLE: Reason = 'InvalidAnnotation';
 /** Reasons for a pod that is valid, but requests what its namespace is not allowed. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set<Reason>(['NamespaceNotAdmitted', 'PortNotAllowed']);
-const NEVER: ReadonlySet<string> = new Set([UNREADABLE, 'InvalidNetwork']);
+const PERMANENT: ReadonlySet<string> = new Set([UNREADABLE, 'InvalidNetwork']);
 
-export function podCreated(pod: Pod, observed: Observed): Opinion {
+export function validatePodCreate(pod: Pod, observed: Observed): AdmissionResult {
   const findings = findingsOf(pod);
-  if (findings.length > 0) return { objections: findings.map(invalid), warnings: [] };
+  if (findings.length > 0) return { denials: findings.map(invalid), warnings: [] };
   const { world, complete } = observed;
   const view = complete ? podViewOf(world, pod) : undefined;
-  if (view === undefined) return NO_OPINION;
-  const objections: Objection[] = [];
+  if (view === undefined) return ALLOWED;
+  const denials: Denial[] = [];
   const warnings: string[] = [];
   const { interfaces, problem } = interfacesOf(world, view);
   if (problem !== undefined) {
     if (problem.reason === UNREADABLE)
-      objections.push(invalid({ code: problem.reason, field: 'metadata.annotations', message: problem.message }));
+      denials.push(invalid({ code: problem.reason, field: 'metadata.annotations', message: problem.message }));
     else warnings.push(problem.message);
   }
   for (const nic of interfaces) {
     const taken = portNameConflict(world, nic);
     if (taken?.kind === 'waiting') {
-      objections.push(forbidden(taken, 'metadata.name'));
+      denials.push(forbidden(taken, 'metadata.name'));
       continue;
     }
     const named = namedSubnet(world, nic);
     if (named !== '' && world.ask(isClosed, named)) {
-      const going = subnetTerminating(named);
-      objections.push(forbidden({ ...going, message: podMessage(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
+      const terminating = subnetTerminating(named);
+      denials.push(forbidden({ ...terminating, message: podMessage(nic, 'subnet', terminating.message) }, fieldOf(nic, 'logical_switch')));
       continue;
     }
     const { requestState } = bindingOf(world, nic);
     if (requestState.kind === 'waiting') {
-      if (NOT_ALLOWED.has(requestState.reason)) objections.push(forbidden(requestState, 'metadata.annotations'));
-      else if (NEVER.has(requestState.reason))
-        objections.push(invalid({ code: requestState.reason, field: 'metadata.annotations', message: requestState.message }));
+      if (NOT_ALLOWED.has(requestState.reason)) denials.push(forbidden(requestState, 'metadata.annotations'));
+      else if (PERMANENT.has(requestState.reason))
+        denials.push(invalid({ code: requestState.reason, field: 'metadata.annotations', message: requestState.message }));
       else if (named !== '') warnings.push(requestState.message);
     } else if (requestState.kind === 'address-request' && requestState.request.anyOf === undefined)
-      objections.push(
-        ...takenByName(observed, requestState.request, askingField(nic, requestState.request), (sentence) =>
+      denials.push(
+        ...takenByName(observed, requestState.request, requestedField(nic, requestState.request), (sentence) =>
           podMessage(nic, 'address', sentence),
         ),
       );
   }
-  return { objections, warnings };
+  return { denials, warnings };
 }
 
-export function podChanged(before: Pod, after: Pod, { world, complete }: Observed): Opinion {
-  const unreadableAttachment = newOnes(findingsOf(after), findingsOf(before)).map(invalid);
-  if (unreadableAttachment.length > 0 || !complete) return { objections: unreadableAttachment, warnings: [] };
-  return { objections: newOnes(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
+export function validatePodUpdate(before: Pod, after: Pod, { world, complete }: Observed): AdmissionResult {
+  const unreadableAttachment = newFindings(findingsOf(after), findingsOf(before)).map(invalid);
+  if (unreadableAttachment.length > 0 || !complete) return { denials: unreadableAttachment, warnings: [] };
+  return { denials: newFindings(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
 }
 
 /** What the pod requests and its namespace or its port does not allow, both while it waits and while it runs. */
-function notAllowed(world: World, pod: Pod): readonly Objection[] {
+function notAllowed(world: World, pod: Pod): readonly Denial[] {
   const view = podViewOf(world, pod);
   if (view?.alive !== true || view.terminating) return [];
-  return interfacesOf(world, view).interfaces.flatMap((nic): Objection[] => {
+  return interfacesOf(world, view).interfaces.flatMap((nic): Denial[] => {
     const { requestState, bound } = bindingOf(world, nic);
     if (requestState.kind === 'waiting')
       return NOT_ALLOWED.has(requestState.reason) ? [forbidden(requestState, 'metadata.annotations')] : [];
@@ -96,7 +96,7 @@ function findingsOf(pod: Pod): readonly Pick<Finding, 'code' | 'field' | 'messag
   ];
 }
 
-function askingField(nic: PodInterface, { v4, v6, mac }: AddressRequest): string {
+function requestedField(nic: PodInterface, { v4, v6, mac }: AddressRequest): string {
   return fieldOf(nic, mac !== undefined && v4 === undefined && v6 === undefined ? 'mac_address' : 'ip_address');
 }
 

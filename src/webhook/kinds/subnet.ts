@@ -1,5 +1,5 @@
 /**
- * Judges the creation and change of a Subnet. A Vpc that does not exist yet is no error, with or without the webhook: manifests come in any
+ * Validates the creation and change of a Subnet. A Vpc that does not exist yet is no error, with or without the webhook: manifests come in any
  * order.
  */
 import type { Finding } from '../../api/validation/finding.ts';
@@ -47,45 +47,45 @@ import type { Dual } from '../../net/dual.ts';
 import { ofFamily, splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
 import { API_SERVER } from '../../world/world.ts';
-import type { Objection, Observed, Opinion } from '../protocol/admission-result.ts';
-import { forbidden, invalid, newOnes } from '../protocol/admission-result.ts';
+import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { forbidden, invalid, newFindings } from '../protocol/admission-result.ts';
 
-export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
+export function validateSubnetCreate(subnet: Subnet, observed: Observed): AdmissionResult {
   const { world, complete } = observed;
   const named = namedOf(subnet);
-  const objections: Objection[] = subnetFindings(named).map(invalid);
+  const denials: Denial[] = subnetFindings(named).map(invalid);
   const warnings = [...warningsOf(named, observed)];
   if (complete && isOvn(named)) {
-    if (objections.length === 0) objections.push(...conflictsOf(world, subnet).map(invalid));
+    if (denials.length === 0) denials.push(...conflictsOf(world, subnet).map(invalid));
     const vpc = effectiveVpc(named.spec, world.settings);
     const view = world.ask(vpcView, vpc);
     if (view === undefined) warnings.push(vpcMissing(named.name, vpc).message);
-    else if (world.ask(acceptsNoSubnet, vpc)) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
+    else if (world.ask(acceptsNoSubnet, vpc)) denials.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
   }
-  return { objections, warnings };
+  return { denials, warnings };
 }
 
-export function subnetChanged(before: Subnet, after: Subnet, observed: Observed): Opinion {
+export function validateSubnetUpdate(before: Subnet, after: Subnet, observed: Observed): AdmissionResult {
   const { world, complete } = observed;
   const [old, now] = [namedOf(before), namedOf(after)];
   const findings = [
-    ...newOnes(subnetFindings(now), subnetFindings(old)),
+    ...newFindings(subnetFindings(now), subnetFindings(old)),
     ...subnetUpdateFindings(old, now, world.settings),
     ...leavesOvn(world, old, now),
-    ...newOnes(withoutRouterPort(world, after, complete), withoutRouterPort(world, before, complete)),
+    ...newFindings(withoutRouterPort(world, after, complete), withoutRouterPort(world, before, complete)),
   ];
-  if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, after), conflictsOf(world, before)));
-  const objections = findings.map(invalid);
-  if (objections.length === 0 && complete && isOvn(now))
-    objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid), ...mtuChanged(world, before, after));
-  return { objections, warnings: [...warningsOf(now, observed), ...(complete ? narrowed(world, before, after) : [])] };
+  if (findings.length === 0 && complete && isOvn(now)) findings.push(...newFindings(conflictsOf(world, after), conflictsOf(world, before)));
+  const denials = findings.map(invalid);
+  if (denials.length === 0 && complete && isOvn(now))
+    denials.push(...newFindings(inUse(world, after), inUse(world, before)).map(invalid), ...mtuChanged(world, before, after));
+  return { denials, warnings: [...warningsOf(now, observed), ...(complete ? maskWarnings(world, before, after) : [])] };
 }
 
 /**
  * Warns that running pods keep the old mask: they look for the addresses outside of the new CIDR on their own switch, and could not reach
  * another Subnet with them.
  */
-function narrowed(world: World, before: Subnet, after: Subnet): readonly string[] {
+function maskWarnings(world: World, before: Subnet, after: Subnet): readonly string[] {
   const [old, now] = [before, after].map(({ spec }) => subnetCidrs(spec)) as [Dual<Cidr>, Dual<Cidr>];
   const left = ([4, 6] as const).flatMap((family) => {
     const [from, to] = [ofFamily(old, family), ofFamily(now, family)];
@@ -121,7 +121,7 @@ function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'f
  * The node agent reads the MTU in the spec for new pods, whatever the rules do: only admission can deny a change. Pods of networks outside
  * of OVN have the MTU of another plugin.
  */
-function mtuChanged(world: World, before: Subnet, after: Subnet): readonly Objection[] {
+function mtuChanged(world: World, before: Subnet, after: Subnet): readonly Denial[] {
   const { name } = after.metadata;
   const mtu = after.spec.mtu ?? 0;
   if ((before.spec.mtu ?? 0) === mtu || mayChangeUnderPods(after)) return [];
@@ -166,7 +166,7 @@ function linksOverlapped(world: World, subnet: NamedSubnet): readonly Finding[] 
   const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
   const mine = (asked: { readonly subnet: string; readonly cidrs: readonly Cidr[] }): readonly Finding[] =>
     peeringOverlaps(world, vpc, spec, world.ask(vpcFindings, vpc), asked);
-  return newOnes(mine({ subnet: subnet.name, cidrs }), mine({ subnet: subnet.name, cidrs: [] }));
+  return newFindings(mine({ subnet: subnet.name, cidrs }), mine({ subnet: subnet.name, cidrs: [] }));
 }
 
 function conflictsOf(world: World, subnet: Subnet): readonly Finding[] {

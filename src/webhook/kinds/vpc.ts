@@ -1,22 +1,22 @@
-/** Judges the creation and change of a Vpc. */
+/** Validates the creation and change of a Vpc. */
 import { routeHostBits } from '../../api/validation/host-bits.ts';
 import type { Vpc } from '../../api/kinds/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
 import { unsupportedSentence } from '../../compile/unsupported.ts';
 import { peeringOverlaps } from '../../compile/vpc/peering-overlaps.ts';
 import { unsupportedVpcFields } from '../../compile/vpc/vpc-lifecycle.ts';
-import type { Observed, Opinion } from '../protocol/admission-result.ts';
-import { invalid, newOnes } from '../protocol/admission-result.ts';
+import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { invalid, newFindings } from '../protocol/admission-result.ts';
 
-export function vpcCreated(vpc: Vpc, observed: Observed): Opinion {
+export function validateVpcCreate(vpc: Vpc, observed: Observed): AdmissionResult {
   const { world, complete } = observed;
   const { name } = vpc.metadata;
   const taken = complete && world.subnets.has(name) ? [vpcNamedAsSubnet(name)] : [];
-  return { objections: [...taken, ...findingsOf(vpc)].map(invalid), warnings: warningsOf(vpc, observed) };
+  return { denials: [...taken, ...findingsOf(vpc)].map(invalid), warnings: warningsOf(vpc, observed) };
 }
 
-export function vpcChanged(before: Vpc, after: Vpc, observed: Observed): Opinion {
-  return { objections: newOnes(findingsOf(after), findingsOf(before)).map(invalid), warnings: warningsOf(after, observed) };
+export function validateVpcUpdate(before: Vpc, after: Vpc, observed: Observed): AdmissionResult {
+  return { denials: newFindings(findingsOf(after), findingsOf(before)).map(invalid), warnings: warningsOf(after, observed) };
 }
 
 function findingsOf({ metadata: { name }, spec }: Vpc): ReturnType<typeof vpcFindings> {

@@ -35,7 +35,7 @@ import {
 import { CONFIGURATION_NAME, CONTROLLER_NAMESPACE, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
 
 /** One policy: its resources, and what it allows the account. */
-export interface Fence {
+export interface AccountLimit {
   /** The policy's name without its prefix `kiln-controller-`. */
   readonly name: string;
   /** `<plural>[/<subresource>]` by API group. */
@@ -78,7 +78,7 @@ const OF_INTERFACES =
   `${interfaceKey(WRITTEN_POD_ANNOTATIONS)} || ` +
   `(!(k in object.metadata.?annotations.orValue({})) && ${interfaceKey([...new Set([...WRITTEN_POD_ANNOTATIONS, ...READ_POD_ANNOTATIONS])])})`;
 
-const PODS: readonly Fence[] = [
+const PODS: readonly AccountLimit[] = [
   {
     name: 'pods',
     resources: { '': ['pods'] },
@@ -115,7 +115,7 @@ const PODS: readonly Fence[] = [
   },
 ];
 
-const CLUSTER: readonly Fence[] = [
+const CLUSTER: readonly AccountLimit[] = [
   {
     name: 'namespaces',
     resources: { '': ['namespaces'] },
@@ -182,7 +182,7 @@ const SAME_GATEWAYS =
   `${GATEWAY[0]} == ${GATEWAY[1]} || ${GATEWAY[1]}.trim() == '' || ` +
   `${GATEWAY[0]}.split(',').all(n, ${GATEWAY[1]}.split(',').exists(o, ip(o.trim()) == ip(n)) || ${GATEWAY[1]}.split(',').all(o, ip(o.trim()).family() != ip(n).family()))`;
 
-const OWN_KINDS: readonly Fence[] = [
+const OWN_KINDS: readonly AccountLimit[] = [
   {
     name: 'vpcs',
     resources: { 'kubeovn.io': ['vpcs'] },
@@ -244,9 +244,10 @@ const OWN_KINDS: readonly Fence[] = [
       ),
       DELETE: 'true',
     }),
-    message: "make, fill in and delete IP objects; annotations of others on them, owners and others' finalizers stay",
+    message:
+      'create, fill in and delete IP objects, and change no owner reference of them and no annotation or finalizer of another program',
   },
-  ...Object.entries(GIVEN).map(([plural, { spec, status }]): Fence => ({
+  ...Object.entries(GIVEN).map(([plural, { spec, status }]): AccountLimit => ({
     name: plural,
     resources: { 'kubeovn.io': [plural] },
     expression: byOperation({
@@ -274,7 +275,7 @@ const OWN_KINDS: readonly Fence[] = [
         onlyKeys('object.metadata.labels', "k.startsWith('ovn.kubernetes.io/')"),
       ),
     }),
-    message: 'mark a NAT rule with its EIP and take the finalizer off, and nothing else of it',
+    message: 'write the EIP of a NAT rule into its labels and annotations, remove its finalizer, and change nothing else of it',
   },
 ];
 
@@ -301,13 +302,13 @@ const WITH_CONDITIONS = [...NAT_RULES, ...MARKED].filter(
   (resource) => traitsOf(resource).conditions === 'status' && traitsOf(resource).statusSubresource && !OWN_STATUS.includes(resource),
 );
 
-function byGroup(resources: readonly ResourceName[], subresource = ''): Fence['resources'] {
+function byGroup(resources: readonly ResourceName[], subresource = ''): AccountLimit['resources'] {
   const groups: Record<string, string[]> = {};
   for (const { group, plural } of resources.map(traitsOf)) (groups[group] ??= []).push(`${plural}${subresource}`);
   return groups;
 }
 
-const OTHER_KINDS: readonly Fence[] = [
+const OTHER_KINDS: readonly AccountLimit[] = [
   {
     name: 'marks',
     resources: byGroup(MARKED),
@@ -336,11 +337,11 @@ const OTHER_KINDS: readonly Fence[] = [
       CREATE: isOwnEvent('object'),
       UPDATE: all(isOwnEvent('oldObject'), sameObject('metadata', 'count', 'lastTimestamp'), sameMetadata()),
     }),
-    message: "make Events in its own name, or with Kube-OVN's name and reasons, and count them on",
+    message: "create Events in its own name, or with Kube-OVN's name and reasons, and increase their count",
   },
 ];
 
-const OWN_OBJECTS: readonly Fence[] = [
+const OWN_OBJECTS: readonly AccountLimit[] = [
   {
     name: 'lease',
     resources: { 'coordination.k8s.io': ['leases'] },
@@ -389,8 +390,8 @@ const OWN_OBJECTS: readonly Fence[] = [
         ),
       }),
     ),
-    message: `change caBundle in ValidatingWebhookConfiguration ${CONFIGURATION_NAME}: no rule, no address, no other configuration`,
+    message: `change caBundle in ValidatingWebhookConfiguration ${CONFIGURATION_NAME}, no rule and no address of it, and no other configuration`,
   },
 ];
 
-export const FENCES: readonly Fence[] = [...PODS, ...CLUSTER, ...OWN_KINDS, ...OTHER_KINDS, ...OWN_OBJECTS];
+export const ACCOUNT_LIMITS: readonly AccountLimit[] = [...PODS, ...CLUSTER, ...OWN_KINDS, ...OTHER_KINDS, ...OWN_OBJECTS];

@@ -1,10 +1,10 @@
 /**
- * `deploy/admission-policy.yaml`: the fences around the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer.
+ * `deploy/admission-policy.yaml`: the limits of the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.31 and newer.
  * With a stolen token of the account an attacker can change only what Kiln itself writes.
  */
 import { stringify } from 'yaml';
-import type { Fence } from './account-limits.ts';
-import { FENCES } from './account-limits.ts';
+import type { AccountLimit } from './account-limits.ts';
+import { ACCOUNT_LIMITS } from './account-limits.ts';
 import { CONTROLLER_NAMESPACE } from './webhook-configuration.ts';
 
 /** The name under which the API server knows the ServiceAccount of `deploy/rbac.yaml`. */
@@ -19,7 +19,7 @@ interface ResourceRule {
   readonly resources: readonly string[];
 }
 
-function rulesOf(resources: Fence['resources']): readonly ResourceRule[] {
+function rulesOf(resources: AccountLimit['resources']): readonly ResourceRule[] {
   return Object.entries(resources).map(([group, plurals]) => ({
     apiGroups: [group],
     apiVersions: ['*'],
@@ -29,13 +29,13 @@ function rulesOf(resources: Fence['resources']): readonly ResourceRule[] {
 }
 
 /** Reviews of the account's own identity and rights. They change nothing. */
-const QUESTIONS: Fence['resources'] = { 'authentication.k8s.io': ['*'], 'authorization.k8s.io': ['*'] };
+const SELF_REVIEWS: AccountLimit['resources'] = { 'authentication.k8s.io': ['*'], 'authorization.k8s.io': ['*'] };
 
-/** Denies every resource without a fence. So a Role that grants more later still opens nothing. */
-function rest(): object {
+/** Denies every resource without a limit here, so a Role that grants more later still allows nothing. */
+function unlistedResources(): object {
   return {
     resourceRules: rulesOf({ '*': ['*/*'] }),
-    excludeResourceRules: [...FENCES.map(({ resources }) => resources), QUESTIONS].flatMap(rulesOf),
+    excludeResourceRules: [...ACCOUNT_LIMITS.map(({ resources }) => resources), SELF_REVIEWS].flatMap(rulesOf),
   };
 }
 
@@ -65,10 +65,10 @@ function policy(name: string, matchConstraints: object, expression: string, mess
 
 export function admissionPolicyYaml(): string {
   const documents = [
-    ...FENCES.flatMap(({ name, resources, expression, message }) =>
+    ...ACCOUNT_LIMITS.flatMap(({ name, resources, expression, message }) =>
       policy(`kiln-controller-${name}`, { resourceRules: rulesOf(resources) }, expression, message),
     ),
-    ...policy('kiln-controller-rest', rest(), 'false', 'change what Kiln writes'),
+    ...policy('kiln-controller-rest', unlistedResources(), 'false', 'change what Kiln writes'),
   ];
   const head =
     "# What the controller's account may change, for Kubernetes 1.31 and newer: generated, see deploy/README.md.\n" +

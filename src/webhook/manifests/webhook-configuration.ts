@@ -7,7 +7,7 @@ import { BLOCKED_RESOURCES } from '../../blockers/dependencies.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { JUDGED } from '../review/validate-request.ts';
+import { VALIDATED_RESOURCES } from '../review/validate-request.ts';
 
 export const WEBHOOK_CONFIGURATIONS: Resource = {
   group: 'admissionregistration.k8s.io',
@@ -79,7 +79,7 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
     admissionReviewVersions: ['v1'],
   });
   const isOurs = (resource: ResourceName): boolean => traitsOf(resource).group === 'kubeovn.io';
-  const written = JUDGED.filter((resource) => isOurs(resource) && resource !== 'ips');
+  const written = VALIDATED_RESOURCES.filter((resource) => isOurs(resource) && resource !== 'ips');
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',

@@ -1,7 +1,7 @@
 /** AdmissionReview of `admission.k8s.io/v1`: parses the request, writes the answer. */
 import { parseJson, stringifyJson } from '../../kube/json.ts';
 import { visibleMessage } from '../../text/visible-text.ts';
-import type { Objection, Opinion } from './admission-result.ts';
+import type { Denial, AdmissionResult } from './admission-result.ts';
 import { annotationsProblem, bodyProblem, MOST_VALUES } from './review-bounds.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -153,29 +153,29 @@ const LONGEST_MESSAGE = 2_048;
 const LONGEST_FIELD = 512;
 
 /** The AdmissionReview that answers a request. */
-export function answerText(request: AdmissionRequest, { objections, warnings }: Opinion): string {
+export function answerText(request: AdmissionRequest, { denials, warnings }: AdmissionResult): string {
   const said = warnings
     .slice(0, MOST_WARNINGS)
     // The API server silently drops a warning with control characters.
     .map((text) => visibleMessage(text, LONGEST_WARNING));
   const response = {
     uid: request.uid,
-    allowed: objections.length === 0,
-    ...(objections.length > 0 && { status: statusOf(request, objections) }),
+    allowed: denials.length === 0,
+    ...(denials.length > 0 && { status: statusOf(request, denials) }),
     ...(said.length > 0 && { warnings: said }),
   };
   return stringifyJson({ apiVersion: API_VERSION, kind: KIND, response });
 }
 
-function statusOf(request: AdmissionRequest, objections: readonly Objection[]): object {
-  const isInvalid = objections.some(({ kind }) => kind === 'invalid');
+function statusOf(request: AdmissionRequest, denials: readonly Denial[]): object {
+  const isInvalid = denials.some(({ kind }) => kind === 'invalid');
   // These texts contain input of clients, and a terminal displays them.
-  const some = objections.slice(0, MOST_SAID).map(({ code, field, message }) => ({
+  const some = denials.slice(0, MOST_SAID).map(({ code, field, message }) => ({
     code,
     field: visibleMessage(field, LONGEST_FIELD),
     message: visibleMessage(message, LONGEST_MESSAGE),
   }));
-  const more = objections.length - some.length;
+  const more = denials.length - some.length;
   return {
     metadata: {},
     status: 'Failure',

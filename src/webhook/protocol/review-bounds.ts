@@ -4,7 +4,7 @@
  */
 /** Levels of arrays and objects. The deepest object of an API server (other than a CRD's schema) has about 20. */
 export const DEEPEST_REVIEW = 100;
-/** Members and elements: a judge may find one or two faults in each. */
+/** Members and elements: validation may find one or two faults in each. */
 export const MOST_VALUES = { proven: 131_072, unknown: 32_768 } as const;
 /** Keys and values together, in UTF-16 units. An API server accepts 256 KiB of UTF-8, which is never fewer units. */
 export const MOST_ANNOTATION_TEXT = 256 * 1024;

@@ -95,7 +95,9 @@ test('the API server reviews an opaque token, and if it may not, no user is know
     else missing(exchange);
   }, 'opaque');
   assert.equal(silent.name, undefined);
-  assert.deepEqual(silent.log, ['the webhook does not know which user this controller is, and judges its writes as those of any client']);
+  assert.deepEqual(silent.log, [
+    'the webhook does not know which user this controller is, and validates its writes like those of any client',
+  ]);
 });
 
 test("the operator's setting is used, and no request is sent", async () => {

@@ -82,7 +82,7 @@ export class OwnUser {
           this.#name = userOfCredentials(credentials) ?? (await userOfToken(client, credentials, signal));
         } else this.#name = asked;
         if (this.#name === undefined)
-          log.warn('the webhook does not know which user this controller is, and judges its writes as those of any client', {
+          log.warn('the webhook does not know which user this controller is, and validates its writes like those of any client', {
             next: 'name it: --webhook-own-user',
           });
         else log.info('the webhook knows its own user', { user: this.#name, from: asked === undefined ? 'credentials' : 'API server' });

@@ -5,28 +5,28 @@ import { World } from '../../world/world.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
 import { answerText } from '../protocol/admission-review.ts';
 import type { DeletionInUse } from '../kinds/deletion.ts';
-import { judge } from './validate-request.ts';
-import type { Observed, Opinion } from '../protocol/admission-result.ts';
+import { validateRequest } from './validate-request.ts';
+import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { admissionRequest } from '../testing/admission-request.ts';
-import { withoutOthers } from './redacted-result.ts';
+import { redactedResult } from './redacted-result.ts';
 
 /** The answer to the API server, and the answer to a client without a proven identity. */
-function opinions(
+function results(
   scene: PodScene,
-  asked: AdmissionRequest,
+  reviewed: AdmissionRequest,
   inUse: DeletionInUse = 'deny',
-): { readonly known: Opinion; readonly unknown: Opinion } {
+): { readonly known: AdmissionResult; readonly unknown: AdmissionResult } {
   const { bench } = scene;
   const observed: Observed = { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) };
-  const deletions = { inUse, askedFor: () => false };
-  const known = judge(asked, observed, () => undefined, deletions);
-  const alone = judge(
-    asked,
+  const deletions = { inUse, recentlyDenied: () => false };
+  const known = validateRequest(reviewed, observed, () => undefined, deletions);
+  const alone = validateRequest(
+    reviewed,
     { world: new World(bench.world.settings), complete: false, checkRequest: () => undefined },
     () => undefined,
     deletions,
   );
-  return { known, unknown: withoutOthers(asked, known, alone) };
+  return { known, unknown: redactedResult(reviewed, known, alone) };
 }
 
 /** Every name and address of the other tenant matches this. */
@@ -46,7 +46,7 @@ const pod = (annotations: object): object => ({ metadata: { name: 'mine', namesp
 
 test('a client without a certificate gets the same denials as the API server, without names and addresses of other tenants', () => {
   const { scene, held } = tenant();
-  const asked: Readonly<Record<string, AdmissionRequest>> = {
+  const reviewed: Readonly<Record<string, AdmissionRequest>> = {
     'a Vpc in use': admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
     'a Subnet in use': admissionRequest('DELETE', 'subnets', { metadata: { name: 'web' } }),
     'a network that overlaps': admissionRequest('CREATE', 'subnets', {
@@ -71,15 +71,11 @@ test('a client without a certificate gets the same denials as the API server, wi
     'a pool': admissionRequest('CREATE', 'ippools', { metadata: { name: 'mine' }, spec: { subnet: 'web', ips: ['10.9.9.9'] } }),
   };
   let told = 0;
-  for (const [what, one] of Object.entries(asked)) {
-    const { known, unknown } = opinions(scene, one);
-    assert.ok(known.objections.length > 0, what);
-    assert.equal(unknown.objections.length > 0, true, what);
-    assert.deepEqual(
-      [...new Set(unknown.objections.map(({ code }) => code))],
-      [...new Set(known.objections.map(({ code }) => code))],
-      what,
-    );
+  for (const [what, one] of Object.entries(reviewed)) {
+    const { known, unknown } = results(scene, one);
+    assert.ok(known.denials.length > 0, what);
+    assert.equal(unknown.denials.length > 0, true, what);
+    assert.deepEqual([...new Set(unknown.denials.map(({ code }) => code))], [...new Set(known.denials.map(({ code }) => code))], what);
     // The requested address may appear in the answer, since the client sent it.
     const shown = answerText(one, unknown).replaceAll(held, '');
     assert.doesNotMatch(shown, SECRETS, what);
@@ -95,24 +91,24 @@ test('faults of a request itself have the same message for every client', () => 
     admissionRequest('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/24', gateway: '10.3.0.1' } }),
     admissionRequest('CREATE', 'pods', pod({ 'ovn.kubernetes.io/ip_address': 'ten' })),
   ]) {
-    const { known, unknown } = opinions(scene, one);
-    assert.ok(known.objections.length > 0);
-    assert.deepEqual(unknown.objections, known.objections);
+    const { known, unknown } = results(scene, one);
+    assert.ok(known.denials.length > 0);
+    assert.deepEqual(unknown.denials, known.denials);
   }
 });
 
 test('a denied deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
   const { scene } = tenant();
-  const [blocked] = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
+  const [blocked] = results(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.denials;
   assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);
-  const waits = opinions(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), 'wait').unknown;
-  assert.deepEqual([waits.objections, waits.warnings.length], [[], 1]);
+  const waits = results(scene, admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), 'wait').unknown;
+  assert.deepEqual([waits.denials, waits.warnings.length], [[], 1]);
   assert.match(waits.warnings[0] ?? '', /^Vpc shop is deleted later: other objects still use it; kiln explain vpc shop shows what \(/);
-  const asked = { ...admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
-  const shown = withoutOthers(
-    asked,
-    { objections: [{ code: 'DeletionBlocked', field: '', message: 'm', kind: 'forbidden' }], warnings: ['Vpc secret is not there'] },
-    { objections: [], warnings: [] },
+  const reviewed = { ...admissionRequest('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
+  const shown = redactedResult(
+    reviewed,
+    { denials: [{ code: 'DeletionBlocked', field: '', message: 'm', kind: 'forbidden' }], warnings: ['Vpc secret is not there'] },
+    { denials: [], warnings: [] },
   );
   assert.doesNotMatch(JSON.stringify(shown), /kiln explain|secret/);
 });

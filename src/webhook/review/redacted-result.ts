@@ -1,5 +1,5 @@
 /**
- * The answer for a client without a proven identity. Kiln judges the same request in a World without objects: a message that appears there
+ * The answer for a client without a proven identity. Kiln validates the same request in a World without objects: a message that appears there
  * as well cannot reveal other objects, whichever rule wrote it, and is shown unchanged. Every other message is replaced by the general one
  * of its code.
  */
@@ -7,7 +7,7 @@ import { REASONS } from '../../api/reasons.ts';
 import { DELETION_BLOCKED } from '../../compile/deletion.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
 import { visibleMessage } from '../../text/visible-text.ts';
-import type { Objection, Opinion } from '../protocol/admission-result.ts';
+import type { Denial, AdmissionResult } from '../protocol/admission-result.ts';
 import { commandText } from '../../text/command-text.ts';
 
 /** A name that a user may have typed. */
@@ -15,37 +15,37 @@ const NAME = /^[a-z0-9][-.a-z0-9]*$/;
 const LONGEST_NAME = 253;
 
 /** @param alone the result of the same request in a World without other objects */
-export function withoutOthers(request: AdmissionRequest, opinion: Opinion, alone: Opinion): Opinion {
-  const own = new Set([...alone.objections.map(({ message }) => message), ...alone.warnings]);
-  const objections = new Map<string, Objection>();
-  for (const one of opinion.objections) {
-    const shown = own.has(one.message) ? one : { ...one, message: ofCode(request, one) };
-    objections.set(`${shown.code} ${shown.field} ${shown.message}`, shown);
+export function redactedResult(request: AdmissionRequest, result: AdmissionResult, alone: AdmissionResult): AdmissionResult {
+  const own = new Set([...alone.denials.map(({ message }) => message), ...alone.warnings]);
+  const denials = new Map<string, Denial>();
+  for (const one of result.denials) {
+    const shown = own.has(one.message) ? one : { ...one, message: generalMessage(request, one) };
+    denials.set(`${shown.code} ${shown.field} ${shown.message}`, shown);
   }
-  const warnings = opinion.warnings.filter((text) => own.has(text));
+  const warnings = result.warnings.filter((text) => own.has(text));
   // Of a deletion there is one warning: that the object waits.
-  const waits = request.operation === 'DELETE' && warnings.length < opinion.warnings.length;
-  return { objections: [...objections.values()], warnings: waits ? [inUse(request, 'is deleted later')] : warnings };
+  const waits = request.operation === 'DELETE' && warnings.length < result.warnings.length;
+  return { denials: [...denials.values()], warnings: waits ? [inUse(request, 'is deleted later')] : warnings };
 }
 
 const WHY = 'names of other objects are left out, because the API server has not shown its client certificate to the webhook';
 
-function calledIn({ name, object }: AdmissionRequest): string {
+function nameOf({ name, object }: AdmissionRequest): string {
   return visibleMessage(name === '' ? (object?.metadata.name ?? object?.metadata.generateName ?? '') : name, LONGEST_NAME);
 }
 
-/** @param verdict what becomes of the deletion */
-function inUse(request: AdmissionRequest, verdict: string): string {
+/** @param outcome of the deletion */
+function inUse(request: AdmissionRequest, outcome: string): string {
   const kind = request.kind.toLowerCase();
-  const called = calledIn(request);
-  const command = NAME.test(called) && NAME.test(kind) ? `; ${commandText`kiln explain ${kind} ${called}`} shows what` : '';
-  return `${visibleMessage(request.kind, LONGEST_NAME)} ${called} ${verdict}: other objects still use it${command} (${WHY})`;
+  const named = nameOf(request);
+  const command = NAME.test(named) && NAME.test(kind) ? `; ${commandText`kiln explain ${kind} ${named}`} shows what` : '';
+  return `${visibleMessage(request.kind, LONGEST_NAME)} ${named} ${outcome}: other objects still use it${command} (${WHY})`;
 }
 
-function ofCode(request: AdmissionRequest, { code }: Objection): string {
+function generalMessage(request: AdmissionRequest, { code }: Denial): string {
   if (code === DELETION_BLOCKED) return inUse(request, 'cannot be deleted');
   const { kind, operation } = request;
   const { means } = REASONS[code];
-  const subject = `${visibleMessage(kind, LONGEST_NAME)} ${calledIn(request)}`;
+  const subject = `${visibleMessage(kind, LONGEST_NAME)} ${nameOf(request)}`;
   return `${subject} cannot be ${operation === 'CREATE' ? 'created' : 'changed'} like this: ${means} (${WHY})`;
 }

@@ -42,7 +42,7 @@ class Deletions {
       ...{ object: undefined, dryRun: false, fieldManager: '', preconditionUid: '' },
       oldObject: this.#scene.bench.object(resource, name),
     };
-    return this.#reviews.judge(request, proven).objections.length > 0;
+    return this.#reviews.review(request, proven).denials.length > 0;
   }
 }
 

@@ -6,8 +6,8 @@ import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Tenancy } from '../../world/settings.ts';
 import type { ReviewedObject } from '../protocol/admission-review.ts';
-import { judge } from './validate-request.ts';
-import type { Opinion } from '../protocol/admission-result.ts';
+import { validateRequest } from './validate-request.ts';
+import type { AdmissionResult } from '../protocol/admission-result.ts';
 
 function tenants(tenancy: Tenancy): PodScene {
   const scene = new PodScene({ tenancy });
@@ -20,11 +20,11 @@ function tenants(tenancy: Tenancy): PodScene {
   return scene;
 }
 
-function asked({ bench }: PodScene, resource: ResourceName, object: object, before?: object): Opinion {
+function reviewed({ bench }: PodScene, resource: ResourceName, object: object, before?: object): AdmissionResult {
   const { group, version, plural, kind } = traitsOf(resource);
   const reviewed = object as ReviewedObject;
   const { name = '', namespace = '' } = reviewed.metadata;
-  return judge(
+  return validateRequest(
     {
       ...{ uid: 'u', group, version, resource: plural, kind, subresource: '', namespace, name, dryRun: false },
       ...{ fieldManager: '', preconditionUid: '', user: 'tenant' },
@@ -62,24 +62,24 @@ test('a list that is too long is denied in both tenancies, for a new pod and for
       { [`${KEY}/aaps`]: names(33) },
     ])
       for (const before of [undefined, pod({})]) {
-        const { objections } = asked(tenants(tenancy), 'pods', pod(annotations), before);
-        assert.equal(objections.length, 1);
-        assert.match(objections[0]?.message ?? '', /at most (64 addresses|32)/);
+        const { denials } = reviewed(tenants(tenancy), 'pods', pod(annotations), before);
+        assert.equal(denials.length, 1);
+        assert.match(denials[0]?.message ?? '', /at most (64 addresses|32)/);
       }
 });
 
 test('the denial of a pod has the message that its condition would have', () => {
   for (const annotations of REFUSED) {
-    assert.deepEqual(asked(tenants('open'), 'pods', pod(annotations)).objections, []);
+    assert.deepEqual(reviewed(tenants('open'), 'pods', pod(annotations)).denials, []);
     const scene = tenants('namespaced');
-    const { objections } = asked(scene, 'pods', pod(annotations));
+    const { denials } = reviewed(scene, 'pods', pod(annotations));
     scene.pod('web', { annotations });
     scene.bench.converge();
     const { reason, message = '' } = scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound') ?? {};
-    assert.equal(objections.length, 1, JSON.stringify(annotations));
-    const [objection] = objections;
-    assert.deepEqual([objection?.kind, objection?.code], ['forbidden', reason]);
-    assert.ok(message.startsWith(objection?.message ?? '-'), `${message} / ${objection?.message}`);
+    assert.equal(denials.length, 1, JSON.stringify(annotations));
+    const [denial] = denials;
+    assert.deepEqual([denial?.kind, denial?.code], ['forbidden', reason]);
+    assert.ok(message.startsWith(denial?.message ?? '-'), `${message} / ${denial?.message}`);
   }
 });
 
@@ -100,15 +100,15 @@ test('an address of an IPPool for other namespaces is refused at admission with 
       metadata: { name: 'v' },
       spec: { subnet: 'ovn-default', v4ip: '10.16.0.50', namespace },
     });
-    const opinions = [
-      ...annotations.flatMap((one) => [asked(scene, 'pods', pod(one)), asked(scene, 'pods', pod(one), pod({}))]),
-      asked(scene, 'ips', { metadata: { name: 'web.shop' }, spec }),
-      asked(scene, 'vips', vip('shop')),
-      asked(scene, 'vips', vip('shop'), vip('red')),
+    const results = [
+      ...annotations.flatMap((one) => [reviewed(scene, 'pods', pod(one)), reviewed(scene, 'pods', pod(one), pod({}))]),
+      reviewed(scene, 'ips', { metadata: { name: 'web.shop' }, spec }),
+      reviewed(scene, 'vips', vip('shop')),
+      reviewed(scene, 'vips', vip('shop'), vip('red')),
     ];
-    for (const { objections } of opinions) {
-      assert.deepEqual([...new Set(objections.map(({ code }) => code))], ['NamespaceNotAdmitted']);
-      assert.match(objections[0]?.message ?? '', /kubectl edit ippool red/);
+    for (const { denials } of results) {
+      assert.deepEqual([...new Set(denials.map(({ code }) => code))], ['NamespaceNotAdmitted']);
+      assert.match(denials[0]?.message ?? '', /kubectl edit ippool red/);
     }
   }
 });
@@ -118,17 +118,17 @@ test('an edit of annotations is denied for new requests that are not allowed, fo
   scene.pod('web');
   scene.pod('waits', { annotations: { [`${KEY}/logical_switch`]: 'nosuch' } });
   scene.bench.converge();
-  const edited = (name: string, annotations: Readonly<Record<string, string>>): Opinion => {
+  const edited = (name: string, annotations: Readonly<Record<string, string>>): AdmissionResult => {
     const before = scene.bench.object('pods', `shop/${name}`);
     assert.ok(before !== undefined);
-    return asked(
+    return reviewed(
       scene,
       'pods',
       { ...before, metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, ...annotations } } },
       before,
     );
   };
-  const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
+  const codes = ({ denials }: AdmissionResult): readonly string[] => denials.map(({ code }) => code);
   assert.deepEqual(codes(edited('web', { [`${KEY}/port_security`]: 'false' })), ['PortNotAllowed']);
   assert.deepEqual(codes(edited('web', { [`${KEY}/port_security`]: 'true', note: 'x' })), []);
   assert.deepEqual(codes(edited('waits', { [`${KEY}/logical_switch`]: 'red' })), ['NamespaceNotAdmitted']);
@@ -142,15 +142,15 @@ test('a former fault does not deny an edit of another field', () => {
   const before = scene.bench.object('pods', 'shop/web');
   assert.ok(before !== undefined);
   const after = { ...before, metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, note: 'x' } } };
-  assert.deepEqual(asked(scene, 'pods', after, before).objections, []);
+  assert.deepEqual(reviewed(scene, 'pods', after, before).denials, []);
 });
 
 test('an IP object for a pod of a namespace that the Subnet does not admit is denied', () => {
   const ip = { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'red', ipAddress: '10.10.1.9' } };
-  assert.deepEqual(asked(tenants('open'), 'ips', ip).objections, []);
-  const { objections } = asked(tenants('namespaced'), 'ips', ip);
+  assert.deepEqual(reviewed(tenants('open'), 'ips', ip).denials, []);
+  const { denials } = reviewed(tenants('namespaced'), 'ips', ip);
   assert.deepEqual(
-    objections.map(({ code, field }) => [code, field]),
+    denials.map(({ code, field }) => [code, field]),
     [['NamespaceNotAdmitted', 'spec.subnet']],
   );
 });

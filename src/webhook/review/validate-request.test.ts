@@ -9,9 +9,9 @@ import { conditionsOf } from '../../world/conditions.ts';
 import type { TestObject } from '../../testing/memory-objects.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from '../protocol/admission-review.ts';
-import type { AskedFor, DeletionInUse } from '../kinds/deletion.ts';
-import { judge } from './validate-request.ts';
-import type { Observed, Opinion } from '../protocol/admission-result.ts';
+import type { RecentlyDenied, DeletionInUse } from '../kinds/deletion.ts';
+import { validateRequest } from './validate-request.ts';
+import type { Observed, AdmissionResult } from '../protocol/admission-result.ts';
 import { admissionRequest } from '../testing/admission-request.ts';
 import { DeniedDeletions } from './denied-deletions.ts';
 
@@ -22,28 +22,34 @@ function observed({ bench }: PodScene, complete = true): Observed {
 /** The user name under which the API server knows the controller. */
 const OWN = 'system:serviceaccount:kube-system:kiln-controller';
 
-interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource' | 'user'>> {
+interface RequestFields extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource' | 'user'>> {
   readonly before?: object;
   readonly complete?: boolean;
-  readonly askedFor?: AskedFor;
+  readonly recentlyDenied?: RecentlyDenied;
   readonly inUse?: DeletionInUse;
 }
 
-/** The judgement of a write of this object. */
-function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
-  const { before, complete, askedFor = () => false, inUse = 'deny', ...rest } = more;
+/** The validation of a write of this object. */
+function reviewed(
+  scene: PodScene,
+  operation: Operation,
+  resource: ResourceName,
+  object: object,
+  more: RequestFields = {},
+): AdmissionResult {
+  const { before, complete, recentlyDenied = () => false, inUse = 'deny', ...rest } = more;
   const plain = admissionRequest(operation, resource, object);
   const request = { ...plain, ...(operation !== 'DELETE' && { oldObject: before as ReviewedObject | undefined }), ...rest };
-  return judge(request, observed(scene, complete), () => undefined, { inUse, askedFor }, OWN);
+  return validateRequest(request, observed(scene, complete), () => undefined, { inUse, recentlyDenied }, OWN);
 }
 
 /** The reason in the annotation with conditions. */
 const conditionIn = (object: TestObject | undefined): string | undefined =>
   /"reason":"(\w+)"/.exec(object?.metadata.annotations?.['kiln.io/conditions'] ?? '')?.[1];
-const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
-const only = (opinion: Opinion): string => {
-  assert.equal(opinion.objections.length, 1, JSON.stringify(opinion));
-  return opinion.objections[0]?.message ?? '';
+const codes = ({ denials }: AdmissionResult): readonly string[] => denials.map(({ code }) => code);
+const only = (result: AdmissionResult): string => {
+  assert.equal(result.denials.length, 1, JSON.stringify(result));
+  return result.denials[0]?.message ?? '';
 };
 
 function tenant(): PodScene {
@@ -76,18 +82,14 @@ test('the denial of a Subnet has the message of its condition', () => {
   };
   for (const [name, spec] of Object.entries(mistakes)) {
     const scene = tenant();
-    const opinion = asked(scene, 'CREATE', 'subnets', subnet(name, spec));
+    const result = reviewed(scene, 'CREATE', 'subnets', subnet(name, spec));
     scene.subnet(name, spec);
     scene.bench.converge();
     const condition = scene.bench.condition('subnets', name, 'Accepted');
     assert.equal(condition?.status, 'False', name);
-    assert.deepEqual(
-      [opinion.objections[0]?.code, opinion.objections[0]?.message],
-      [condition?.reason, sentence(condition?.message)],
-      name,
-    );
+    assert.deepEqual([result.denials[0]?.code, result.denials[0]?.message], [condition?.reason, sentence(condition?.message)], name);
     assert.match(condition?.message ?? '', new RegExp(`; kubectl edit subnet ${name}$`));
-    assert.equal(opinion.objections[0]?.kind, 'invalid');
+    assert.equal(result.denials[0]?.kind, 'invalid');
   }
 });
 
@@ -100,12 +102,12 @@ test('the denial of a Subnet in an orphaned network with a pod has the message o
   bench.converge();
   bench.removeByForce('subnets', 'left');
   bench.converge();
-  const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
-  assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('left', spec)).objections, []);
+  const result = reviewed(scene, 'CREATE', 'subnets', subnet('new', spec));
+  assert.deepEqual(reviewed(scene, 'CREATE', 'subnets', subnet('left', spec)).denials, []);
   scene.subnet('new', spec);
   bench.converge();
   const condition = bench.condition('subnets', 'new', 'Accepted');
-  assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
+  assert.deepEqual([result.denials[0]?.code, result.denials[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
 });
 
 test('beside a frozen Subnet its network in effect counts, with the message of the condition, and not the requested one', () => {
@@ -114,14 +116,14 @@ test('beside a frozen Subnet its network in effect counts, with the message of t
     const { bench } = scene;
     bench.edit('subnets', 'net', { cidrBlock: '10.5.0.0/24', ...edit });
     bench.converge();
-    assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('fine', { vpc: 'blue', cidrBlock: '10.5.0.0/24' }))), []);
+    assert.deepEqual(codes(reviewed(scene, 'CREATE', 'subnets', subnet('fine', { vpc: 'blue', cidrBlock: '10.5.0.0/24' }))), []);
     const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/25' };
-    const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
+    const result = reviewed(scene, 'CREATE', 'subnets', subnet('new', spec));
     scene.subnet('new', spec);
     bench.converge();
     const condition = bench.condition('subnets', 'new', 'Accepted');
     assert.match(condition?.message ?? '', /overlaps 10\.1\.0\.0\/24 of Subnet net;/);
-    assert.equal(only(opinion), sentence(condition?.message));
+    assert.equal(only(result), sentence(condition?.message));
   }
 });
 
@@ -138,19 +140,19 @@ test('a valid Subnet is allowed, beside others that overlap in another Vpc, in a
     { vpc: 'blue', cidrBlock: '10.2.0.0/24' },
     { provider: 'macvlan.default', cidrBlock: '10.1.0.0/24' },
   ])
-    assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('fine', spec)), { objections: [], warnings: [] });
+    assert.deepEqual(reviewed(scene, 'CREATE', 'subnets', subnet('fine', spec)), { denials: [], warnings: [] });
 });
 
 test('an ineffective field is allowed with a warning that has the message of the condition', () => {
   const scene = tenant();
   const spec = { cidrBlock: '10.96.0.0/24', private: true, allowSubnets: ['10.4.0.1/16'], provider: 'lan.shop.ovn' };
-  const opinion = asked(scene, 'CREATE', 'subnets', subnet('odd', spec));
-  assert.deepEqual(opinion.objections, []);
+  const result = reviewed(scene, 'CREATE', 'subnets', subnet('odd', spec));
+  assert.deepEqual(result.denials, []);
   scene.subnet('odd', spec);
   scene.bench.converge();
   const told = scene.bench.condition('subnets', 'odd', 'WithoutEffect')?.message ?? '';
   assert.deepEqual(
-    opinion.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], told.includes(one)]),
+    result.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], told.includes(one)]),
     [
       ['spec.allowSubnets', true],
       ['spec.cidrBlock', true],
@@ -158,7 +160,7 @@ test('an ineffective field is allowed with a warning that has the message of the
     ],
   );
   const vpc = { metadata: { name: 'v' }, spec: { staticRoutes: [{ cidr: '10.6.0.1/8', nextHopIP: '10.1.0.9' }] } };
-  assert.match(asked(scene, 'CREATE', 'vpcs', vpc).warnings.join(), /staticRoutes\[0\]\.cidr "10\.6\.0\.1\/8" has bits set/);
+  assert.match(reviewed(scene, 'CREATE', 'vpcs', vpc).warnings.join(), /staticRoutes\[0\]\.cidr "10\.6\.0\.1\/8" has bits set/);
 });
 
 test('a link whose network is that of a Subnet or of another link gets a warning with the message of the condition, whichever of them comes last', () => {
@@ -167,9 +169,9 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   const link = (remoteVpc: string, localConnectIP: string): object => ({ remoteVpc, localConnectIP });
   const warnings = (spec: object): readonly string[] => {
     const before = bench.object('vpcs', 'blue') ?? assert.fail();
-    const opinion = asked(scene, 'UPDATE', 'vpcs', { ...before, spec }, { before });
-    assert.deepEqual(opinion.objections, []);
-    return opinion.warnings;
+    const result = reviewed(scene, 'UPDATE', 'vpcs', { ...before, spec }, { before });
+    assert.deepEqual(result.denials, []);
+    return result.warnings;
   };
   const told = (): string => bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '';
   const links = { vpcPeerings: [link('red', '10.1.0.1/25'), link('green', '169.254.0.1/30'), link('grey', '169.254.0.2/30')] };
@@ -188,8 +190,8 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   assert.deepEqual(warnings(apart), []);
   bench.edit('vpcs', 'blue', apart);
   bench.converge();
-  assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('far', { vpc: 'blue', cidrBlock: '10.8.0.0/24' })).warnings, []);
-  const [late = '', ...more] = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' })).warnings;
+  assert.deepEqual(reviewed(scene, 'CREATE', 'subnets', subnet('far', { vpc: 'blue', cidrBlock: '10.8.0.0/24' })).warnings, []);
+  const [late = '', ...more] = reviewed(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' })).warnings;
   assert.match(late, /^Vpc blue: spec\.vpcPeerings\[0\]\.localConnectIP "10\.9\.0\.1\/30" overlaps 10\.9\.0\.0\/24 of Subnet late;/);
   assert.deepEqual(more, []);
   scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
@@ -204,7 +206,7 @@ test('the denial of a CIDR without addresses in use has the message of the condi
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/ip_address'], '10.1.0.2');
   const before = scene.bench.object('subnets', 'net') as { readonly spec: object };
   const narrowed = (cidrBlock: string): object => ({ ...before, spec: { ...before.spec, cidrBlock } });
-  const change = (after: object, from: object = before): Opinion => asked(scene, 'UPDATE', 'subnets', after, { before: from });
+  const change = (after: object, from: object = before): AdmissionResult => reviewed(scene, 'UPDATE', 'subnets', after, { before: from });
   assert.deepEqual(codes(change(narrowed('10.1.0.0/30'))), []);
   const refused = change(narrowed('10.1.0.0/31'));
   assert.deepEqual(codes(refused), ['CidrInUse']);
@@ -218,15 +220,15 @@ test('the denial of a CIDR without addresses in use has the message of the condi
 
 test('a Vpc that is not there is waited for, with a warning; one that is going takes no new Subnet', () => {
   const scene = tenant();
-  const early = asked(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
+  const early = reviewed(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
   assert.deepEqual(
-    [early.objections, early.warnings],
+    [early.denials, early.warnings],
     [[], ['Subnet early: spec.vpc "later" names a Vpc that does not exist; it must name one that does; kubectl get vpcs']],
   );
   scene.bench.delete('vpcs', 'blue');
   scene.bench.converge();
-  const late = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' }));
-  assert.deepEqual([codes(late), late.objections[0]?.kind], [['VpcTerminating'], 'forbidden']);
+  const late = reviewed(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' }));
+  assert.deepEqual([codes(late), late.denials[0]?.kind], [['VpcTerminating'], 'forbidden']);
   scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
   scene.bench.converge();
   assert.equal(scene.bench.condition('subnets', 'late', 'Ready')?.message, only(late));
@@ -239,12 +241,12 @@ test('the default Vpc and the join Subnet deny no object while they are being de
     ['subnets', 'join'],
   ] as const) {
     const object = scene.bench.object(resource, name) ?? {};
-    assert.match(only(asked(scene, 'DELETE', resource, object)), /is built in: Kiln would create it again at once$/);
+    assert.match(only(reviewed(scene, 'DELETE', resource, object)), /is built in: Kiln would create it again at once$/);
     scene.bench.delete(resource, name);
   }
   scene.bench.converge();
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('late', { cidrBlock: '10.9.0.0/24' }))), []);
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'vips', { metadata: { name: 'late' }, spec: { subnet: 'join' } })), []);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'subnets', subnet('late', { cidrBlock: '10.9.0.0/24' }))), []);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'vips', { metadata: { name: 'late' }, spec: { subnet: 'join' } })), []);
 });
 
 test('a deletion is denied while the object has blockers, with the message of the condition', () => {
@@ -255,19 +257,19 @@ test('a deletion is denied while the object has blockers, with the message of th
   const net = scene.bench.object('subnets', 'net') ?? {};
   const ip = scene.bench.object('ips', 'web.shop') ?? {};
   assert.match(
-    only(asked(scene, 'DELETE', 'vpcs', vpc)),
+    only(reviewed(scene, 'DELETE', 'vpcs', vpc)),
     /^Vpc blue cannot be deleted: one object still uses it: Subnet net\. Delete that first, then Vpc blue; .*: kiln delete vpc blue --cascade$/,
   );
-  assert.match(only(asked(scene, 'DELETE', 'subnets', net)), /^Subnet net cannot be deleted: one object still uses it: IP web\.shop\./);
-  assert.match(only(asked(scene, 'DELETE', 'ips', ip)), /^IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), ['DeletionBlocked']);
+  assert.match(only(reviewed(scene, 'DELETE', 'subnets', net)), /^Subnet net cannot be deleted: one object still uses it: IP web\.shop\./);
+  assert.match(only(reviewed(scene, 'DELETE', 'ips', ip)), /^IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc)), ['DeletionBlocked']);
 
   // A pod that is being deleted does not block.
   scene.bench.delete('pods', 'shop/web');
   assert.notEqual(scene.bench.object('ips', 'web.shop'), undefined);
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'subnets', net)), []);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'subnets', net)), []);
   scene.bench.delete('subnets', 'net');
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), []);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc)), []);
 });
 
 test('where deletions wait, what is in use is accepted with a warning that says for what it waits; what is built in is denied', () => {
@@ -276,18 +278,18 @@ test('where deletions wait, what is in use is accepted with a warning that says 
   scene.bench.converge();
   const [vpc, net] = [scene.bench.object('vpcs', 'blue') ?? {}, scene.bench.object('subnets', 'net') ?? {}];
   const waits = { inUse: 'wait' } as const;
-  const { objections, warnings } = asked(scene, 'DELETE', 'vpcs', vpc, waits);
-  assert.deepEqual(objections, []);
+  const { denials, warnings } = reviewed(scene, 'DELETE', 'vpcs', vpc, waits);
+  assert.deepEqual(denials, []);
   assert.deepEqual(warnings, [
     'Vpc blue is in use and waits: it stays in effect, and takes nothing new, until the object that uses it is gone (kiln explain vpc blue): Subnet net',
   ]);
-  const [many = ''] = asked(scene, 'DELETE', 'subnets', net, waits).warnings;
+  const [many = ''] = reviewed(scene, 'DELETE', 'subnets', net, waits).warnings;
   assert.match(many, /until the 6 objects that use it are gone \(kiln explain subnet net\): IP web-0\.shop, .* and 3 more$/);
   assert.ok(many.length <= 256, 'an API server truncates longer warnings');
-  assert.match(only(asked(scene, 'DELETE', 'vpcs', scene.bench.object('vpcs', 'ovn-cluster') ?? {}, waits)), /is built in/);
+  assert.match(only(reviewed(scene, 'DELETE', 'vpcs', scene.bench.object('vpcs', 'ovn-cluster') ?? {}, waits)), /is built in/);
   for (let i = 0; i < 6; i++) scene.bench.delete('pods', `shop/web-${i}`);
   scene.bench.converge();
-  assert.deepEqual(asked(scene, 'DELETE', 'subnets', net, waits), { objections: [], warnings: [] });
+  assert.deepEqual(reviewed(scene, 'DELETE', 'subnets', net, waits), { denials: [], warnings: [] });
 });
 
 test('the second kubectl delete -f of a tenant: objects whose deletion the same user requested before, and that have no blockers, do not block', () => {
@@ -296,22 +298,22 @@ test('the second kubectl delete -f of a tenant: objects whose deletion the same 
   scene.bench.converge();
   const vpc = scene.bench.object('vpcs', 'blue') ?? {};
   const net = scene.bench.object('subnets', 'net') ?? {};
-  const askedFor: AskedFor = (resource, key) => resource === 'subnets' && key === 'net';
+  const recentlyDenied: RecentlyDenied = (resource, key) => resource === 'subnets' && key === 'net';
   const again = (object: object, plural: 'vpcs' | 'subnets'): readonly string[] =>
-    codes(asked(scene, 'DELETE', plural, object, { askedFor }));
+    codes(reviewed(scene, 'DELETE', plural, object, { recentlyDenied }));
   assert.deepEqual(again(vpc, 'vpcs'), ['DeletionBlocked'], 'its pod still runs: the Subnet would be refused again');
   scene.bench.delete('pods', 'shop/web');
   scene.bench.converge();
   assert.deepEqual(again(vpc, 'vpcs'), []);
   assert.deepEqual(again(net, 'subnets'), []);
   assert.deepEqual(
-    codes(asked(scene, 'DELETE', 'vpcs', vpc)),
+    codes(reviewed(scene, 'DELETE', 'vpcs', vpc)),
     ['DeletionBlocked'],
     'an empty Subnet that nobody wants deleted is in the way',
   );
   scene.subnet('other', { vpc: 'blue', cidrBlock: '10.2.0.0/24' });
   scene.bench.converge();
-  assert.match(only(asked(scene, 'DELETE', 'vpcs', vpc, { askedFor })), /one object still uses it: Subnet other\./);
+  assert.match(only(reviewed(scene, 'DELETE', 'vpcs', vpc, { recentlyDenied })), /one object still uses it: Subnet other\./);
 });
 
 test('denied deletions are remembered for five minutes, by user and object', () => {
@@ -328,14 +330,14 @@ test('denied deletions are remembered for five minutes, by user and object', () 
   assert.equal(refused.has(endless), false);
 });
 
-test('deletion of what cannot be judged, of what goes already, and by the controller itself is let through', () => {
+test('deletion of what cannot be validated, of what goes already, and by the controller itself is let through', () => {
   const scene = tenant();
   const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { complete: false })), []);
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { user: OWN, preconditionUid: 'uid-of-it' })), [], "Kiln's own");
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'services', { metadata: { name: 'blue', namespace: 'shop' } })), []);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc, { complete: false })), []);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', vpc, { user: OWN, preconditionUid: 'uid-of-it' })), [], "Kiln's own");
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'services', { metadata: { name: 'blue', namespace: 'shop' } })), []);
   const going = { ...vpc, metadata: { ...vpc.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', going)), []);
+  assert.deepEqual(codes(reviewed(scene, 'DELETE', 'vpcs', going)), []);
 });
 
 test('a change is denied for the faults it adds, and never for finalizers, status, or an object that is being deleted', () => {
@@ -346,29 +348,34 @@ test('a change is denied for the faults it adds, and never for finalizers, statu
     metadata: { ...before.metadata, ...metadata },
     spec: { ...before.spec, ...spec },
   });
-  const judged = (spec: object, more: Asked = {}): Opinion => asked(scene, 'UPDATE', 'subnets', change(spec), { before, ...more });
-  assert.deepEqual(codes(judged({ vpc: 'green' })), ['SubnetVpcChanged']);
-  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' })), ['SubnetCidrInvalid']);
-  assert.deepEqual(codes(judged({ provider: 'macvlan.shop' })), ['SubnetProviderChanged']);
-  assert.deepEqual(codes(judged({ provider: 'macvlan.shop.ovn' })), [], 'OVN still carries it');
-  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { user: OWN, fieldManager: 'kiln-controller' })), [], "Kiln's own");
-  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { subresource: 'status' })), []);
-  assert.deepEqual(codes(judged({ gateway: '10.1.0.254' })), [], 'a gateway may change');
+  const validated = (spec: object, more: RequestFields = {}): AdmissionResult =>
+    reviewed(scene, 'UPDATE', 'subnets', change(spec), { before, ...more });
+  assert.deepEqual(codes(validated({ vpc: 'green' })), ['SubnetVpcChanged']);
+  assert.deepEqual(codes(validated({ cidrBlock: 'nonsense' })), ['SubnetCidrInvalid']);
+  assert.deepEqual(codes(validated({ provider: 'macvlan.shop' })), ['SubnetProviderChanged']);
+  assert.deepEqual(codes(validated({ provider: 'macvlan.shop.ovn' })), [], 'OVN still carries it');
+  assert.deepEqual(codes(validated({ cidrBlock: 'nonsense' }, { user: OWN, fieldManager: 'kiln-controller' })), [], "Kiln's own");
+  assert.deepEqual(codes(validated({ cidrBlock: 'nonsense' }, { subresource: 'status' })), []);
+  assert.deepEqual(codes(validated({ gateway: '10.1.0.254' })), [], 'a gateway may change');
   const bad = change({ mtu: 1 });
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', change({ mtu: 1, private: true }), { before: bad })), [], 'it was wrong before');
+  assert.deepEqual(
+    codes(reviewed(scene, 'UPDATE', 'subnets', change({ mtu: 1, private: true }), { before: bad })),
+    [],
+    'it was wrong before',
+  );
   const going = change({}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
   const stripped = change({ cidrBlock: 'nonsense' }, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] });
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
 });
 
 test('what interfaces of running pods keep does not change under them, in the words of the condition; it does without them, or where an annotation allows it', () => {
   const scene = tenant();
   const { bench } = scene;
   const subnet = (): TestObject => bench.object('subnets', 'net') ?? assert.fail();
-  const judged = (spec: object, annotations: Readonly<Record<string, string>> = {}): Opinion => {
+  const validated = (spec: object, annotations: Readonly<Record<string, string>> = {}): AdmissionResult => {
     const before = subnet();
     const after = { ...before, metadata: { ...before.metadata, annotations }, spec: { ...before.spec, ...spec } };
-    return asked(scene, 'UPDATE', 'subnets', after, { before });
+    return reviewed(scene, 'UPDATE', 'subnets', after, { before });
   };
   const edits = [
     [{ gateway: '10.1.0.254' }, 'SubnetGatewayInUse'],
@@ -376,21 +383,21 @@ test('what interfaces of running pods keep does not change under them, in the wo
     [{ vlan: 'v100' }, 'SubnetGatewayInUse'],
   ] as const;
   const harmless = { cidrBlock: '10.1.0.0/23' };
-  for (const [edit] of edits) assert.deepEqual(codes(judged(edit)), [], 'no pod runs');
+  for (const [edit] of edits) assert.deepEqual(codes(validated(edit)), [], 'no pod runs');
   scene.pod('runs');
   bench.converge();
-  assert.deepEqual(codes(judged(harmless)), [], 'a wider network');
-  assert.deepEqual(codes(judged({ mtu: 0 })), [], 'the MTU that it has');
-  const narrower = judged({ cidrBlock: '10.1.0.0/25' });
+  assert.deepEqual(codes(validated(harmless)), [], 'a wider network');
+  assert.deepEqual(codes(validated({ mtu: 0 })), [], 'the MTU that it has');
+  const narrower = validated({ cidrBlock: '10.1.0.0/25' });
   assert.deepEqual(codes(narrower), [], 'no address leaves');
   assert.match(narrower.warnings.join(), /running pods keep the mask of 10\.1\.0\.0\/24 until they are made again \(Pod shop\/runs\)/);
   for (const [edit, code] of edits) {
-    const opinion = judged(edit);
-    assert.deepEqual(codes(opinion), [code]);
-    const [{ message, kind } = assert.fail()] = opinion.objections;
+    const result = validated(edit);
+    assert.deepEqual(codes(result), [code]);
+    const [{ message, kind } = assert.fail()] = result.denials;
     assert.match(message, /Pod shop\/runs.*kubectl annotate subnet net kiln\.io\/allow-change-under-pods=true/);
     assert.equal(kind, 'invalid');
-    assert.deepEqual(codes(judged(edit, { 'kiln.io/allow-change-under-pods': 'true' })), []);
+    assert.deepEqual(codes(validated(edit, { 'kiln.io/allow-change-under-pods': 'true' })), []);
     if ('mtu' in edit) continue;
     const { spec } = subnet();
     bench.edit('subnets', 'net', edit);
@@ -412,25 +419,25 @@ test('a Subnet over the API server, or for a namespace that its Vpc does not lis
     lists: { vpc: 'listing', cidrBlock: '10.88.0.0/24', namespaces: ['shop', 'other'] },
     early: { vpc: 'later', cidrBlock: '10.88.0.0/24', namespaces: ['other'] },
   };
-  const judged = Object.entries(specs).map(([name, spec]) => asked(scene, 'CREATE', 'subnets', { metadata: { name }, spec }));
-  assert.deepEqual(judged.map(codes), [['SubnetHoldsApiServer'], ['SubnetNamespaceNotOfVpc'], []]);
+  const validated = Object.entries(specs).map(([name, spec]) => reviewed(scene, 'CREATE', 'subnets', { metadata: { name }, spec }));
+  assert.deepEqual(validated.map(codes), [['SubnetHoldsApiServer'], ['SubnetNamespaceNotOfVpc'], []]);
   for (const name of ['over', 'lists'] as const) {
     scene.subnet(name, specs[name]);
     bench.converge();
-    const opinion = judged[Object.keys(specs).indexOf(name)] ?? assert.fail();
-    assert.ok(bench.condition('subnets', name, 'Accepted')?.message?.startsWith(only(opinion)));
+    const result = validated[Object.keys(specs).indexOf(name)] ?? assert.fail();
+    assert.ok(bench.condition('subnets', name, 'Accepted')?.message?.startsWith(only(result)));
   }
   const before = bench.object('subnets', 'lists') ?? assert.fail();
   const more = { ...before, spec: { ...before.spec, mtu: 1400 } };
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', more, { before })), [], 'it was wrong before');
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'subnets', more, { before })), [], 'it was wrong before');
 });
 
 test('an empty spec.vpc in an update names the default Vpc: it is let through there and written again, and refused elsewhere', () => {
   const scene = tenant();
   const { bench } = scene;
-  const emptied = (name: string): Opinion => {
+  const emptied = (name: string): AdmissionResult => {
     const before = bench.object('subnets', name) ?? assert.fail();
-    return asked(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, vpc: '' } }, { before });
+    return reviewed(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, vpc: '' } }, { before });
   };
   assert.deepEqual([codes(emptied('ovn-default')), codes(emptied('net'))], [[], ['SubnetVpcChanged']]);
   const { networks } = bench.row('Logical_Router_Port', 'ovn-cluster-ovn-default') ?? {};
@@ -451,8 +458,8 @@ test('an object that names one that does not exist yet is let through with a war
     ['iptables-eips', 'i', { externalSubnet: 'late', natGwDp: 'gw' }],
   ];
   for (const [resource, name, spec] of late) {
-    const { objections, warnings } = asked(scene, 'CREATE', resource, { metadata: { name }, spec });
-    assert.deepEqual([objections, warnings.length], [[], 1], resource);
+    const { denials, warnings } = reviewed(scene, 'CREATE', resource, { metadata: { name }, spec });
+    assert.deepEqual([denials, warnings.length], [[], 1], resource);
     assert.match(warnings[0] ?? '', /late.*does not exist/);
     bench.put(resource, { metadata: { name }, spec });
   }
@@ -469,9 +476,9 @@ test('a network in effect cannot be removed from OVN, with the message of the co
   const { bench } = scene;
   bench.put('subnets', { metadata: { name: 'waits' }, spec: { vpc: 'nowhere', cidrBlock: '10.9.0.0/24' } });
   bench.converge();
-  const edited = (name: string): Opinion => {
+  const edited = (name: string): AdmissionResult => {
     const before = bench.object('subnets', name) ?? assert.fail();
-    return asked(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, provider: 'macvlan.shop' } }, { before });
+    return reviewed(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, provider: 'macvlan.shop' } }, { before });
   };
   assert.deepEqual(codes(edited('waits')), []);
   const refused = only(edited('net'));
@@ -487,20 +494,20 @@ test('the denial of a rule for an EIP that is being deleted has the message of i
   bench.put('ovn-snat-rules', { metadata: { name: 'first' }, spec: { ovnEip: 'e1' } });
   bench.converge();
   const rule = { metadata: { name: 'late', creationTimestamp: '2026-01-01T01:00:00Z' }, spec: { ovnEip: 'e1' } };
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', rule)), []);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'ovn-fips', rule)), []);
   bench.delete('ovn-eips', 'e1');
   bench.converge();
-  const { objections } = asked(scene, 'CREATE', 'ovn-fips', rule);
+  const { denials } = reviewed(scene, 'CREATE', 'ovn-fips', rule);
   assert.deepEqual(
-    objections.map(({ code, field, kind }) => [code, field, kind]),
+    denials.map(({ code, field, kind }) => [code, field, kind]),
     [['EipTerminating', 'spec.ovnEip', 'forbidden']],
   );
   const { labels } = bench.object('ovn-snat-rules', 'first')?.metadata ?? assert.fail();
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', { ...rule, metadata: { ...rule.metadata, labels } })), []);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'ovn-fips', { ...rule, metadata: { ...rule.metadata, labels } })), []);
   bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
   bench.put('ovn-fips', rule);
   bench.converge();
-  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
+  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, denials[0]?.message);
 });
 
 test('an edit of a rule to name an EIP that is being deleted is denied with the message of its condition; other edits of its rules are allowed', () => {
@@ -512,13 +519,13 @@ test('an edit of a rule to name an EIP that is being deleted is denied with the 
   bench.converge();
   bench.delete('ovn-eips', 'e1');
   bench.converge();
-  const edited = (name: string, spec: object): Opinion => {
+  const edited = (name: string, spec: object): AdmissionResult => {
     const before = bench.object('ovn-fips', name) ?? assert.fail();
-    return asked(scene, 'UPDATE', 'ovn-fips', { ...before, spec: { ...before.spec, ...spec } }, { before });
+    return reviewed(scene, 'UPDATE', 'ovn-fips', { ...before, spec: { ...before.spec, ...spec } }, { before });
   };
-  const { objections } = edited('late', { ovnEip: 'e1' });
+  const { denials } = edited('late', { ovnEip: 'e1' });
   assert.deepEqual(
-    objections.map(({ code, field, kind }) => [code, field, kind]),
+    denials.map(({ code, field, kind }) => [code, field, kind]),
     [['EipTerminating', 'spec.ovnEip', 'forbidden']],
   );
   assert.deepEqual(codes(edited('late', { ovnEip: 'e9' })), []);
@@ -526,7 +533,7 @@ test('an edit of a rule to name an EIP that is being deleted is denied with the 
   assert.deepEqual(codes(edited('first', { ovnEip: 'e2' })), []);
   bench.edit('ovn-fips', 'late', { ovnEip: 'e1' });
   bench.converge();
-  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
+  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, denials[0]?.message);
 });
 
 test('the denial of a pod with an invalid request has the message of its condition', () => {
@@ -546,12 +553,12 @@ test('the denial of a pod with an invalid request has the message of its conditi
     scene.pod('holder', { annotations: { [key('ip_address')]: '10.1.0.9' } });
     scene.bench.converge();
     assert.equal(scene.addressOf('shop/holder'), '10.1.0.9');
-    const opinion = asked(scene, 'CREATE', 'pods', pod(name, annotations));
+    const result = reviewed(scene, 'CREATE', 'pods', pod(name, annotations));
     scene.pod(name, { annotations: annotations as Record<string, string> });
     scene.bench.converge();
     const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
     assert.equal(condition?.status, 'False', name);
-    assert.equal(only(opinion), sentence(condition?.message), name);
+    assert.equal(only(result), sentence(condition?.message), name);
   }
 });
 
@@ -566,19 +573,19 @@ test("the denial of a pod whose port would have the name of a node's or a Subnet
     ['node-x2', false],
     ['ovn-cluster-y', false],
   ] as const) {
-    const opinion = asked(scene, 'CREATE', 'pods', pod(name, {}));
+    const result = reviewed(scene, 'CREATE', 'pods', pod(name, {}));
     scene.pod(name);
     scene.bench.converge();
     const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
-    assert.deepEqual(codes(opinion), isTaken ? ['NameTaken'] : [], name);
-    if (isTaken) assert.equal(only(opinion), sentence(condition?.message), name);
+    assert.deepEqual(codes(result), isTaken ? ['NameTaken'] : [], name);
+    if (isTaken) assert.equal(only(result), sentence(condition?.message), name);
   }
 });
 
 test('the address of a pod that is being deleted may be requested; one of a reservation may not', () => {
   const scene = tenant();
-  const request = (address: string): Opinion =>
-    asked(scene, 'CREATE', 'pods', pod('next', { 'ovn.kubernetes.io/ip_address': address, 'ovn.kubernetes.io/logical_switch': 'net' }));
+  const request = (address: string): AdmissionResult =>
+    reviewed(scene, 'CREATE', 'pods', pod('next', { 'ovn.kubernetes.io/ip_address': address, 'ovn.kubernetes.io/logical_switch': 'net' }));
   scene.pod('last', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.9' } });
   scene.bench.put('ips', {
     metadata: { name: 'vip.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
@@ -620,7 +627,7 @@ test('the denial of a Vip, an EIP, an IP object, a pool or a pod has the message
     if (goes) scene.bench.delete('subnets', 'net');
     scene.bench.converge();
     const object = resource === 'pods' ? pod('x', spec) : { metadata: { name: name === '' ? 'x' : name, uid: 'uid-x' }, spec };
-    const opinion = asked(scene, 'CREATE', resource, object);
+    const result = reviewed(scene, 'CREATE', resource, object);
     if (resource === 'pods') scene.pod('x', { annotations: spec as Record<string, string> });
     else scene.bench.put(resource, object as Parameters<typeof scene.bench.put>[1]);
     scene.bench.converge();
@@ -628,8 +635,8 @@ test('the denial of a Vip, an EIP, an IP object, a pool or a pod has the message
     const condition = there && conditionsOf(resource, there).find((one) => one.type === type);
     const what = `${resource} ${JSON.stringify(spec)}`;
     assert.equal(condition?.status, 'False', what);
-    assert.equal(sentence(only(opinion)), sentence(condition?.message), what);
-    if (resource !== 'ippools') assert.deepEqual(codes(opinion), [condition?.reason], what);
+    assert.equal(sentence(only(result)), sentence(condition?.message), what);
+    if (resource !== 'ippools') assert.deepEqual(codes(result), [condition?.reason], what);
   }
 });
 
@@ -644,9 +651,9 @@ test('nothing new comes into a Subnet that goes: no pod that names it, no IP obj
     ['ips', { metadata: { name: 'new.shop' }, spec: { subnet: 'net', podName: 'new', namespace: 'shop' } }],
     ['ippools', { metadata: { name: 'new' }, spec: { subnet: 'net', ips: ['10.1.0.50'] } }],
   ] as const) {
-    const opinion = asked(scene, 'CREATE', resource, object);
-    assert.match(only(opinion), /Subnet net is being deleted.*; kubectl describe subnet net$/, resource);
-    assert.deepEqual(codes(opinion), ['SubnetTerminating']);
+    const result = reviewed(scene, 'CREATE', resource, object);
+    assert.match(only(result), /Subnet net is being deleted.*; kubectl describe subnet net$/, resource);
+    assert.deepEqual(codes(result), ['SubnetTerminating']);
   }
 });
 
@@ -659,18 +666,18 @@ test('IP objects: a wrong name, an address outside or taken, a lease that is non
     metadata: { name, annotations },
     spec: { subnet: 'net', podName: 'db', namespace: 'shop', ...spec },
   });
-  const judged = (object: object): readonly string[] => codes(asked(scene, 'CREATE', 'ips', object));
-  assert.deepEqual(judged(ip('db.shop', {})), []);
-  assert.deepEqual(judged(ip('db.elsewhere', {})), ['NameInvalid']);
-  assert.deepEqual(judged(ip('db.shop', { ipAddress: taken })), ['AddressConflict']);
-  assert.deepEqual(judged(ip('db.shop', { ipAddress: '10.7.0.1' })), ['AddressOutOfRange']);
-  assert.deepEqual(judged(ip('db.shop', {}, { 'kiln.io/lease': 'a day' })), ['LeaseInvalid']);
-  const unknown = asked(scene, 'CREATE', 'ips', ip('db.shop', { subnet: 'later' }));
+  const validated = (object: object): readonly string[] => codes(reviewed(scene, 'CREATE', 'ips', object));
+  assert.deepEqual(validated(ip('db.shop', {})), []);
+  assert.deepEqual(validated(ip('db.elsewhere', {})), ['NameInvalid']);
+  assert.deepEqual(validated(ip('db.shop', { ipAddress: taken })), ['AddressConflict']);
+  assert.deepEqual(validated(ip('db.shop', { ipAddress: '10.7.0.1' })), ['AddressOutOfRange']);
+  assert.deepEqual(validated(ip('db.shop', {}, { 'kiln.io/lease': 'a day' })), ['LeaseInvalid']);
+  const unknown = reviewed(scene, 'CREATE', 'ips', ip('db.shop', { subnet: 'later' }));
   assert.deepEqual([codes(unknown), unknown.warnings.length], [[], 1]);
   const before = scene.bench.object('ips', 'web.shop') ?? { spec: {} };
   const after = { ...before, spec: { ...before.spec, v4IpAddress: '10.1.0.77' } } as object;
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before })), ['IPFieldImmutable', 'IPAddressInvalid']);
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before, user: OWN, fieldManager: 'kiln-controller' })), []);
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'ips', after, { before })), ['IPFieldImmutable', 'IPAddressInvalid']);
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'ips', after, { before, user: OWN, fieldManager: 'kiln-controller' })), []);
 });
 
 test('IPPools: ranges that make no sense, addresses outside or of another pool; a Subnet to come is waited for', () => {
@@ -679,21 +686,21 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
     metadata: { name },
     spec: { subnet: 'net', ips: ['10.1.0.20..10.1.0.30'], ...spec },
   });
-  const judged = (object: object): readonly string[] => codes(asked(scene, 'CREATE', 'ippools', object));
-  assert.deepEqual(judged(pool('p', {})), []);
-  assert.deepEqual(judged(pool('p', { ips: ['10.1.0.30..10.1.0.20'] })), ['IPPoolIpsInvalid']);
-  assert.deepEqual(judged(pool('p', { ips: ['10.8.0.1'] })), ['IPPoolIpsInvalid']);
+  const validated = (object: object): readonly string[] => codes(reviewed(scene, 'CREATE', 'ippools', object));
+  assert.deepEqual(validated(pool('p', {})), []);
+  assert.deepEqual(validated(pool('p', { ips: ['10.1.0.30..10.1.0.20'] })), ['IPPoolIpsInvalid']);
+  assert.deepEqual(validated(pool('p', { ips: ['10.8.0.1'] })), ['IPPoolIpsInvalid']);
   scene.bench.put('ippools', pool('first', {}) as Parameters<typeof scene.bench.put>[1]);
   scene.bench.converge();
-  assert.deepEqual(judged(pool('p', {})), ['IPPoolOverlap']);
+  assert.deepEqual(validated(pool('p', {})), ['IPPoolOverlap']);
   // A pool that is invalid itself blocks no other.
   scene.bench.put('ippools', pool('second', { ips: ['10.1.0.30..10.1.0.40'] }) as Parameters<typeof scene.bench.put>[1]);
   scene.bench.converge();
-  assert.deepEqual(judged(pool('p', { ips: ['10.1.0.35'] })), []);
-  const early = asked(scene, 'CREATE', 'ippools', pool('p', { subnet: 'later' }));
+  assert.deepEqual(validated(pool('p', { ips: ['10.1.0.35'] })), []);
+  const early = reviewed(scene, 'CREATE', 'ippools', pool('p', { subnet: 'later' }));
   assert.deepEqual([codes(early), early.warnings.length], [[], 1]);
   const before = scene.bench.object('ippools', 'first') ?? {};
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ippools', pool('first', { subnet: 'ovn-default', ips: ['10.16.0.9'] }), { before })), [
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'ippools', pool('first', { subnet: 'ovn-default', ips: ['10.16.0.9'] }), { before })), [
     'IPPoolSubnetImmutable',
   ]);
 });
@@ -702,28 +709,30 @@ test('IPPools of a frozen Subnet are validated against the network in effect, as
   const scene = tenant();
   scene.bench.edit('subnets', 'net', { cidrBlock: 'nonsense' });
   scene.bench.converge();
-  const judged = (ips: string): readonly string[] =>
-    codes(asked(scene, 'CREATE', 'ippools', { metadata: { name: 'p' }, spec: { subnet: 'net', ips: [ips] } }));
-  assert.deepEqual([judged('10.1.0.20..10.1.0.30'), judged('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);
+  const validated = (ips: string): readonly string[] =>
+    codes(reviewed(scene, 'CREATE', 'ippools', { metadata: { name: 'p' }, spec: { subnet: 'net', ips: [ips] } }));
+  assert.deepEqual([validated('10.1.0.20..10.1.0.30'), validated('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);
 });
 
 test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not implemented is a warning', () => {
   const scene = tenant();
-  const judged = (name: string, spec: object): Opinion => asked(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
-  assert.deepEqual(codes(judged('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
-  assert.deepEqual(codes(judged('net', {})), ['VpcNamedAsSubnet']);
-  const opinion = judged('v', { enableExternal: true });
-  assert.deepEqual(codes(opinion), []);
-  assert.match(opinion.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not implement it/);
+  const validated = (name: string, spec: object): AdmissionResult => reviewed(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
+  assert.deepEqual(codes(validated('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
+  assert.deepEqual(codes(validated('net', {})), ['VpcNamedAsSubnet']);
+  const result = validated('v', { enableExternal: true });
+  assert.deepEqual(codes(result), []);
+  assert.match(result.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not implement it/);
 });
 
-test('before the World is complete an object is judged by itself alone', () => {
+test('before the World is complete an object is validated alone', () => {
   const scene = tenant();
   const overlapping = subnet('s', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', overlapping, { complete: false })), []);
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('s', { cidrBlock: 'no' }), { complete: false })), ['SubnetCidrInvalid']);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'subnets', overlapping, { complete: false })), []);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'subnets', subnet('s', { cidrBlock: 'no' }), { complete: false })), [
+    'SubnetCidrInvalid',
+  ]);
   const annotations = { 'ovn.kubernetes.io/ip_address': 'no' };
-  assert.deepEqual(codes(asked(scene, 'CREATE', 'pods', pod('p', annotations), { complete: false })), ['PodIpAddressInvalid']);
+  assert.deepEqual(codes(reviewed(scene, 'CREATE', 'pods', pod('p', annotations), { complete: false })), ['PodIpAddressInvalid']);
 });
 
 test('asking leaves nothing behind: no reservation, no query, nothing to compute', () => {
@@ -732,9 +741,9 @@ test('asking leaves nothing behind: no reservation, no query, nothing to compute
   const look = (): readonly unknown[] => [world.reservations.size, world.queries, world.reactor.isIdle];
   const before = look();
   for (let i = 0; i < 20; i++) {
-    asked(scene, 'CREATE', 'pods', pod(`p${i}`, { 'ovn.kubernetes.io/logical_switch': `no-${i}` }));
-    asked(scene, 'CREATE', 'pods', pod(`q${i}`, { 'ovn.kubernetes.io/ip_address': `10.1.0.${i + 10}` }));
-    asked(scene, 'CREATE', 'subnets', subnet(`s${i}`, { vpc: `no-${i}`, cidrBlock: '10.9.0.0/24' }));
+    reviewed(scene, 'CREATE', 'pods', pod(`p${i}`, { 'ovn.kubernetes.io/logical_switch': `no-${i}` }));
+    reviewed(scene, 'CREATE', 'pods', pod(`q${i}`, { 'ovn.kubernetes.io/ip_address': `10.1.0.${i + 10}` }));
+    reviewed(scene, 'CREATE', 'subnets', subnet(`s${i}`, { vpc: `no-${i}`, cidrBlock: '10.9.0.0/24' }));
   }
   assert.deepEqual(look(), before);
 });
@@ -744,14 +753,14 @@ test('the webhook denies what breaks the CEL rules of a definition, for API serv
   const gateway = (spec: object): object => ({ metadata: { name: 'g', namespace: 'shop' }, spec: { externalSubnet: 'x', ...spec } });
   const good = gateway({ policies: [{ subnets: ['net'] }], prefix: 'a' });
   assert.match(
-    only(asked(scene, 'CREATE', 'vpc-egress-gateways', gateway({}))),
+    only(reviewed(scene, 'CREATE', 'vpc-egress-gateways', gateway({}))),
     /^VpcEgressGateway shop\/g: spec .*needs a policy or a selector/,
   );
-  assert.deepEqual(asked(scene, 'CREATE', 'vpc-egress-gateways', good).objections, []);
+  assert.deepEqual(reviewed(scene, 'CREATE', 'vpc-egress-gateways', good).denials, []);
   const renamed = gateway({ policies: [{ subnets: ['net'] }], prefix: 'b' });
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'vpc-egress-gateways', renamed, { before: good })), ['Immutable']);
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'vpc-egress-gateways', renamed, { before: good })), ['Immutable']);
   const resolver = (name: string): object => ({ metadata: { name: 'r' }, spec: { name } });
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'dnsnameresolvers', resolver('b.c.'), { before: resolver('a.c.') })), ['Immutable']);
+  assert.deepEqual(codes(reviewed(scene, 'UPDATE', 'dnsnameresolvers', resolver('b.c.'), { before: resolver('a.c.') })), ['Immutable']);
 });
 
 test('no client is Kiln by its request: field manager and precondition count for the controller alone, known by its user', () => {
@@ -761,10 +770,10 @@ test('no client is Kiln by its request: field manager and precondition count for
   const before = scene.bench.object('subnets', 'net') ?? { metadata: {}, spec: {} };
   const moved = { ...before, spec: { ...before.spec, vpc: 'green' } };
   const says = { fieldManager: 'kiln-controller', preconditionUid: 'uid-of-it' };
-  const verdicts = (more: Asked): readonly boolean[] => [
-    asked(scene, 'CREATE', 'subnets', wrong, more).objections.length > 0,
-    asked(scene, 'UPDATE', 'subnets', moved, { ...more, before }).objections.length > 0,
-    asked(scene, 'DELETE', 'vpcs', vpc, more).objections.length > 0,
+  const verdicts = (more: RequestFields): readonly boolean[] => [
+    reviewed(scene, 'CREATE', 'subnets', wrong, more).denials.length > 0,
+    reviewed(scene, 'UPDATE', 'subnets', moved, { ...more, before }).denials.length > 0,
+    reviewed(scene, 'DELETE', 'vpcs', vpc, more).denials.length > 0,
   ];
   const refused = [true, true, true];
   for (const user of [
@@ -793,5 +802,5 @@ test('while the own user is not known no request is the own one', () => {
     dryRun: false,
     preconditionUid: '',
   };
-  assert.equal(judge(review, observed(scene), () => undefined).objections.length > 0, true);
+  assert.equal(validateRequest(review, observed(scene), () => undefined).denials.length > 0, true);
 });

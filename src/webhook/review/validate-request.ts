@@ -1,5 +1,5 @@
 /**
- * Chooses the judge of a write. Always allowed: what cannot be judged; status, finalizers and objects that are being deleted (their change
+ * Chooses the validation of a write. Always allowed: what cannot be validated; status, finalizers and objects that are being deleted (their change
  * must never be blocked); and Kiln's own writes.
  */
 import { celFindings } from '../../api/cel/cel-rules.ts';
@@ -24,81 +24,88 @@ import { isNatRule, NAT_RULES } from '../../world/nat-rules.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { keyOf, RESOURCES, traitsOf } from '../../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from '../protocol/admission-review.ts';
-import { iptablesEipChanged, iptablesEipCreated, ovnEipChanged, ovnEipCreated, vipChanged, vipCreated } from '../kinds/address-object.ts';
+import {
+  validateIptablesEipUpdate,
+  validateIptablesEipCreate,
+  validateOvnEipUpdate,
+  validateOvnEipCreate,
+  validateVipUpdate,
+  validateVipCreate,
+} from '../kinds/address-object.ts';
 import type { DeletionRules } from '../kinds/deletion.ts';
-import { deletionAsked } from '../kinds/deletion.ts';
-import { ipChanged, ipCreated } from '../kinds/ip.ts';
-import { ipPoolChanged, ipPoolCreated } from '../kinds/ip-pool.ts';
-import { natRuleChanged, natRuleCreated } from '../kinds/nat-rule.ts';
-import type { Objection, Observed, Opinion } from '../protocol/admission-result.ts';
-import { invalid, newOnes, NO_OPINION } from '../protocol/admission-result.ts';
-import { podChanged, podCreated } from '../kinds/pod.ts';
+import { validateDelete } from '../kinds/deletion.ts';
+import { validateIpUpdate, validateIpCreate } from '../kinds/ip.ts';
+import { validateIpPoolUpdate, validateIpPoolCreate } from '../kinds/ip-pool.ts';
+import { validateNatRuleUpdate, validateNatRuleCreate } from '../kinds/nat-rule.ts';
+import type { Denial, Observed, AdmissionResult } from '../protocol/admission-result.ts';
+import { invalid, newFindings, ALLOWED } from '../protocol/admission-result.ts';
+import { validatePodUpdate, validatePodCreate } from '../kinds/pod.ts';
 import type { DeletionRequest } from './denied-deletions.ts';
-import { subnetChanged, subnetCreated } from '../kinds/subnet.ts';
-import { vpcChanged, vpcCreated } from '../kinds/vpc.ts';
+import { validateSubnetUpdate, validateSubnetCreate } from '../kinds/subnet.ts';
+import { validateVpcUpdate, validateVpcCreate } from '../kinds/vpc.ts';
 import type { TypesOf } from './well-typed.ts';
 import { NAT_RULE_TYPES, POD_TYPES, wellTyped } from './well-typed.ts';
 
-interface KindJudge {
+interface KindValidator {
   readonly types: TypesOf;
-  readonly created: (object: ReviewedObject, observed: Observed) => Opinion;
-  readonly changed: (before: ReviewedObject, after: ReviewedObject, observed: Observed) => Opinion;
+  readonly validateCreate: (object: ReviewedObject, observed: Observed) => AdmissionResult;
+  readonly validateUpdate: (before: ReviewedObject, after: ReviewedObject, observed: Observed) => AdmissionResult;
 }
 
 function ofKind<Spec, Status>(
   kind: Kind<Spec, Status>,
-  created: (object: KubeObject<Spec, Status>, observed: Observed) => Opinion,
-  changed: (before: KubeObject<Spec, Status>, after: KubeObject<Spec, Status>, observed: Observed) => Opinion,
-): KindJudge {
+  validateCreate: (object: KubeObject<Spec, Status>, observed: Observed) => AdmissionResult,
+  validateUpdate: (before: KubeObject<Spec, Status>, after: KubeObject<Spec, Status>, observed: Observed) => AdmissionResult,
+): KindValidator {
   const typed = (object: ReviewedObject): KubeObject<Spec, Status> => completed(kind, object as unknown as KubeObject<Spec, Status>);
   return {
     types: kind,
-    created: (object, observed) => created(typed(object), observed),
-    changed: (before, after, observed) => changed(typed(before), typed(after), observed),
+    validateCreate: (object, observed) => validateCreate(typed(object), observed),
+    validateUpdate: (before, after, observed) => validateUpdate(typed(before), typed(after), observed),
   };
 }
 
-const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
-  vpcs: ofKind(vpcKind, vpcCreated, vpcChanged),
-  subnets: ofKind(subnetKind, subnetCreated, subnetChanged),
-  ips: ofKind(ipKind, ipCreated, ipChanged),
-  ippools: ofKind(ipPoolKind, ipPoolCreated, ipPoolChanged),
-  vips: ofKind(vipKind, vipCreated, vipChanged),
-  'ovn-eips': ofKind(ovnEipKind, ovnEipCreated, ovnEipChanged),
-  'iptables-eips': ofKind(iptablesEipKind, iptablesEipCreated, iptablesEipChanged),
+const VALIDATORS: Partial<Readonly<Record<ResourceName, KindValidator>>> = {
+  vpcs: ofKind(vpcKind, validateVpcCreate, validateVpcUpdate),
+  subnets: ofKind(subnetKind, validateSubnetCreate, validateSubnetUpdate),
+  ips: ofKind(ipKind, validateIpCreate, validateIpUpdate),
+  ippools: ofKind(ipPoolKind, validateIpPoolCreate, validateIpPoolUpdate),
+  vips: ofKind(vipKind, validateVipCreate, validateVipUpdate),
+  'ovn-eips': ofKind(ovnEipKind, validateOvnEipCreate, validateOvnEipUpdate),
+  'iptables-eips': ofKind(iptablesEipKind, validateIptablesEipCreate, validateIptablesEipUpdate),
   pods: {
     types: POD_TYPES,
-    created: (pod, observed) => podCreated(pod as unknown as Pod, observed),
-    changed: (before, after, observed) => podChanged(before as unknown as Pod, after as unknown as Pod, observed),
+    validateCreate: (pod, observed) => validatePodCreate(pod as unknown as Pod, observed),
+    validateUpdate: (before, after, observed) => validatePodUpdate(before as unknown as Pod, after as unknown as Pod, observed),
   },
 };
 
 /** Kinds whose CRDs have CEL rules: API servers before 1.25 ignore those. */
-const RULED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
+const CEL_VALIDATED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
   'vpc-egress-gateways': vpcEgressGatewayKind,
   dnsnameresolvers: dnsNameResolverKind,
 };
 
 /** Resources for which the API server calls the webhook; `webhook-configuration.ts` follows this list. */
-export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RULES] as readonly ResourceName[];
+export const VALIDATED_RESOURCES = [...Object.keys(VALIDATORS), ...Object.keys(CEL_VALIDATED), ...NAT_RULES] as readonly ResourceName[];
 
 /**
- * Judges a request. Queries that only this request needs are dropped from the cache afterwards.
+ * Validates a request. Queries that only this request needs are dropped from the cache afterwards.
  * @param unimplemented what Kiln does not implement for an object of a kind that it only observes
- * @param deletions what becomes of the deletion of an object in use, and whether the same user requested that of another a short while ago
+ * @param deletions what becomes of the deletion of an object in use, and whether another deletion of the same user was denied a short while ago
  * @param ownUser the user name under which the API server knows this controller; undefined while it is unknown: then no request counts as
  *   Kiln's own
  */
-export function judge(
+export function validateRequest(
   request: AdmissionRequest,
   observed: Observed,
   unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
-  deletions: DeletionRules = { inUse: 'wait', askedFor: () => false },
+  deletions: DeletionRules = { inUse: 'wait', recentlyDenied: () => false },
   ownUser?: string,
-): Opinion {
+): AdmissionResult {
   const resource = resourceOf(request);
-  if (resource === undefined || request.subresource !== '' || isOwn(request, ownUser)) return NO_OPINION;
-  return observed.world.glance(() => opinionOf(resource, request, observed, unimplemented, deletions));
+  if (resource === undefined || request.subresource !== '' || isOwn(request, ownUser)) return ALLOWED;
+  return observed.world.glance(() => validate(resource, request, observed, unimplemented, deletions));
 }
 
 /** The object that the request deletes; undefined for every other request, and for a dry run. */
@@ -109,55 +116,55 @@ export function deletionIn(request: AdmissionRequest): Omit<DeletionRequest, 'us
   return { resource, key: keyOf({ metadata: { name, namespace: request.namespace } }) };
 }
 
-function opinionOf(
+function validate(
   resource: ResourceName,
   { operation, object, oldObject, name, namespace }: AdmissionRequest,
   observed: Observed,
   unimplemented: (resource: ResourceName, object: ReviewedObject) => string | undefined,
   deletions: DeletionRules,
-): Opinion {
-  const kind = JUDGES[resource];
-  const types = kind?.types ?? RULED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
+): AdmissionResult {
+  const kind = VALIDATORS[resource];
+  const types = kind?.types ?? CEL_VALIDATED[resource] ?? (isNatRule(resource) ? NAT_RULE_TYPES : undefined);
   // The API server itself rejects an object with fields of wrong types.
-  for (const one of [object, oldObject]) if (one !== undefined && !wellTyped(one, types)) return NO_OPINION;
+  for (const one of [object, oldObject]) if (one !== undefined && !wellTyped(one, types)) return ALLOWED;
   switch (operation) {
     case 'CREATE': {
-      if (object === undefined) return NO_OPINION;
-      if (kind !== undefined) return kind.created(named(object, namespace), observed);
+      if (object === undefined) return ALLOWED;
+      if (kind !== undefined) return kind.validateCreate(named(object, namespace), observed);
       const feature = unimplemented(resource, object);
       const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
-      const rule = isNatRule(resource) ? natRuleCreated(resource, named(object, namespace) as unknown as NatRule, observed) : [];
+      const rule = isNatRule(resource) ? validateNatRuleCreate(resource, named(object, namespace) as unknown as NatRule, observed) : [];
       return {
-        objections: [...rulesBroken(resource, named(object, namespace)), ...rule],
+        denials: [...rulesBroken(resource, named(object, namespace)), ...rule],
         warnings: feature === undefined ? [] : [`${what}: Kiln does not implement ${feature}`],
       };
     }
     case 'UPDATE': {
-      if (object === undefined || oldObject === undefined) return NO_OPINION;
-      if (isGoing(oldObject) || isGoing(object) || asksTheSame(oldObject, object)) return NO_OPINION;
+      if (object === undefined || oldObject === undefined) return ALLOWED;
+      if (isBeingDeleted(oldObject) || isBeingDeleted(object) || sameSpecAndAnnotations(oldObject, object)) return ALLOWED;
       if (isNatRule(resource)) {
         const [before, after] = [oldObject, object].map((one) => named(one, namespace) as unknown as NatRule) as [NatRule, NatRule];
-        return { objections: natRuleChanged(resource, before, after, observed), warnings: [] };
+        return { denials: validateNatRuleUpdate(resource, before, after, observed), warnings: [] };
       }
-      if (kind === undefined) return { objections: rulesBroken(resource, named(object, namespace), oldObject), warnings: [] };
-      return kind.changed(named(oldObject, namespace), named(object, namespace), observed);
+      if (kind === undefined) return { denials: rulesBroken(resource, named(object, namespace), oldObject), warnings: [] };
+      return kind.validateUpdate(named(oldObject, namespace), named(object, namespace), observed);
     }
     case 'DELETE': {
-      if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isGoing(oldObject)) return NO_OPINION;
-      return deletionAsked(resource, oldObject.metadata.name ?? name, observed, deletions);
+      if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isBeingDeleted(oldObject)) return ALLOWED;
+      return validateDelete(resource, oldObject.metadata.name ?? name, observed, deletions);
     }
     default:
-      return NO_OPINION;
+      return ALLOWED;
   }
 }
 
-function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: ReviewedObject): readonly Objection[] {
-  const kind = RULED[resource];
+function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: ReviewedObject): readonly Denial[] {
+  const kind = CEL_VALIDATED[resource];
   if (kind === undefined) return [];
   const { name = '', namespace } = object.metadata;
   const subject = { kind: kind.kind, name, ...(namespace === undefined ? {} : { namespace }) };
   const after = celFindings(kind, subject, object.spec, before?.spec);
-  return (before === undefined ? after : newOnes(after, celFindings(kind, subject, before.spec))).map(invalid);
+  return (before === undefined ? after : newFindings(after, celFindings(kind, subject, before.spec))).map(invalid);
 }
 
 /**
@@ -177,16 +184,16 @@ const COLLECTORS: readonly string[] = [
   'system:kube-controller-manager',
 ];
 
-function isGoing({ metadata }: ReviewedObject): boolean {
+function isBeingDeleted({ metadata }: ReviewedObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
 /** The change is in status, finalizers, owners or labels only: Kiln's rules do not apply to those. */
-function asksTheSame(before: ReviewedObject, after: ReviewedObject): boolean {
+function sameSpecAndAnnotations(before: ReviewedObject, after: ReviewedObject): boolean {
   return equal(before.spec, after.spec) && equal(before.metadata.annotations ?? {}, after.metadata.annotations ?? {});
 }
 
-/** An object without a name yet is judged by its `generateName`. */
+/** An object without a name yet is validated with its `generateName`. */
 function named(object: ReviewedObject, namespace: string): ReviewedObject {
   const { metadata } = object;
   return {

@@ -15,8 +15,8 @@ import { PodScene } from '../../testing/pod-scene.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { parseReview } from '../protocol/admission-review.ts';
-import { judge } from './validate-request.ts';
-import type { Opinion } from '../protocol/admission-result.ts';
+import { validateRequest } from './validate-request.ts';
+import type { AdmissionResult } from '../protocol/admission-result.ts';
 import { POD_TYPES } from './well-typed.ts';
 
 const scene = new PodScene();
@@ -25,13 +25,13 @@ scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'
 scene.bench.converge();
 const observed = { world: scene.bench.world, complete: true, checkRequest: () => undefined };
 
-function judged(resource: ResourceName, object: object, oldObject?: object): Opinion {
+function validated(resource: ResourceName, object: object, oldObject?: object): AdmissionResult {
   const { group, version, plural, kind } = traitsOf(resource);
   const request = { uid: 'u', operation: oldObject === undefined ? 'CREATE' : 'UPDATE', kind: { kind }, name: 'x', namespace: 'shop' };
   const about = { ...request, resource: { group, version, resource: plural }, object, oldObject };
   const parsed = parseReview(Buffer.from(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: about })));
   assert.ok(parsed.ok);
-  return judge(parsed.request, observed, () => undefined);
+  return validateRequest(parsed.request, observed, () => undefined);
 }
 
 type Path = readonly (string | number)[];
@@ -68,7 +68,7 @@ const KINDS: Partial<Record<ResourceName, SchemaNode>> = {
   pods: POD_TYPES.spec.node,
 };
 
-test('no judge throws, for any value of any field of a spec', () => {
+test('validation never throws, for any value of any field of a spec', () => {
   let tried = 0;
   for (const [resource, node] of Object.entries(KINDS) as [ResourceName, SchemaNode][])
     for (const path of placesIn(node))
@@ -78,15 +78,15 @@ test('no judge throws, for any value of any field of a spec', () => {
         const isRecord = path.length > 0 && typeof path[0] === 'string';
         const wrong = { ...before, spec: isRecord ? { ...before.spec, ...(given as object) } : given };
         const where = `${resource} ${path.join('.')} = ${JSON.stringify(value)}`;
-        assert.doesNotThrow(() => judged(resource, wrong), where);
-        assert.doesNotThrow(() => judged(resource, wrong, before), where);
-        assert.doesNotThrow(() => judged(resource, before, wrong), where);
+        assert.doesNotThrow(() => validated(resource, wrong), where);
+        assert.doesNotThrow(() => validated(resource, wrong, before), where);
+        assert.doesNotThrow(() => validated(resource, before, wrong), where);
         tried++;
       }
   assert.ok(tried > 2_000, `${tried} were tried`);
 });
 
-test('no judge throws, for any metadata or status', () => {
+test('validation never throws, for any metadata or status', () => {
   for (const resource of [...Object.keys(KINDS)] as ResourceName[])
     for (const value of WRONG)
       for (const part of [
@@ -102,15 +102,15 @@ test('no judge throws, for any metadata or status', () => {
       ]) {
         const before = { metadata: { name: 'x', namespace: 'shop' }, spec: BASE[resource] ?? {} };
         const wrong = part === 'status' ? { ...before, status: value } : { ...before, metadata: { ...before.metadata, [part]: value } };
-        assert.doesNotThrow(() => judged(resource, wrong), `${resource} ${part} = ${JSON.stringify(value)}`);
-        assert.doesNotThrow(() => judged(resource, wrong, before), `${resource} ${part} = ${JSON.stringify(value)}`);
+        assert.doesNotThrow(() => validated(resource, wrong), `${resource} ${part} = ${JSON.stringify(value)}`);
+        assert.doesNotThrow(() => validated(resource, wrong, before), `${resource} ${part} = ${JSON.stringify(value)}`);
       }
 });
 
 test('an object with wrong types is allowed: the API server rejects it; a member that is null is absent', () => {
   const metadata = { name: 'x' };
-  assert.deepEqual(judged('subnets', { metadata, spec: { cidrBlock: [], gateway: 'nonsense' } }), { objections: [], warnings: [] });
-  const codes = (spec: object): readonly string[] => judged('subnets', { metadata, spec }).objections.map(({ code }) => code);
+  assert.deepEqual(validated('subnets', { metadata, spec: { cidrBlock: [], gateway: 'nonsense' } }), { denials: [], warnings: [] });
+  const codes = (spec: object): readonly string[] => validated('subnets', { metadata, spec }).denials.map(({ code }) => code);
   assert.deepEqual(
     codes({ cidrBlock: '10.9.0.0/24', gateway: 'nonsense', acls: null }),
     codes({ cidrBlock: '10.9.0.0/24', gateway: 'nonsense' }),

@@ -12,7 +12,7 @@ import { SILENT } from '../../runtime/log.ts';
 import { ClientAuthorityFile } from './client-authority-file.ts';
 import type { UnknownClients } from './client-identity.ts';
 import { CLIENT_NAME } from './client-identity.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import { ask, lasting, review } from '../testing/held-client.ts';
 import type { UnservedReason } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
@@ -42,9 +42,9 @@ async function serve(unknown: UnknownClients | 'nobody is asked', authorities: s
     port: 0,
     credential: own.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
     ...(unknown !== 'nobody is asked' && { clients: { authorities, names: [CLIENT_NAME, 'another'], unknown } }),
-    judge: (_, isProven) => {
+    review: (_, isProven) => {
       proven.push(isProven);
-      return NO_OPINION;
+      return ALLOWED;
     },
     log,
     unserved: (why) => unserved.push(why),
@@ -84,7 +84,7 @@ test('rejected unknown clients get no answer, and this is logged once', async ()
   try {
     assert.equal(await asks(client(frontProxy)), true);
     for (const [what, shown] of Object.entries(IMPOSTORS)) await assert.rejects(asks(shown), { code: /ECONNRESET|EPIPE/ }, what);
-    assert.deepEqual(proven, [], 'nothing was judged');
+    assert.deepEqual(proven, [], 'nothing was validated');
     assert.equal(warnings.length, 1);
     assert.deepEqual([...new Set(unserved)], ['identity']);
     assert.equal(await asks(client(frontProxy)), true);

@@ -1,4 +1,4 @@
-/** Reviews that are cheap to send and expensive to judge: over real sockets, with the real judges. */
+/** Reviews that are cheap to send and expensive to validate: over real sockets, with the real validation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CertificateAuthority } from '../../certificates/authority.ts';
@@ -6,8 +6,8 @@ import { SILENT } from '../../runtime/log.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 import { until } from '../../testing/until.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
-import type { Opinion } from '../protocol/admission-result.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import type { AdmissionResult } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import { Reviews } from '../review/reviews.ts';
 import { CLIENT_NAME } from './client-identity.ts';
 import { ask, headers, hold, review } from '../testing/held-client.ts';
@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
 const withMatch = (match: string): string =>
   review({ object: { metadata: { name: 's' }, spec: { acls: [{ direction: 'to-lport', priority: 1, match, action: 'drop' }] } } });
 
-function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
+function realReviews(): (request: AdmissionRequest, proven: boolean) => AdmissionResult {
   const { bench } = new PodScene();
   const observed = { world: bench.world, complete: true, checkRequest: () => undefined };
   const reviews = new Reviews({
@@ -31,11 +31,11 @@ function realJudge(): (request: AdmissionRequest, proven: boolean) => Opinion {
     clientsProve: true,
     now: () => performance.now(),
   });
-  return (request, proven) => reviews.judge(request, proven);
+  return (request, proven) => reviews.review(request, proven);
 }
 
 async function serve(
-  judge: (request: AdmissionRequest, proven: boolean) => Opinion,
+  review: (request: AdmissionRequest, proven: boolean) => AdmissionResult,
   limits: Partial<WebhookLimits> = {},
   now = (): number => performance.now(),
 ) {
@@ -45,7 +45,7 @@ async function serve(
     port: 0,
     credential: authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
     clients: { authorities: authority.certificate, names: [CLIENT_NAME], unknown: 'answer' },
-    judge,
+    review,
     log: SILENT,
     limits,
     unserved: (why) => unserved.push(why),
@@ -54,10 +54,10 @@ async function serve(
   return { server, unserved, place: { port: server.port, authority: authority.certificate }, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test('four reviews of 7 MB of an unknown client are rejected unread, before a judge runs, and small ones are judged meanwhile', async () => {
-  let judged = 0;
-  const judge = realJudge();
-  await using served = await serve((request, proven) => (judged++, judge(request, proven)));
+test('four reviews of 7 MB of an unknown client are rejected unread, before validation runs, and small ones are validated meanwhile', async () => {
+  let validated = 0;
+  const review = realReviews();
+  await using served = await serve((request, proven) => (validated++, review(request, proven)));
   const { place } = served;
   const giant = withMatch('('.repeat(7_000_000));
   const outcome = (body: string): Promise<number | string> =>
@@ -68,7 +68,7 @@ test('four reviews of 7 MB of an unknown client are rejected unread, before a ju
     );
   const outcomes = await Promise.all([1, 2, 3, 4].map(() => outcome(giant)));
   for (const one of outcomes) assert.ok([413, 'EPIPE', 'ECONNRESET'].includes(one), String(one));
-  assert.equal(judged, 0);
+  assert.equal(validated, 0);
   const said = hold(place, (socket) => socket.write(headers(WEBHOOK_LIMITS.unknownBody + 1)));
   await said.closed;
   assert.match(said.said(), /^HTTP\/1\.1 413 [\s\S]*a review of this client has at most 524288 bytes/);
@@ -77,30 +77,30 @@ test('four reviews of 7 MB of an unknown client are rejected unread, before a ju
     for (let kib = 0; kib < 513; kib++) socket.write(`400\r\n${' '.repeat(1024)}\r\n`);
   });
   await chunked.closed;
-  assert.equal(judged, 0);
+  assert.equal(validated, 0);
   assert.equal((await ask(place)).status, 200);
-  assert.equal(judged, 1);
+  assert.equal(validated, 1);
 });
 
 test('the API server, by its certificate, may send so much: the match is invalid by its length and not parsed', async () => {
-  await using served = await serve(realJudge());
+  await using served = await serve(realReviews());
   const shown = { cert: apiServer.certificate, key: apiServer.key };
   const { status, body } = await ask(served.place, withMatch('('.repeat(7_000_000)), shown);
   assert.equal(status, 200);
   assert.match(body, /spec\.acls\[0\]\.match .* is longer than 65536 characters/);
 });
 
-test('bodies accepted together do not use more than the time that is left: the first is judged, the others are rejected', async () => {
-  let judged = 0;
-  // The judge's own time, so that the result does not depend on the speed of the machine.
+test('bodies accepted together do not use more than the time that is left: the first is validated, the others are rejected', async () => {
+  let validated = 0;
+  // The time of the validation itself, so that the result does not depend on the speed of the machine.
   let now = 0;
-  const slow = (): Opinion => {
-    judged++;
+  const slow = (): AdmissionResult => {
+    validated++;
     now += 600;
-    return NO_OPINION;
+    return ALLOWED;
   };
   // A burst of 500 ms: the most that one such body may take.
-  await using served = await serve(slow, { judgingMs: { address: 100, all: 100_000 } }, () => now);
+  await using served = await serve(slow, { validationMs: { address: 100, all: 100_000 } }, () => now);
   const { place, server } = served;
   const body = review({ pad: ' '.repeat(500_000) });
   const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 4_000))));
@@ -108,11 +108,11 @@ test('bodies accepted together do not use more than the time that is left: the f
   for (const { socket } of clients) socket.write(body.slice(4_000));
   await until('all are answered', () => clients.every(({ said }) => said().startsWith('HTTP/1.1 ')));
   const statuses = clients.map(({ said }) => said().slice(9, 12)).toSorted();
-  assert.deepEqual([statuses, judged], [['200', '429', '429', '429', '429', '429'], 1]);
+  assert.deepEqual([statuses, validated], [['200', '429', '429', '429', '429', '429'], 1]);
   for (const { socket } of clients) socket.destroy();
 });
 
-test('reviews of unknown clients are judged one at a time, and the process does other work between two', async () => {
+test('reviews of unknown clients are validated one at a time, and the process does other work between two', async () => {
   let turns = 0;
   let counting = true;
   const count = (): void => {
@@ -124,9 +124,9 @@ test('reviews of unknown clients are judged one at a time, and the process does 
     () => {
       seen.push(turns);
       for (const end = performance.now() + 20; performance.now() < end;);
-      return NO_OPINION;
+      return ALLOWED;
     },
-    { judgingMs: { address: 100_000, all: 100_000 } },
+    { validationMs: { address: 100_000, all: 100_000 } },
   );
   setImmediate(count);
   try {
@@ -138,9 +138,9 @@ test('reviews of unknown clients are judged one at a time, and the process does 
   assert.equal(new Set(seen).size, 20, `turns of the event loop at each review: ${seen.join(' ')}`);
 });
 
-test('an object with deep nesting, very many values or very long annotations is rejected before it is judged, from any client', async () => {
-  let judged = 0;
-  await using served = await serve(() => (judged++, NO_OPINION));
+test('an object with deep nesting, very many values or very long annotations is rejected before it is validated, from any client', async () => {
+  let validated = 0;
+  await using served = await serve(() => (validated++, ALLOWED));
   const shown = { cert: apiServer.certificate, key: apiServer.key };
   const deep = review({ pad: 0 }).replace('"pad":0', `"pad":${'['.repeat(200_000)}${']'.repeat(200_000)}`);
   const many = (bytes: number): string =>
@@ -159,5 +159,5 @@ test('an object with deep nesting, very many values or very long annotations is 
     if (typeof problem === 'string') assert.equal(answer.body, problem);
     else assert.match(answer.body, problem);
   }
-  assert.equal(judged, 0);
+  assert.equal(validated, 0);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from './serial-queue.ts';
+import { SerialQueue } from './serial-queue.ts';
 
 test('work is done in its order, one piece in a turn of the event loop, also behind one that throws', async () => {
-  const turns = new Turns();
+  const turns = new SerialQueue();
   const seen: string[] = [];
   let counting = true;
   const tick = (): void => {

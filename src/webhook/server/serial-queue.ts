@@ -1,7 +1,7 @@
 /** Runs work one piece at a time, in the order of arrival; between two pieces the event loop runs everything else. */
 import { setImmediate as soon } from 'node:timers/promises';
 
-export class Turns {
+export class SerialQueue {
   #last: Promise<void> = Promise.resolve();
 
   /** @returns when the work is done; rejects with the work's error, which does not stop the next piece */

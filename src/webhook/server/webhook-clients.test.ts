@@ -10,7 +10,7 @@ import type { Log } from '../../runtime/log.ts';
 import { SILENT } from '../../runtime/log.ts';
 import { until } from '../../testing/until.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import type { HeldConnection, Place } from '../testing/held-client.ts';
 import { ask, headers, hold, lasting, review } from '../testing/held-client.ts';
 import type { UnservedReason, WebhookLimits } from './webhook-server.ts';
@@ -33,7 +33,7 @@ class Served implements AsyncDisposable {
 
   static async start(
     limits: Partial<WebhookLimits>,
-    judge: (request: AdmissionRequest) => typeof NO_OPINION = () => NO_OPINION,
+    review: (request: AdmissionRequest) => typeof ALLOWED = () => ALLOWED,
     log: Log = SILENT,
     now = (): number => performance.now(),
   ): Promise<Served> {
@@ -42,7 +42,7 @@ class Served implements AsyncDisposable {
       host: '127.0.0.1',
       port: 0,
       credential: authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
-      judge,
+      review,
       log,
       limits,
       unserved: (why) => unserved.push(why),
@@ -182,13 +182,13 @@ test('a body that arrives byte by byte takes its bytes, and not a buffer for eac
 });
 
 test('an address with slow reviews gets rejections after a while, and no other address does', async () => {
-  // The judge's own time, so that the result does not depend on the speed of the machine.
+  // The time of the validation itself, so that the result does not depend on the speed of the machine.
   let now = 0;
-  const slow = (request: AdmissionRequest): typeof NO_OPINION => {
+  const slow = (request: AdmissionRequest): typeof ALLOWED => {
     if (request.name === 'slow') now += 50;
-    return NO_OPINION;
+    return ALLOWED;
   };
-  await using served = await Served.start({ judgingMs: { address: 20, all: 10_000 } }, slow, SILENT, () => now);
+  await using served = await Served.start({ validationMs: { address: 20, all: 10_000 } }, slow, SILENT, () => now);
   const statuses: number[] = [];
   for (let times = 0; times < 8; times++)
     statuses.push((await ask(served.place, review({ name: 'slow' }), { localAddress: STRANGER })).status);
@@ -200,7 +200,7 @@ test('an address with slow reviews gets rejections after a while, and no other a
 test('a request of many kilobytes writes a line of the log that is bounded, and no second one within a minute', async () => {
   const lines: string[] = [];
   const log: Log = { ...SILENT, error: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) };
-  const failing = ({ object }: AdmissionRequest): typeof NO_OPINION => {
+  const failing = ({ object }: AdmissionRequest): typeof ALLOWED => {
     throw new Error(`a bug: ${object?.metadata.name ?? ''}`);
   };
   await using served = await Served.start({}, failing, log);
@@ -216,7 +216,7 @@ test('a request of many kilobytes writes a line of the log that is bounded, and 
 
 test('what a client writes comes back cut, and without a character that moves a cursor or turns the text round', async () => {
   await using served = await Served.start({}, ({ object }) => ({
-    objections: [{ code: 'NotFound', field: 'spec', message: `there is no ${object?.metadata.name ?? ''}`, kind: 'invalid' }],
+    denials: [{ code: 'NotFound', field: 'spec', message: `there is no ${object?.metadata.name ?? ''}`, kind: 'invalid' }],
     warnings: [object?.metadata.name ?? ''],
   }));
   const odd = '\u001b]0;title\u0007\r\nforged line\u202egnol\u009b31m';

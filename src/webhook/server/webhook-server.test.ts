@@ -10,8 +10,8 @@ import type { Log } from '../../runtime/log.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { AdmissionRequest } from '../protocol/admission-review.ts';
 import { answerText } from '../protocol/admission-review.ts';
-import type { Opinion } from '../protocol/admission-result.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import type { AdmissionResult } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import { WebhookServer } from './webhook-server.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
@@ -21,7 +21,7 @@ const seen: AdmissionRequest[] = [];
 const errors: unknown[] = [];
 const warnings: unknown[] = [];
 const log: Log = { ...SILENT, error: (_, fields) => errors.push(fields), warn: (_, fields) => warnings.push(fields?.['error']) };
-let opinion: Opinion | Error = NO_OPINION;
+let result: AdmissionResult | Error = ALLOWED;
 let server: WebhookServer;
 
 before(async () => {
@@ -30,10 +30,10 @@ before(async () => {
     port: 0,
     credential: issue(),
     log,
-    judge: (one) => {
+    review: (one) => {
       seen.push(one);
-      if (opinion instanceof Error) throw opinion;
-      return opinion;
+      if (result instanceof Error) throw result;
+      return result;
     },
   });
 });
@@ -80,7 +80,7 @@ const review = (more: object = {}): string =>
   });
 
 test('a review is answered with its uid; a denial has code, reason, message and causes', async () => {
-  opinion = NO_OPINION;
+  result = ALLOWED;
   assert.deepEqual(JSON.parse((await send(review())).body), {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
@@ -91,8 +91,8 @@ test('a review is answered with its uid; a denial has code, reason, message and 
     [asked?.resource, asked?.operation, asked?.name, asked?.dryRun, asked?.fieldManager, asked?.oldObject],
     ['subnets', 'CREATE', 's', true, 'me', undefined],
   );
-  opinion = {
-    objections: [{ code: 'SubnetCidrInvalid', field: 'spec.cidrBlock', message: 'no network', kind: 'invalid' }],
+  result = {
+    denials: [{ code: 'SubnetCidrInvalid', field: 'spec.cidrBlock', message: 'no network', kind: 'invalid' }],
     warnings: ['mind'],
   };
   const { status, headers, body } = await send(review());
@@ -121,11 +121,11 @@ test('a review is answered with its uid; a denial has code, reason, message and 
   });
 });
 
-test('a judge that fails lets the request through, and is logged', async () => {
-  opinion = new Error('a bug');
+test('validation that throws lets the request through, and is logged', async () => {
+  result = new Error('a bug');
   assert.equal((JSON.parse((await send(review())).body) as { response: { allowed: boolean } }).response.allowed, true);
   assert.equal(errors.length, 1);
-  opinion = NO_OPINION;
+  result = ALLOWED;
 });
 
 test('a request that is not a review gets an HTTP error, and the next one is answered', async () => {
@@ -147,12 +147,12 @@ test('a request that is not a review gets an HTTP error, and the next one is ans
 test('messages and warnings are bounded, integers beyond 2^53 survive', () => {
   const asked = seen.at(-1);
   assert.ok(asked !== undefined);
-  const objections = Array.from(
+  const denials = Array.from(
     { length: 9 },
     (_, i) => ({ code: 'DeletionBlocked', field: '', message: `m${i}`, kind: 'forbidden' }) as const,
   );
   const warnings = Array.from({ length: 30 }, () => 'w'.repeat(1_000));
-  const { response } = JSON.parse(answerText(asked, { objections, warnings })) as {
+  const { response } = JSON.parse(answerText(asked, { denials, warnings })) as {
     response: { status: { code: number; message: string; details: { causes: unknown[] } }; warnings: string[] };
   };
   assert.deepEqual([response.status.code, response.status.message], [403, 'm0; m1; m2; m3; m4; and 4 more']);

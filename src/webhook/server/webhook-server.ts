@@ -1,5 +1,5 @@
 /**
- * Serves AdmissionReviews over HTTPS. Unreadable requests get a 4xx; if a judge throws, the request is allowed. Any client in the network
+ * Serves AdmissionReviews over HTTPS. Unreadable requests get a 4xx; if validation throws, the request is allowed. Any client in the network
  * can connect: so connections, bytes, time and computing are limited, and the cost of a client without a proven identity does not affect
  * other clients.
  */
@@ -19,11 +19,11 @@ import { BodyBudget } from './body-budget.ts';
 import { visibleMessage } from '../../text/visible-text.ts';
 import type { UnknownClients } from './client-identity.ts';
 import { isProven } from './client-identity.ts';
-import type { Opinion } from '../protocol/admission-result.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import type { AdmissionResult } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import { MOST_VALUES } from '../protocol/review-bounds.ts';
 import { LogLimit } from './log-limit.ts';
-import { Turns } from './serial-queue.ts';
+import { SerialQueue } from './serial-queue.ts';
 import { WEBHOOK_PATH } from '../manifests/webhook-configuration.ts';
 
 export interface WebhookLimits {
@@ -41,8 +41,8 @@ export interface WebhookLimits {
   readonly headerMs: number;
   /** From the first byte of a request to the end of its body, however slowly it arrives. */
   readonly requestMs: number;
-  /** Milliseconds of judging a second, for one address without a proven identity and for all such addresses. */
-  readonly judgingMs: { readonly address: number; readonly all: number };
+  /** Milliseconds of validation a second, for one address without a proven identity and for all such addresses. */
+  readonly validationMs: { readonly address: number; readonly all: number };
 }
 
 export const WEBHOOK_LIMITS: WebhookLimits = {
@@ -54,7 +54,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
   headerBytes: 8 * 1024,
   headerMs: 5_000,
   requestMs: 10_000,
-  judgingMs: { address: 300, all: 500 },
+  validationMs: { address: 300, all: 500 },
 };
 
 /** Why the server did not serve a client to the end; a label of the metric `kiln_webhook_refusals_total`. */
@@ -84,13 +84,13 @@ export interface WebhookServerOptions {
     readonly unknown: UnknownClients;
   };
   /** @param proven whether the client's certificate proves that it is the API server */
-  readonly judge: (request: AdmissionRequest, proven: boolean) => Opinion;
+  readonly review: (request: AdmissionRequest, proven: boolean) => AdmissionResult;
   readonly log: Log;
   readonly limits?: Partial<WebhookLimits>;
   /** Called with each answer. */
-  readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
+  readonly answered?: (request: AdmissionRequest, result: AdmissionResult) => void;
   readonly unserved?: (why: UnservedReason) => void;
-  /** Monotonic milliseconds; judging is measured by them. */
+  /** Monotonic milliseconds; the time of validation is measured by them. */
   readonly now?: () => number;
 }
 
@@ -98,7 +98,7 @@ export interface WebhookServerOptions {
 const ALL = '';
 /** Milliseconds of TLS and HTTP for a request, without its review. */
 const REQUEST_MS = 0.2;
-/** Milliseconds that the most expensive reviews take for each byte. Once a review is judged, the unused rest is returned. */
+/** Milliseconds that the most expensive reviews take for each byte. Once a review is validated, the unused rest is returned. */
 const MS_A_BYTE = 1 / 1_024;
 const LONGEST_STACK = 4_096;
 const LONGEST_LOGGED = 253;
@@ -110,9 +110,9 @@ export class WebhookServer {
   readonly #server: Server;
   readonly #held: ConnectionLimiter;
   readonly #bodies: BodyBudget;
-  readonly #turns = new Turns();
-  readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
-  readonly #judgeFailed = new LogLimit();
+  readonly #queue = new SerialQueue();
+  readonly #validationTime: { readonly address: RateByAddress; readonly all: RateByAddress };
+  readonly #validationFailed = new LogLimit();
   readonly #unknownClients = new LogLimit();
   #credential: Credential;
   #authorities: string | undefined;
@@ -124,11 +124,11 @@ export class WebhookServer {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#limits = { ...WEBHOOK_LIMITS, ...options.limits };
-    const { connections, connectionsPerSecond, bodies, headerBytes, headerMs, requestMs, judgingMs } = this.#limits;
+    const { connections, connectionsPerSecond, bodies, headerBytes, headerMs, requestMs, validationMs } = this.#limits;
     this.#bodies = new BodyBudget(bodies, () => options.unserved?.('body'));
-    this.#judging = {
-      address: new RateByAddress({ perSecond: judgingMs.address, burst: 5 * judgingMs.address }),
-      all: new RateByAddress({ perSecond: judgingMs.all, burst: 5 * judgingMs.all }),
+    this.#validationTime = {
+      address: new RateByAddress({ perSecond: validationMs.address, burst: 5 * validationMs.address }),
+      all: new RateByAddress({ perSecond: validationMs.all, burst: 5 * validationMs.all }),
     };
     this.#credential = options.credential;
     this.#authorities = options.clients?.authorities;
@@ -277,7 +277,7 @@ export class WebhookServer {
     // While this body arrived, other requests may have used up the time. The reserved time bounds how many requests wait for their turn.
     const reserved = REQUEST_MS + body.length * MS_A_BYTE;
     if (!this.#reserve(address, reserved)) return tooMuch();
-    await this.#turns.take(() => {
+    await this.#queue.take(() => {
       const begun = this.#now();
       if (!request.socket.destroyed) answer();
       this.#charge(address, this.#now() - begun + REQUEST_MS - reserved);
@@ -290,9 +290,9 @@ export class WebhookServer {
   ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string } {
     const review = parseReview(body, proven ? MOST_VALUES.proven : MOST_VALUES.unknown);
     if (!review.ok) return review;
-    const opinion = this.#opinionOf(review.request, proven);
-    this.#options.answered?.(review.request, opinion);
-    return { ok: true, text: answerText(review.request, opinion) };
+    const result = this.#validate(review.request, proven);
+    this.#options.answered?.(review.request, result);
+    return { ok: true, text: answerText(review.request, result) };
   }
 
   /**
@@ -301,26 +301,26 @@ export class WebhookServer {
    */
   #reserve(address: string, milliseconds: number): boolean {
     const now = this.#now();
-    if (!this.#judging.address.take(address, milliseconds, now)) return false;
-    if (this.#judging.all.take(ALL, milliseconds, now)) return true;
-    this.#judging.address.charge(address, -milliseconds, now);
+    if (!this.#validationTime.address.take(address, milliseconds, now)) return false;
+    if (this.#validationTime.all.take(ALL, milliseconds, now)) return true;
+    this.#validationTime.address.charge(address, -milliseconds, now);
     return false;
   }
 
   #charge(address: string, milliseconds: number): void {
     const now = this.#now();
-    this.#judging.address.charge(address, milliseconds, now);
-    this.#judging.all.charge(ALL, milliseconds, now);
+    this.#validationTime.address.charge(address, milliseconds, now);
+    this.#validationTime.all.charge(ALL, milliseconds, now);
   }
 
-  #opinionOf(request: AdmissionRequest, proven: boolean): Opinion {
+  #validate(request: AdmissionRequest, proven: boolean): AdmissionResult {
     try {
-      return this.#options.judge(request, proven);
+      return this.#options.review(request, proven);
     } catch (error) {
       const { operation, resource, namespace, name } = request;
       const logged = (text: string): string => visibleMessage(text, LONGEST_LOGGED);
-      this.#judgeFailed.note((times) =>
-        this.#options.log.error('a judge of the webhook failed; the request is let through', {
+      this.#validationFailed.note((times) =>
+        this.#options.log.error('validation failed with an internal error; the request is allowed', {
           times,
           operation,
           resource: logged(resource),
@@ -330,7 +330,7 @@ export class WebhookServer {
           error: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, LONGEST_STACK),
         }),
       );
-      return NO_OPINION;
+      return ALLOWED;
     }
   }
 }

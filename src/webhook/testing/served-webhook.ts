@@ -1,7 +1,7 @@
 /** A webhook server in its own process with the real limits: the memory that clients occupy is the memory of this process. */
 import { CertificateAuthority } from '../../certificates/authority.ts';
 import { SILENT } from '../../runtime/log.ts';
-import { NO_OPINION } from '../protocol/admission-result.ts';
+import { ALLOWED } from '../protocol/admission-result.ts';
 import { WEBHOOK_LIMITS, WebhookServer } from '../server/webhook-server.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.now() - 1_000, until: Date.now() + 3_600_000 });
@@ -9,7 +9,7 @@ const server = await WebhookServer.start({
   host: '127.0.0.1',
   port: 0,
   credential: authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] }),
-  judge: () => NO_OPINION,
+  review: () => ALLOWED,
   log: SILENT,
   // Clients that have proven to be an API server: only their bodies may be this long.
   limits: { unknownBody: WEBHOOK_LIMITS.body },

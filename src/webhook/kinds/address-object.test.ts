@@ -47,7 +47,7 @@ test('the webhook denies a new Vip with the message of the rules; a missing Subn
   assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
   assert.match(
     validateVipCreate(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(),
-    /"nowhere" does not exist yet; it is waited for/,
+    /"nowhere" does not exist yet; the object waits for it/,
   );
   scene.bench.delete('subnets', 'net');
   scene.bench.converge();

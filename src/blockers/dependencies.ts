@@ -13,7 +13,7 @@ import type { Part } from '../world/sets/set-definition.ts';
 import type { World } from '../world/world.ts';
 import { defineSet, where } from '../world/world.ts';
 import type { Dependency } from './dependency.ts';
-import { isTooLateForEip } from './late-dependents.ts';
+import { isLateForEip } from './late-dependents.ts';
 import { orphanedNetworks, vpcOfOrphanedNetwork } from './orphaned-networks.ts';
 import type { IpUser } from './rule-queries.ts';
 import { ipUser } from './rule-queries.ts';
@@ -97,9 +97,9 @@ export const DEPENDENCIES: readonly Dependency[] = [
     dependents: defineSet(
       `${dependent}-of-eip`,
       (world, value) => [{ kind: 'bucket', table: world.natRules[dependent], index: 'eip', value }],
-      where((world, _, name) => !world.ask(isTooLateForEip, `${dependent}/${name}`)),
+      where((world, _, name) => !world.ask(isLateForEip, `${dependent}/${name}`)),
     ),
-    dependsOn: (world, name) => (world.ask(isTooLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
+    dependsOn: (world, name) => (world.ask(isLateForEip, `${dependent}/${name}`) ? [] : eipsNamedBy(world, dependent, name)),
   })),
 ];
 

@@ -9,7 +9,7 @@ import type { NatRuleResource } from '../world/nat-rules.ts';
 import { eipOfRule, eipResourceOf, annotatedEip, heldByRule } from '../world/nat-rules.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import { ipUser, subnetTooLate } from './rule-queries.ts';
+import { ipUser, isSubnetLateForVpc } from './rule-queries.ts';
 import { isEstablished } from './subnet-switch.ts';
 
 /**
@@ -17,7 +17,7 @@ import { isEstablished } from './subnet-switch.ts';
  * address. With the label of this Subnet it is from a backup, or its finalizer was removed by hand: then it blocks. Both times are the API
  * server's, in whole seconds.
  */
-export const isTooLateForSubnet: Query<boolean> = defineQuery('ip-too-late-for-subnet', (world, name) => {
+export const isLateForSubnet: Query<boolean> = defineQuery('ip-late-for-subnet', (world, name) => {
   const ip = world.ips.get(name);
   if (ip === undefined || !(isReserved(ip) || isRequest(ip))) return false;
   const { labels = {}, finalizers = [], creationTimestamp } = ip.metadata;
@@ -36,12 +36,12 @@ const deletionOfSubnet: Query<string> = defineQuery(
  * A Subnet does not block the deletion of a Vpc if it was created afterwards and has no network, or is not accepted because of that deletion. An
  * older one that is not accepted for another reason blocks. Both times are the API server's, in whole seconds.
  */
-export function isTooLateForVpc(world: World, vpc: string, subnet: string): boolean {
+export function isLateForVpc(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);
   if (deleted === '' || world.ask(isEstablished, subnet)) return false;
   if ((world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted) return true;
   // The default Vpc accepts Subnets as long as it has any.
-  return vpc !== world.settings.defaultVpc && world.ask(subnetTooLate, subnet);
+  return vpc !== world.settings.defaultVpc && world.ask(isSubnetLateForVpc, subnet);
 }
 
 export const deletionOfVpc: Query<string> = defineQuery(
@@ -55,7 +55,7 @@ export const deletionOfVpc: Query<string> = defineQuery(
  * named when Kiln last observed it; without one, both times are the API server's, in whole seconds. Key: `<resource>/<name>` of the NAT
  * rule.
  */
-export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-eip', (world, key) => {
+export const isLateForEip: Query<boolean> = defineQuery('rule-late-for-eip', (world, key) => {
   const at = key.indexOf('/');
   const resource = key.slice(0, at) as NatRuleResource;
   const rule = world.natRules[resource].get(key.slice(at + 1));

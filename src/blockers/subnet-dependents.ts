@@ -13,7 +13,7 @@ import type { SetDefinition } from '../world/sets/set-definition.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery, defineSet, where } from '../world/world.ts';
 import type { Dependency } from './dependency.ts';
-import { isTooLateForSubnet } from './late-dependents.ts';
+import { isLateForSubnet } from './late-dependents.ts';
 import { podSubnets } from './rule-queries.ts';
 
 /** Row owners of the ports in a Subnet's switch, of one kind. @param kind prefix of the owner text */
@@ -99,7 +99,7 @@ export const SUBNET_DEPENDENCIES: readonly Dependency[] = [
 export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (world, name) => {
   const ip = world.ips.get(name);
   // An address of the Subnet's own services is released with the Subnet.
-  return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
+  return ip !== undefined && !onlyRequests(ip) && !isOfSubnet(ip) && !world.ask(isLateForSubnet, name);
 });
 
 const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');

@@ -7,7 +7,7 @@ import { subnetIntent } from '../world/intent.ts';
 import type { SetDefinition } from '../world/sets/set-definition.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery, defineSet, where } from '../world/world.ts';
-import { deletionOfVpc, isTooLateForVpc } from './late-dependents.ts';
+import { deletionOfVpc, isLateForVpc } from './late-dependents.ts';
 import { orphanedNetworks } from './orphaned-networks.ts';
 import { SUBNET_DEPENDENCIES } from './subnet-dependents.ts';
 import { hasSwitch, OF_SUBNET } from './subnet-switch.ts';
@@ -16,7 +16,7 @@ import { hasSwitch, OF_SUBNET } from './subnet-switch.ts';
 export function vpcOfSubnet(world: World, subnet: string): readonly string[] {
   if (!isInOvn(world, subnet)) return [];
   const vpc = world.vpcOf(world.ask(subnetIntent, subnet) as SubnetIntent);
-  return isTooLateForVpc(world, vpc, subnet) ? [] : [vpc];
+  return isLateForVpc(world, vpc, subnet) ? [] : [vpc];
 }
 
 function isInOvn(world: World, subnet: string): boolean {
@@ -30,7 +30,7 @@ function isInOvn(world: World, subnet: string): boolean {
 export const subnetsInRouter: SetDefinition<World> = defineSet(
   'subnets-in-router',
   (world, vpc) => [world.subnetVpcs.partOf(vpc)],
-  where((world, vpc, name) => isInOvn(world, name) && !isTooLateForVpc(world, vpc, name)),
+  where((world, vpc, name) => isInOvn(world, name) && !isLateForVpc(world, vpc, name)),
 );
 
 /**

@@ -12,7 +12,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { blockersOf } from '../../blockers/blockers.ts';
-import { isTooLateForSubnet } from '../../blockers/late-dependents.ts';
+import { isLateForSubnet } from '../../blockers/late-dependents.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { adoptedRow } from '../frozen-row.ts';
 import { holderOf } from './ip-holder.ts';
@@ -55,7 +55,7 @@ function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       ? NO_CONDITIONS
       : [...leaseConditions, ...(conflict === undefined ? [] : [conflict])];
   // An IP object with an address (restored from a backup) holds it, and is in conflict even before it is complete.
-  if (holder.kind === 'reservation' && (!isReserved(ip) || world.ask(isTooLateForSubnet, name)))
+  if (holder.kind === 'reservation' && (!isReserved(ip) || world.ask(isLateForSubnet, name)))
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   return [

@@ -48,7 +48,7 @@ export const ipPool: Rule = {
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
     const findings = poolFindings(world, pool);
-    const finding = findings.length > 0 ? { message: findingsText(findings) } : createdTooLate(world, pool);
+    const finding = findings.length > 0 ? { message: findingsText(findings) } : latePoolFinding(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], commandText`kubectl edit ippool ${name}`);
@@ -76,14 +76,14 @@ export const ipPool: Rule = {
 };
 
 /** A Subnet that is being deleted accepts no new pool; existing ones stay until it is gone. */
-function createdTooLate(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
+function latePoolFinding(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
   if (since === undefined || created < since || !world.ask(isClosed, spec.subnet)) return undefined;
-  return { message: poolTooLate(name, spec.subnet) };
+  return { message: latePoolMessage(name, spec.subnet) };
 }
 
 /** The message of a new pool in a Subnet that is being deleted. */
-export function poolTooLate(name: string, subnet: string): string {
+export function latePoolMessage(name: string, subnet: string): string {
   return `IPPool ${name}: spec.subnet "${subnet}" accepts no new pool: Subnet ${subnet} is being deleted; ${commandText`kubectl describe subnet ${subnet}`}`;
 }
 

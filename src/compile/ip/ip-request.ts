@@ -9,7 +9,7 @@ import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
-import { isTooLateForSubnet } from '../../blockers/late-dependents.ts';
+import { isLateForSubnet } from '../../blockers/late-dependents.ts';
 import { claimantOfIp, isReserved, onlyRequests } from '../../world/claimants.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -60,7 +60,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   const findings = ipTextFindings({ name, spec: ip.spec });
   const [unreadable] = findings;
   if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: findingsText(findings), next: edit };
-  const holds = !onlyRequests(ip) && !world.ask(isTooLateForSubnet, name);
+  const holds = !onlyRequests(ip) && !world.ask(isLateForSubnet, name);
   const exclusion = holds ? undefined : excludedFromSubnet(world, namespace, subnet);
   if (exclusion !== undefined) return problem(exclusion.reason, 'spec.subnet', `spec.subnet "${subnet}": ${exclusion.message}`, edit);
   const { v4 = '', v6 = '' } = ipAddressRequest(world, ip);

@@ -8,7 +8,7 @@ import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import { isTooLateForEip } from '../../blockers/late-dependents.ts';
+import { isLateForEip } from '../../blockers/late-dependents.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { World } from '../../world/world.ts';
@@ -123,7 +123,7 @@ interface Uses {
 function usesOf(world: World, { resource, name }: AddressObject): Uses {
   const used = natRulesOf(resource).flatMap((rules) =>
     [...world.natRules[rules].bucket('eip', name)]
-      .filter((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`))
+      .filter((rule) => !world.ask(isLateForEip, `${rules}/${rule}`))
       .map((rule) => [rules, rule] as const),
   );
   const waiting = used.filter(([rules, rule]) => world.natRules[rules].get(rule)?.status?.ready !== true);

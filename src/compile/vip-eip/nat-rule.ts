@@ -7,7 +7,7 @@
  */
 import { findingOf } from '../../api/validation/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
-import { isTooLateForEip } from '../../blockers/late-dependents.ts';
+import { isLateForEip } from '../../blockers/late-dependents.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -47,7 +47,7 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
     const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
-    if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
+    if (world.ask(isLateForEip, `${resource}/${name}`)) {
       const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
       return [...network, { ...patch, ...withoutBooking(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
     }

@@ -4,7 +4,7 @@ import type { IPPool } from '../../api/kinds/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../../api/validation/ip-pool-validation.ts';
 import { PoolRanges } from '../../api/validation/pool-ranges.ts';
 import { poolSubnet, validPools } from '../../compile/ip/ip-pool-findings.ts';
-import { poolTooLate } from '../../compile/ip/ip-pool.ts';
+import { latePoolMessage } from '../../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
 import type { World } from '../../world/world.ts';
@@ -21,7 +21,7 @@ export function validateIpPoolCreate(pool: IPPool, { world, complete }: Observed
   return {
     denials: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
-      ...(going ? [forbidden({ ...subnetTerminating(subnet), message: poolTooLate(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
+      ...(going ? [forbidden({ ...subnetTerminating(subnet), message: latePoolMessage(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
     ],
     warnings: waits.map(({ message }) => message),
   };

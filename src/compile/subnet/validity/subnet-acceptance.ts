@@ -2,7 +2,7 @@
 import type { Reason } from '../../../api/reasons.ts';
 import type { Finding } from '../../../api/validation/finding.ts';
 import { findingOf } from '../../../api/validation/finding.ts';
-import { subnetTooLate } from '../../../blockers/rule-queries.ts';
+import { isSubnetLateForVpc } from '../../../blockers/rule-queries.ts';
 import { isEstablished } from '../../../blockers/subnet-switch.ts';
 import { acceptsNoSubnet } from '../../../blockers/vpc-subnets.ts';
 import { isLeftOut } from '../../../api/validation/subnet-validation.ts';
@@ -40,7 +40,7 @@ export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acc
   return { kind: isRunning(world, name) ? 'frozen' : 'invalid', ...problem };
 });
 
-subnetTooLate.define((world, name) => problemOf(world, name)?.reason === 'VpcTerminating');
+isSubnetLateForVpc.define((world, name) => problemOf(world, name)?.reason === 'VpcTerminating');
 
 function problemOf(world: World, name: string): SubnetProblem | undefined {
   const view = world.ask(subnetBasics, name);

@@ -18,6 +18,7 @@ import { ordinalIn } from '../pod/view/pod-life.ts';
 import { keepsIp } from '../pod/address/pod-subnet.ts';
 import type { PodView } from '../pod/view/pod-view.ts';
 import { podView } from '../pod/view/pod-view.ts';
+import type { NextPod } from '../pod/address/retention.ts';
 import { isStillUseful } from '../pod/address/retention.ts';
 import { commandText } from '../../text/command-text.ts';
 import { infrastructureWithPort } from '../infrastructure-ports.ts';
@@ -27,9 +28,9 @@ export type IpHolder =
   | { readonly kind: 'pod'; readonly pod: string }
   | { readonly kind: 'node'; readonly node: string }
   /** No pod now, but a StatefulSet that will create one for this ordinal. */
-  | { readonly kind: 'statefulset'; readonly statefulSet: string }
+  | { readonly kind: 'statefulset'; readonly statefulSet: string; readonly next: NextPod }
   /** No pod now, but a virtual machine that can start again. */
-  | { readonly kind: 'machine'; readonly machine: string }
+  | { readonly kind: 'machine'; readonly machine: string; readonly next: NextPod }
   /** A user reserves it, or requests it, with or without a pod. */
   | { readonly kind: 'reservation' }
   /** The Subnet itself: the IP object is deleted with the Subnet. */
@@ -109,7 +110,7 @@ function retainingStatefulSet(world: World, ip: IP): IpHolder {
     annotations: plan.annotations,
     networks: selected.ok ? selected.selections : [],
   };
-  return isStillUseful(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NO_USER;
+  return isStillUseful(world, ip, next) ? { kind: 'statefulset', statefulSet: key, next } : NO_USER;
 }
 
 function retainingMachine(world: World, ip: IP): IpHolder {
@@ -122,7 +123,7 @@ function retainingMachine(world: World, ip: IP): IpHolder {
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
   const networks = [...plan.networks, ...(selected.ok ? selected.selections : [])];
   const next = { key, statefulSet: undefined, annotations: plan.annotations, networks };
-  return isStillUseful(world, ip, next) ? { kind: 'machine', machine: key } : NO_USER;
+  return isStillUseful(world, ip, next) ? { kind: 'machine', machine: key, next } : NO_USER;
 }
 
 interface StatefulSetPlan {

@@ -26,7 +26,7 @@ export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {
 }
 
 export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
-  const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
+  const { subnet = '', namespace = '', ipAddress = '' } = ip.spec;
   const view = world.ask(subnetView, subnet);
   const texts = splitList(ipAddress);
   if (view === undefined || view.terminating || texts.length === 0) return false;
@@ -35,8 +35,7 @@ export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
     const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
     if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;
   }
-  const own = portName(podName, namespace, DEFAULT_PROVIDER);
-  const provider = ip.metadata.name === own ? DEFAULT_PROVIDER : ip.metadata.name.slice(own.length + 1);
+  const provider = providerOf(ip);
   const attached = provider !== DEFAULT_PROVIDER;
   const selection = attached ? attaches(next, provider) : undefined;
   if (attached && selection === undefined) return false;
@@ -50,6 +49,12 @@ export function isStillUseful(world: World, ip: IP, next: NextPod): boolean {
   if (binding.undecided !== undefined) return true;
   if (binding.subnets.includes(subnet)) return !movesToPool(world, namespace, ip);
   return misboundPolicy(world, namespace) === 'report';
+}
+
+/** The provider of the interface that the IP object is named after. */
+export function providerOf({ metadata, spec: { podName = '', namespace = '' } }: IP): string {
+  const own = portName(podName, namespace, DEFAULT_PROVIDER);
+  return metadata.name === own ? DEFAULT_PROVIDER : metadata.name.slice(own.length + 1);
 }
 
 /** The element for a provider in the pod's list of networks; undefined if the pod would not attach it. */

@@ -208,3 +208,27 @@ test("with a foreign Vpc router no port records the Subnet's network: an address
   assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.67\.0\.\d+$/);
   assert.notEqual(scene.addressOf('shop/db-0'), '10.67.0.200');
 });
+
+test('the keys of security groups stay at the port while the pod is away, as the next pod will have them', () => {
+  const annotations = { 'ovn.kubernetes.io/logical_switch': 'blue-net', 'ovn.kubernetes.io/security_groups': 'front,back' };
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('blue-net', { vpc: 'blue', cidrBlock: '10.44.0.0/24', namespaces: ['shop'] });
+  scene.bench.put('statefulsets', {
+    metadata: { name: 'db', namespace: 'shop' },
+    spec: { replicas: 1, template: { metadata: { annotations } } },
+  });
+  scene.pod('db-0', { statefulSet: 'db', annotations });
+  scene.bench.converge();
+  const keys = (): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(scene.externalIds('Logical_Switch_Port', 'db-0.shop')).filter(([key]) => !key.startsWith('kiln.io/')),
+    );
+  const before = keys();
+  assert.equal(before['associated_sg_default-securitygroup'], 'false');
+  assert.equal(before['security_groups'], 'front/back');
+  scene.bench.removeByForce('pods', 'shop/db-0');
+  scene.bench.converge();
+  assert.equal(ownerOfRow(scene, 'db-0.shop'), 'ip//db-0.shop');
+  assert.deepEqual(keys(), before);
+});

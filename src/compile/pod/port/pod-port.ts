@@ -175,10 +175,17 @@ function portExternalIds(world: World, nic: PodInterface, addresses: Addresses, 
   return {
     pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,
     ls: addresses.subnet,
-    ...(groups.length > 0 && { security_groups: groups.join('/') }),
-    ...(!subnet.inDefaultVpc && { 'associated_sg_default-securitygroup': 'false' }),
-    ...Object.fromEntries(groups.map((group) => [`associated_sg_${group}`, 'true'])),
+    ...securityGroupKeys(groups, subnet),
     ...(vips !== '' && { vips, 'attach-vips': 'true' }),
+  };
+}
+
+/** Keys by which Kube-OVN finds the ports of a SecurityGroup. */
+export function securityGroupKeys(groups: readonly string[], { inDefaultVpc }: SubnetView): Readonly<Record<string, string>> {
+  return {
+    ...(groups.length > 0 && { security_groups: groups.join('/') }),
+    ...(!inDefaultVpc && { 'associated_sg_default-securitygroup': 'false' }),
+    ...Object.fromEntries(groups.map((group) => [`associated_sg_${group}`, 'true'])),
   };
 }
 

@@ -59,7 +59,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['commands'],
   ],
   'src/webhook': ['protocol', 'kinds', 'review', 'manifests', 'certificate', 'server'],
-  'test/sim': ['cluster', 'steps', 'draw', 'judges', 'known-faults', 'lives'],
+  'test/sim': ['cluster', 'steps', 'draw', 'checks', 'known-faults', 'lives'],
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 
 export const HELP = `npm run sim -- [OPTION]...
 
-Draws lives of a simulated cluster from seeds, on all cores, and judges each whenever it rests.
+Draws lives of a simulated cluster from seeds, on all cores, and checks each whenever it rests.
 
   --seed N         first seed; each life takes the next (default: from the clock)
   --operations N   operations in all (default 100000)
@@ -12,7 +12,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
                    found is made short for at most half a minute beyond that
   --life N         operations of one life (default 500)
   --workers N      lives at a time (default: as many as there are cores)
-  --namespaced     controllers with --tenancy=namespaced, judged by what holds with it too
+  --namespaced     controllers with --tenancy=namespaced, checked by what holds with it too
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is

@@ -18,11 +18,11 @@ test('each known fault is found', async (t) => {
     for (const { name: fault } of KNOWN_FAULTS)
       for (let seed = FIRST; !found.has(fault) && (spent.get(fault) ?? 0) < MOST; seed++) yield { seed, operations: LIFE, fault };
   }
-  await drawLives(orders(), ({ order: { fault = '', seed }, operations, judges }) => {
+  await drawLives(orders(), ({ order: { fault = '', seed }, operations, checks }) => {
     if (found.has(fault)) return;
     const sum = (spent.get(fault) ?? 0) + operations;
     spent.set(fault, sum);
-    if (judges.length > 0) found.set(fault, `| ${fault} | ${sum} | ${judges.join(', ')} | (seed ${seed})`);
+    if (checks.length > 0) found.set(fault, `| ${fault} | ${sum} | ${checks.join(', ')} | (seed ${seed})`);
   });
   for (const text of found.values()) t.diagnostic(text);
   const missed = [...spent].filter(([name]) => !found.has(name)).map(([name, operations]) => `${name}: not in ${operations} operations`);

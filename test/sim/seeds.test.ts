@@ -21,7 +21,7 @@ const SHRINK = 120;
 /** The share of fresh lives that may find something. With few lives this depends on luck. */
 const MOST_FINDING = LONG_RUN ? 0.05 : 0.3;
 /** Damaged foreign rows, two writers, a rule that throws, a controller that never converges, endless work: never acceptable. */
-const SEVERE = /^I4:|^I10:|rule failed|still not quiet|did not come to an end|no time passes any more/;
+const SEVERE = /^I4:|^I10:|rule failed|writes not converged|did not come to an end|no time passes any more/;
 
 function told({ order, messages, history, tried }: LifeReport): string {
   const again = `npm run sim -- --seed ${order.seed} --life ${order.operations} --operations ${order.operations}`;

@@ -77,7 +77,7 @@ test('the error of a file that is not a history names it and the line, and is no
   for (const [content, said] of [
     ['# Kiln\n', /no\.history:1: this line is not JSON$/],
     ['null\n', /no\.history:1: a history begins with/],
-    [`${head}\n{"kind":"rest"}\n{"kind":"rset"}\n`, /no\.history:4: a step has a "kind": operation, fault, wait, rest$/],
+    [`${head}\n{"kind":"converge"}\n{"kind":"rset"}\n`, /no\.history:4: a step has a "kind": operation, fault, wait, converge$/],
     [`${head}null\n`, /no\.history:2: a step has/],
   ] as const) {
     writeFileSync(file, content);
@@ -117,7 +117,7 @@ test('Ctrl-C lets the current life end, and then the summary is printed', async 
 test('lives with namespaced tenancy converge with separate tenants, and are replayed to the same end', async () => {
   const life = await draw(101, 150, { tenancy: 'namespaced' });
   assert.deepEqual(
-    life.findings.filter(({ judge }) => judge === 'tenant-isolation'),
+    life.findings.filter(({ check }) => check === 'tenant-isolation'),
     [],
   );
   assert.equal(life.history.tenancy, 'namespaced');

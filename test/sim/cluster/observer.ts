@@ -1,4 +1,4 @@
-/** What watches a simulated cluster while it runs: the judges. The cluster knows them only by this interface. */
+/** The checks watch a simulated cluster while it runs. The cluster knows them only by this interface. */
 import type { KubeRequest } from '../../../src/kube/transport/transport.ts';
 import type { RowDifference } from '../../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../../src/ovsdb/testing/simulated/transaction.ts';
@@ -8,8 +8,8 @@ export interface Finding {
   /** The same in each run and while a history is shortened: it names the fault, not the object. */
   readonly kind: string;
   readonly message: string;
-  /** Name of the judge. */
-  readonly judge?: string;
+  /** Name of the check. */
+  readonly check?: string;
 }
 
 /** A transaction of a controller, after it took effect or failed. */
@@ -18,7 +18,7 @@ export interface Transacted {
   readonly execution: Execution;
   readonly operations: readonly unknown[];
   /** Changes by others that had not reached the sender yet. */
-  readonly unheard: readonly RowDifference[];
+  readonly unreceived: readonly RowDifference[];
 }
 
 export interface Observer {
@@ -33,7 +33,7 @@ export interface Observer {
   /** A user, or another program, changed rows. */
   changedByHand?(differences: readonly RowDifference[]): void;
   /** A process was started, leads, or received an error for a transaction. */
-  process?(name: string, what: 'started' | 'leads' | 'refused'): void;
+  process?(name: string, what: 'started' | 'leads' | 'failed'): void;
   /** Faults ended and messages take no time (true), or both are possible again (false). */
   quietly?(quietly: boolean): void;
 }

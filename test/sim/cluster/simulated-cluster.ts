@@ -1,6 +1,6 @@
 /**
  * One life's whole world: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet controller,
- * and the controllers under test. Judges watch it.
+ * and the controllers under test. The checks watch it.
  */
 import { readFileSync } from 'node:fs';
 import type { Rule } from '../../../src/compile/compiler.ts';
@@ -34,7 +34,7 @@ import { Workloads } from './workloads.ts';
 /** Methods of requests that change one existing object. */
 const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
 /** Kinds that are never overtaken: the content of a Namespace would go with it, and faults of leadership are drawn separately. */
-const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
+const NEVER_OVERTAKEN: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
 
 const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
 
@@ -63,10 +63,10 @@ export class SimulatedCluster {
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
   /** True while a user, or another program, acts: no controller made the changes of that time. */
-  personActs = false;
+  userActs = false;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
-  /** What was wrong when it happened; reported at the next rest. */
+  /** What was wrong when it happened; reported at the next check. */
   readonly alarms: Finding[] = [];
   /**
    * Names of switches that a user deleted and no controller made again since: once the Subnet is gone too, no network is left to run on.
@@ -138,9 +138,9 @@ export class SimulatedCluster {
       latency: () => this.#latency(0.2, 2),
       members: 3,
       fate: (client, operations) => {
-        if (client === 'judge') return 'carry-out';
-        for (const [judge, one] of this.#observers)
-          for (const what of one.transacting?.(operations) ?? []) this.alarm(judge, `${client ?? ''} ${what}`);
+        if (client === 'reader') return 'carry-out';
+        for (const [check, one] of this.#observers)
+          for (const what of one.transacting?.(operations) ?? []) this.alarm(check, `${client ?? ''} ${what}`);
         if (this.race?.(operations) === true) this.race = undefined;
         return this.faults.transactionFate();
       },
@@ -187,7 +187,7 @@ export class SimulatedCluster {
   }
 
   start(name: string): SimulatedController {
-    this.#told(name, 'started');
+    this.#notify(name, 'started');
     const identity = `${name}-${++this.#started}`;
     const controller = new SimulatedController({
       name,
@@ -204,7 +204,7 @@ export class SimulatedCluster {
       onWrite: () => this.#wrote(name),
       onSend: (request) => this.#sending(name, request),
       onTransact: () => this.#sending(name, undefined),
-      onRefused: () => this.#told(name, 'refused'),
+      onTransactionFailed: () => this.#notify(name, 'failed'),
       overtakes: this.#overtakes(name),
       ...(this.#listsFromCache && { cachedAbove: FEW_LISTED }),
     });
@@ -212,19 +212,19 @@ export class SimulatedCluster {
     return controller;
   }
 
-  alarm(judge: string, message: string): void {
-    this.alarms.push({ kind: `alarm ${judge}`, message, judge });
+  alarm(check: string, message: string): void {
+    this.alarms.push({ kind: `alarm ${check}`, message, check });
   }
 
   #sending(name: string, request: KubeRequest | undefined): void {
     const sender = this.controllers.get(name);
     if (sender === undefined) return;
     const { method, path } = request ?? { method: 'POST', path: '/transaction' };
-    for (const [judge, one] of this.#observers)
-      for (const what of one.sending?.(sender, request) ?? []) this.alarm(judge, `${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
+    for (const [check, one] of this.#observers)
+      for (const what of one.sending?.(sender, request) ?? []) this.alarm(check, `${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
-  #told(name: string, what: 'started' | 'leads' | 'refused'): void {
+  #notify(name: string, what: 'started' | 'leads' | 'failed'): void {
     for (const observer of this.#observers.values()) observer.process?.(name, what);
   }
 
@@ -254,8 +254,8 @@ export class SimulatedCluster {
   freshController(): SimulatedController {
     return new SimulatedController({
       dateOffMs: this.leaders[0]?.clock.dateOffMs ?? 0,
-      name: 'judge',
-      identity: 'judge',
+      name: 'reader',
+      identity: 'reader',
       time: this.time,
       api: this.api,
       ovn: this.ovn,
@@ -264,7 +264,7 @@ export class SimulatedCluster {
       latency: () => 0,
       faults: new ArmedFaults(),
       settings: { tenancy: this.tenancy },
-      log: this.#logOf('judge'),
+      log: this.#logOf('reader'),
       readOnly: true,
     });
   }
@@ -274,7 +274,7 @@ export class SimulatedCluster {
       uidOf: ({ method, path }) => (WRITES.has(method) ? this.#named(path)?.uid : undefined),
       before: ({ method, path }) => {
         const named = this.overtaking !== undefined && WRITES.has(method) ? this.#named(path) : undefined;
-        if (named?.uid === undefined || SPARED.has(named.target.plural)) return;
+        if (named?.uid === undefined || NEVER_OVERTAKEN.has(named.target.plural)) return;
         const { group, version, plural, namespace, name: of } = named.target;
         const resource = `${group === '' ? '' : `${group}/`}${version}/${plural}`;
         const { overtaking } = this;
@@ -362,7 +362,7 @@ export class SimulatedCluster {
   }
 
   /** Another program writes a term that no leader has. */
-  outrun(by: number): void {
+  advanceTerm(by: number): void {
     const [global] = this.ovn.database.rows('NB_Global');
     const term = String(Number((global?.[1]['external_ids'] as ReadonlyMap<string, string> | undefined)?.get(TERM_KEY) ?? 0) + by);
     this.byHand([
@@ -378,7 +378,12 @@ export class SimulatedCluster {
     ]);
   }
 
-  #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined, unheard: readonly RowDifference[]): void {
+  #transacted(
+    execution: Execution,
+    operations: readonly unknown[],
+    client: string | undefined,
+    unreceived: readonly RowDifference[],
+  ): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     for (const difference of execution.differences) {
       this.foreign.went(difference);
@@ -387,9 +392,9 @@ export class SimulatedCluster {
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined)
-      for (const [judge, one] of this.#observers)
-        for (const what of one.transacted?.({ process: client, execution, operations, unheard }) ?? [])
-          this.alarm(judge, `${client} ${what}`);
+      for (const [check, one] of this.#observers)
+        for (const what of one.transacted?.({ process: client, execution, operations, unreceived }) ?? [])
+          this.alarm(check, `${client} ${what}`);
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );
@@ -416,7 +421,7 @@ export class SimulatedCluster {
   }
 
   #logOf(name: string): Log {
-    const say = (level: string, message: string, fields: Fields = {}): void => {
+    const log = (level: string, message: string, fields: Fields = {}): void => {
       this.#trace(`${this.time.now.toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`);
       if (message === 'rule failed') this.alarm('rules', `${name}: ${message} ${JSON.stringify(fields)}`);
     };
@@ -427,13 +432,13 @@ export class SimulatedCluster {
       info: (message, fields) => {
         // A leader may take another term: then it sends Events of recent writes once more.
         if (message === 'writing') this.terms++;
-        if (message === 'leading' || message === 'writing') this.#told(name, 'leads');
-        say('info', message, fields);
+        if (message === 'leading' || message === 'writing') this.#notify(name, 'leads');
+        log('info', message, fields);
       },
       warn: (message, fields) => {
-        say('warn', message, fields);
+        log('warn', message, fields);
       },
-      error: (message, fields) => say('error', message, fields),
+      error: (message, fields) => log('error', message, fields),
     };
   }
 }

@@ -45,7 +45,7 @@ export interface SimulatedControllerOptions {
   /** The process sends a transaction. */
   readonly onTransact?: () => void;
   /** The database answered a transaction with an error. */
-  readonly onRefused?: () => void;
+  readonly onTransactionFailed?: () => void;
   readonly overtakes?: Overtakes;
   /** Objects above which a first list is read from the API server's cache. */
   readonly cachedAbove?: number;
@@ -54,17 +54,17 @@ export interface SimulatedControllerOptions {
 /** Marks the timers set after a transaction that the simulation lost or failed. An error of the database itself is no injected fault. */
 class StruckSession extends OvsdbSession {
   readonly #clock: ProcessClock;
-  readonly #refused: () => void;
+  readonly #transactionFailed: () => void;
 
-  constructor(clock: ProcessClock, refused: () => void, options: OvsdbOptions) {
+  constructor(clock: ProcessClock, transactionFailed: () => void, options: OvsdbOptions) {
     super(options);
     this.#clock = clock;
-    this.#refused = refused;
+    this.#transactionFailed = transactionFailed;
   }
 
   override async transact(...what: Parameters<OvsdbSession['transact']>): Promise<TransactOutcome> {
     const outcome = await super.transact(...what);
-    if (!outcome.ok && outcome.error.outcome === 'rejected') this.#refused();
+    if (!outcome.ok && outcome.error.outcome === 'rejected') this.#transactionFailed();
     if (!outcome.ok && (outcome.error.outcome !== 'rejected' || outcome.error.code === 'OVSDB_RESOURCES_EXHAUSTED')) this.#clock.strike();
     return outcome;
   }
@@ -129,7 +129,7 @@ export class SimulatedController {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
     });
-    const session = new StruckSession(this.clock, options.onRefused ?? (() => undefined), {
+    const session = new StruckSession(this.clock, options.onTransactionFailed ?? (() => undefined), {
       endpoints: [1, 2, 3].map((member) => `tcp:127.0.0.1:664${member}`),
       database: 'OVN_Northbound',
       tables: monitoredColumns(),

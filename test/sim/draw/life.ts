@@ -9,12 +9,12 @@ import { drawOperation } from './objects.ts';
 import { Random } from '../cluster/random.ts';
 import { drawScene } from './scenes/scenes.ts';
 
-/** A rest costs as much as some hundred operations that come together. */
+/** A convergence with its checks costs as much as some hundred operations that come together. */
 const PACES = {
   /** Some time between most operations, and faults in between. */
-  calm: { untilRest: 40, scenes: 4, crowds: 0.02, most: 20 },
+  spaced: { untilConvergence: 40, scenes: 4, crowds: 0.02, most: 20 },
   /** Most operations come in crowds of up to ninety at once. */
-  rushed: { untilRest: 150, scenes: 8, crowds: 0.5, most: 90 },
+  crowded: { untilConvergence: 150, scenes: 8, crowds: 0.5, most: 90 },
 } as const;
 
 export class LifeDraw {
@@ -28,10 +28,10 @@ export class LifeDraw {
   readonly #forgeries: number;
   readonly #others: number;
   #left: number;
-  #untilRest: number;
+  #untilConvergence: number;
   #scenes: number;
   #scene: readonly Step[] = [];
-  /** The last rest has been drawn. */
+  /** The last convergence has been drawn. */
   #over = false;
   /** The number of operations still to come with no time between. */
   #together = 0;
@@ -39,18 +39,18 @@ export class LifeDraw {
   constructor(seed: number, operations: number) {
     const random = new Random(seed);
     this.#random = random;
-    this.#pace = PACES[random.pick(['calm', 'rushed'] as const)];
+    this.#pace = PACES[random.pick(['spaced', 'crowded'] as const)];
     this.controllers = random.chance(0.35) ? 2 : 1;
     this.#faults = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
     this.#closeCalls = random.chance(0.7) ? 0.02 + random.next() * 0.08 : 0;
     this.#forgeries = random.chance(0.6) ? 0.01 + random.next() * 0.03 : 0;
     this.#others = random.chance(0.1) ? 0 : 0.1 + random.next() * 0.3;
     this.#left = operations;
-    this.#untilRest = this.#pace.untilRest;
+    this.#untilConvergence = this.#pace.untilConvergence;
     this.#scenes = this.#pace.scenes;
   }
 
-  /** The next step; undefined after the last one, which is a rest. */
+  /** The next step; undefined after the last one, which is a convergence. */
   next(cluster: SimulatedCluster): Step | undefined {
     const random = this.#random;
     const [coming, ...later] = this.#scene;
@@ -59,16 +59,16 @@ export class LifeDraw {
       if (coming.kind === 'operation') this.#count();
       return coming;
     }
-    if (this.#left === 0 || this.#untilRest === 0) {
+    if (this.#left === 0 || this.#untilConvergence === 0) {
       if (this.#over) return undefined;
       if (this.#scenes > 0) {
         this.#scenes--;
         return this.#play(cluster, drawScene(random, cluster));
       }
       this.#over = this.#left === 0;
-      this.#untilRest = this.#pace.untilRest;
+      this.#untilConvergence = this.#pace.untilConvergence;
       this.#scenes = this.#pace.scenes;
-      return { kind: 'rest' };
+      return { kind: 'converge' };
     }
     if (this.#together > 0) {
       this.#together--;
@@ -101,6 +101,6 @@ export class LifeDraw {
 
   #count(): void {
     this.#left = Math.max(0, this.#left - 1);
-    this.#untilRest = Math.max(0, this.#untilRest - 1);
+    this.#untilConvergence = Math.max(0, this.#untilConvergence - 1);
   }
 }

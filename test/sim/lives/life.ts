@@ -1,4 +1,4 @@
-/** One life of a simulated cluster: from its start through operations and faults, judged at each rest. */
+/** One life of a simulated cluster: from its start through operations and faults, with all checks after each convergence. */
 import { createHash } from 'node:crypto';
 import type { Rule } from '../../../src/compile/compiler.ts';
 import { RULES } from '../../../src/compile/rules.ts';
@@ -6,10 +6,10 @@ import type { Tenancy } from '../../../src/world/settings.ts';
 import { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { LifeDraw } from '../draw/life.ts';
 import { node } from '../draw/objects.ts';
-import type { Finding, Judges } from '../judges/judge.ts';
-import { judgesOf } from '../judges/judges.ts';
-import { judgeAtRest } from '../judges/rest.ts';
-import { carryOut, inflict } from '../steps/apply-step.ts';
+import type { Finding, Checks } from '../checks/check.ts';
+import { checksOf } from '../checks/checks.ts';
+import { convergeAndCheck } from '../checks/convergence.ts';
+import { applyOperation, injectFault } from '../steps/apply-step.ts';
 import type { History, Step } from '../steps/step.ts';
 
 export interface LifeOptions {
@@ -73,8 +73,8 @@ async function lived(
       trace?.(line);
     },
   });
-  const judges = judgesOf(cluster);
-  cluster.observe(judges);
+  const checks = checksOf(cluster);
+  cluster.observe(checks);
   const ended = (findings: readonly Finding[]): Life => {
     for (const name of [...cluster.controllers.keys()]) cluster.kill(name);
     cluster.lab.stop();
@@ -91,14 +91,14 @@ async function lived(
   const note = (error: unknown): void => void uncaught.push(error);
   process.on('uncaughtException', note).on('unhandledRejection', note);
   try {
-    for (const name of ['n0', 'n1']) carryOut(cluster, node(name));
+    for (const name of ['n0', 'n1']) applyOperation(cluster, node(name));
     for (const name of ['a', 'b'].slice(0, controllers)) cluster.start(name);
     await cluster.time.runUntil(200);
     for (let step = next(cluster); step !== undefined; step = next(cluster)) {
       steps.push(step);
       trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
       if (step.kind === 'operation') operations++;
-      const findings = await happen(cluster, judges, step);
+      const findings = await happen(cluster, checks, step);
       if (uncaught.length > 0) return ended(uncaught.map(thrown));
       if (findings.length > 0) return ended(findings);
     }
@@ -115,27 +115,27 @@ function thrown(error: unknown): Finding {
 }
 
 /** @returns what is found wrong */
-async function happen(cluster: SimulatedCluster, judges: Judges, step: Step): Promise<readonly Finding[]> {
+async function happen(cluster: SimulatedCluster, checks: Checks, step: Step): Promise<readonly Finding[]> {
   switch (step.kind) {
     case 'operation':
-      carryOut(cluster, step);
+      applyOperation(cluster, step);
       return [];
     case 'fault':
-      inflict(cluster, step);
+      injectFault(cluster, step);
       return [];
     case 'wait':
       await cluster.time.runUntil(cluster.time.now + step.ms);
       return [];
-    case 'rest':
-      return rest(cluster, judges, step.lost === true);
+    case 'converge':
+      return convergeStep(cluster, checks, step.lost === true);
   }
 }
 
-async function rest(cluster: SimulatedCluster, judges: Judges, lost: boolean): Promise<readonly Finding[]> {
+async function convergeStep(cluster: SimulatedCluster, checks: Checks, lost: boolean): Promise<readonly Finding[]> {
   // A leader with another date does not know which pods are over by the date of others: their kubelets are started to confirm it.
-  const findings = await judgeAtRest(cluster, judges, lost && !cluster.dateJumped);
+  const findings = await convergeAndCheck(cluster, checks, lost && !cluster.dateJumped);
   if (findings.length > 0) return findings;
-  for (const judge of judges.values()) judge.remember?.();
+  for (const check of checks.values()) check.baseline?.();
   cluster.quietly = false;
   return [];
 }

@@ -25,8 +25,8 @@ export interface LifeReport {
   readonly steps: number;
   /** Empty if nothing was found. */
   readonly messages: readonly string[];
-  /** Names of the judges that found something. */
-  readonly judges: readonly string[];
+  /** Names of the checks that found something. */
+  readonly checks: readonly string[];
   /** The shortened history of a life that failed; undefined if its worker did not end by itself. */
   readonly history?: History;
   readonly tried: number;
@@ -54,7 +54,7 @@ export async function drawLives(
             onReport(answer);
             continue;
           }
-          onReport({ order: order.value, operations: 0, hash: '', steps: 0, messages: [answer], judges: [], tried: 0 });
+          onReport({ order: order.value, operations: 0, hash: '', steps: 0, messages: [answer], checks: [], tried: 0 });
           await worker.terminate();
           worker = new Worker(LIFE_WORKER);
         }

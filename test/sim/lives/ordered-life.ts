@@ -20,13 +20,13 @@ export async function drawnLife(order: LifeOrder, trace?: (line: string) => void
     const without = new Set((await draw(seed, operations, draws)).findings.map(({ kind }) => kind));
     findings = findings.filter(({ kind }) => !without.has(kind));
   }
-  if (findings.length === 0) return { ...drawn, messages: [], judges: [], tried: 0 };
+  if (findings.length === 0) return { ...drawn, messages: [], checks: [], tried: 0 };
   const limits = until === undefined ? { most } : { most, until };
   const short =
     most === 0 ? { history: life.history, findings, tried: 0, cut: false } : await shrink(life.history, findings, options, limits);
   const { history, tried, cut } = short;
-  const judges = [...new Set(findings.map(({ judge, kind }) => judge ?? kind))];
-  return { ...drawn, messages: short.findings.map(({ message }) => message), judges, history, tried, ...(cut && { cut }) };
+  const checks = [...new Set(findings.map(({ check, kind }) => check ?? kind))];
+  return { ...drawn, messages: short.findings.map(({ message }) => message), checks, history, tried, ...(cut && { cut }) };
 }
 
 function knownFault(fault: string | undefined): KnownFault | undefined {

@@ -2,7 +2,7 @@
  * Makes a failing history as short as possible: leaves out steps in ever smaller pieces as long as it still fails in the same way (after
  * delta debugging, Zeller and Hildebrandt 2002), in the end single ones until none can be left out.
  */
-import type { Finding } from '../judges/judge.ts';
+import type { Finding } from '../checks/check.ts';
 import type { LifeOptions } from './life.ts';
 import { replay } from './life.ts';
 import type { History, Step } from '../steps/step.ts';
@@ -36,12 +36,12 @@ export async function shrink(
   const fails = async (steps: readonly Step[], controllers = best.history.controllers): Promise<boolean> => {
     if (over()) return false;
     count.tried++;
-    const life = await replay({ ...history, controllers, steps: withRest(steps) }, options);
+    const life = await replay({ ...history, controllers, steps: endingConverged(steps) }, options);
     if (!life.findings.some(({ kind }) => kinds.has(kind))) return false;
     best = { history: { ...life.history }, findings: life.findings };
     return true;
   };
-  await fails(history.steps.filter(({ kind }) => kind !== 'rest'));
+  await fails(history.steps.filter(({ kind }) => kind !== 'converge'));
   await fails(best.history.steps.filter(({ kind }) => kind !== 'fault'));
   if (best.history.controllers > 1) await fails(best.history.steps, 1);
   for (let size = Math.ceil(best.history.steps.length / 2); !over();) {
@@ -50,7 +50,7 @@ export async function shrink(
     for (let at = 0; at < best.history.steps.length;) {
       const { steps } = best.history;
       const failed = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
-      // A rest left out at the end was appended again.
+      // A convergence left out at the end was appended again.
       if (!failed || best.history.steps.length >= steps.length) at += size;
     }
     if (size === 1 && best.history.steps.length === before) break;
@@ -59,7 +59,7 @@ export async function shrink(
   return { ...best, tried: count.tried, cut: Date.now() > until };
 }
 
-/** A history must end with a rest, to be judged. */
-function withRest(steps: readonly Step[]): readonly Step[] {
-  return steps.at(-1)?.kind === 'rest' ? steps : [...steps, { kind: 'rest' }];
+/** A history must end with a convergence: then the checks run. */
+function endingConverged(steps: readonly Step[]): readonly Step[] {
+  return steps.at(-1)?.kind === 'converge' ? steps : [...steps, { kind: 'converge' }];
 }

@@ -9,10 +9,10 @@ import type { Fault, Operation } from './step.ts';
 import { makeForeign, race } from './foreign-rows.ts';
 
 /** Applies what a user or another program does. */
-export function carryOut(cluster: SimulatedCluster, operation: Operation): void {
-  cluster.personActs = true;
+export function applyOperation(cluster: SimulatedCluster, operation: Operation): void {
+  cluster.userActs = true;
   act(cluster, operation);
-  cluster.personActs = false;
+  cluster.userActs = false;
 }
 
 function act(cluster: SimulatedCluster, operation: Operation): void {
@@ -70,7 +70,7 @@ function recreate(cluster: SimulatedCluster, { path, namespace, name, patch }: E
       name,
       ...(namespace === '' ? {} : { namespace }),
       ...(labels === undefined ? {} : { labels }),
-      ...(annotations === undefined ? {} : { annotations: byPeople(annotations as JsonObject) }),
+      ...(annotations === undefined ? {} : { annotations: requestedAnnotations(annotations as JsonObject) }),
       ...(ownerReferences === undefined ? {} : { ownerReferences }),
     },
     ...(before['spec'] === undefined ? {} : { spec: before['spec'] }),
@@ -81,12 +81,12 @@ function recreate(cluster: SimulatedCluster, { path, namespace, name, patch }: E
 const ASKED = /\/(logical_switch|ip_address|ip_pool|networks)$/;
 
 /** The annotations without those that a controller wrote. */
-function byPeople(annotations: JsonObject): JsonObject {
+function requestedAnnotations(annotations: JsonObject): JsonObject {
   const allocated = annotations['ovn.kubernetes.io/allocated'] !== undefined;
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => ASKED.test(key) && (!allocated || key.endsWith('/networks'))));
 }
 
-export function inflict(cluster: SimulatedCluster, fault: Fault): void {
+export function injectFault(cluster: SimulatedCluster, fault: Fault): void {
   const controllers = [...cluster.controllers.values()];
   switch (fault.fault) {
     case 'api':
@@ -133,13 +133,13 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       cluster.race = (operations) => race(cluster, operations, fault.how);
       return;
     case 'overtake':
-      cluster.overtaking = (path, namespace, name) => carryOut(cluster, { do: fault.how, path, namespace, name });
+      cluster.overtaking = (path, namespace, name) => applyOperation(cluster, { do: fault.how, path, namespace, name });
       return;
     case 'term-ahead':
-      return cluster.outrun(fault.by);
+      return cluster.advanceTerm(fault.by);
     case 'term-lost':
       // Once the term is gone, a process with an older one may write it again until the newest leader notices. So what was written so far
-      // is judged now, and the log starts anew.
+      // is checked now, and the log starts anew.
       for (const { message } of writers(cluster.log)) cluster.alarm('invariants', `I10: ${message}`);
       cluster.log.length = 0;
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);

@@ -17,7 +17,7 @@ export class HistoryFileError extends Error {
   readonly code = 'HISTORY_FILE';
 }
 
-const KINDS: ReadonlySet<unknown> = new Set<Step['kind']>(['operation', 'fault', 'wait', 'rest']);
+const KINDS: ReadonlySet<unknown> = new Set<Step['kind']>(['operation', 'fault', 'wait', 'converge']);
 
 /** @throws HistoryFileError naming the file and the line that cannot be read */
 export function readHistory(file: string): History {

@@ -108,9 +108,9 @@ export type Step =
   | ({ readonly kind: 'operation' } & Operation)
   | ({ readonly kind: 'fault' } & Fault)
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Faults end, everything converges, and everything is judged. */
+  /** Faults end, everything converges, and everything is checked. */
   | {
-      readonly kind: 'rest';
+      readonly kind: 'converge';
       /** Lost nodes stay lost: no kubelet confirms a deletion. */
       readonly lost?: true;
     };

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IP_POOLS, IPS, OVN_EIPS, SUBNETS, VIPS } from '../objects.ts';
-import { create, doing, edit, namespace, pod, remove, REST, vanish, wait } from './steps.ts';
+import { create, doing, edit, namespace, pod, remove, CONVERGE, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** A pool with an address set, which is edited; another pool that overlaps it. */
@@ -49,7 +49,7 @@ const translated: Scene = (random) => {
       { annotations },
     ),
     ...[wait(1_000), create(rules ?? '', 'xrule', spec), wait(2_500), random.chance(0.3) ? wait(120_000) : remove(eips ?? '', 'xeip')],
-    ...[...(random.chance(0.5) ? [remove(SUBNETS, 'x1')] : []), wait(1_500), ...(random.chance(0.5) ? [REST] : [])],
+    ...[...(random.chance(0.5) ? [remove(SUBNETS, 'x1')] : []), wait(1_500), ...(random.chance(0.5) ? [CONVERGE] : [])],
     ...[remove(rules ?? '', 'xrule'), wait(1_000)],
   ];
 };
@@ -69,7 +69,7 @@ const leased: Scene = (random) => {
 const vips: Scene = (random) => [
   ...[create(SUBNETS, 'x3', { cidrBlock: '10.46.0.0/24' }), ...namespace('vips'), wait(1_000)],
   create(VIPS, 'xvip', { subnet: 'x3', namespace: 'vips', type: random.pick(['switch_lb_vip', '']), v4ip: '10.46.0.50' }),
-  ...[wait(1_000), ...pod('vips', 'xs', { [annotationKey.vip]: 'xvip' }), ...(random.chance(0.5) ? [REST] : [])],
+  ...[wait(1_000), ...pod('vips', 'xs', { [annotationKey.vip]: 'xvip' }), ...(random.chance(0.5) ? [CONVERGE] : [])],
   ...[edit(VIPS, 'xvip', { v4ip: '10.46.0.51' }), wait(1_000), edit(VIPS, 'xvip', { v4ip: '10.46.0.50' }), wait(500)],
   ...(random.chance(0.4) ? [doing({ do: 'recreate', path: VIPS, namespace: '', name: 'xvip' }), wait(1_000)] : []),
 ];

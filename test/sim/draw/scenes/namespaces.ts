@@ -4,7 +4,7 @@
  */
 import { kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, NAMESPACES, PODS, SUBNETS, VPCS } from '../objects.ts';
-import { annotate, create, edit, namespace, on, pod, remove, REST, statefulSet, vanish, wait } from './steps.ts';
+import { annotate, create, edit, namespace, on, pod, remove, CONVERGE, statefulSet, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** A Namespace whose pods wait for a Subnet or a pool, which is created while they exist, or never. */
@@ -17,7 +17,7 @@ const awaited: Scene = (random) => {
     ...[vanish(SUBNETS, 'w1'), vanish(IP_POOLS, 'wpool'), remove(PODS, 'w0', 'awaits')],
     ...[...namespace('awaits', { [kilnAnnotation.awaitSubnet]: null, [kilnAnnotation.awaitIpPool]: null, [key]: random.pick([...names]) })],
     ...(key === kilnAnnotation.awaitIpPool ? [create(SUBNETS, 'w1', { cidrBlock: '10.98.0.0/24', namespaces: ['awaits'] })] : []),
-    ...[wait(1_500), REST, ...pod('awaits', 'w0'), REST],
+    ...[wait(1_500), CONVERGE, ...pod('awaits', 'w0'), CONVERGE],
     create(SUBNETS, 'w1', { cidrBlock: '10.98.0.0/24', namespaces: ['awaits'] }),
     ...[create(IP_POOLS, 'wpool', { subnet: 'w1', ips: ['10.98.0.64/28'], namespaces: ['awaits'] }), wait(2_000)],
   ];
@@ -35,7 +35,16 @@ const unserved: Scene = (random) => {
     'unserved-b': [create(SUBNETS, 'u2', { cidrBlock: '10.62.0.0/24', provider: `unet.${within}.ovn`, namespaces: [within] })],
     'unserved-c': [create(SUBNETS, 'u3', { cidrBlock: '10.62.1.0/24', vpc: 'nowhere', namespaces: [within] })],
   }[within];
-  return [...namespace(within), ...(claim ?? []), wait(1_500), REST, ...pod(within, 'up'), REST, remove(PODS, 'up', within), wait(500)];
+  return [
+    ...namespace(within),
+    ...(claim ?? []),
+    wait(1_500),
+    CONVERGE,
+    ...pod(within, 'up'),
+    CONVERGE,
+    remove(PODS, 'up', within),
+    wait(500),
+  ];
 };
 
 /**
@@ -49,7 +58,7 @@ const movable: Scene = (random) => {
     ...[vanish(SUBNETS, 'm4'), ...namespace('movable', { [kilnAnnotation.misbound]: null }), ...statefulSet('movable', 'ms', 4)],
     ...[
       ...pod('movable', 'mb'),
-      REST,
+      CONVERGE,
       annotate(NAMESPACES, 'movable', { [kilnAnnotation.misbound]: random.pick(['evict', 'evict', 'rebind']) }),
     ],
     ...[create(SUBNETS, 'm4', { cidrBlock, namespaces: ['movable'] }), wait(3_000)],
@@ -60,7 +69,7 @@ const movable: Scene = (random) => {
 const pooled: Scene = (random) => [
   ...[create(SUBNETS, 'm5', { cidrBlock: '10.74.0.0/24', namespaces: ['pooled'] }), ...namespace('pooled')],
   create(IP_POOLS, 'mp', { subnet: 'm5', ips: ['10.74.0.64/28'], namespaces: ['pooled'], enableAddressSet: true }),
-  ...[edit(IP_POOLS, 'mp', { ips: ['10.74.0.64/28'], namespaces: ['pooled'] }), wait(1_500), REST],
+  ...[edit(IP_POOLS, 'mp', { ips: ['10.74.0.64/28'], namespaces: ['pooled'] }), wait(1_500), CONVERGE],
   ...pod('pooled', 'mq', random.pick([{}, on('m5'), { [podAnnotation('ovn', 'ip_pool')]: 'mp' }])),
   ...[edit(IP_POOLS, 'mp', { ips: random.pick([['10.75.9.0/28'], ['10.74.0.64/28', 'nonsense'], ['10.74.0.96/28']]) }), wait(1_000)],
 ];

@@ -2,7 +2,7 @@
 import { JOIN_SUBNET, labelKey } from '../../../../src/api/well-known.ts';
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import { IPS, node, NODE_NAMES, NODES, objectsOf, PODS, SUBNETS } from '../objects.ts';
-import { create, doing, edit, fault, ready, remove, REST, row, say, vanish, wait } from './steps.ts';
+import { create, doing, edit, fault, ready, remove, CONVERGE, row, say, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** Its kubelet no longer answers, and pods on it are deleted: they are over at the end of their grace period, though nothing reports it. */
@@ -12,7 +12,7 @@ const lost: Scene = (random, cluster) => {
   return [
     doing({ do: 'node', name, up: false }),
     ...pods.map(({ metadata }) => doing({ do: 'delete', path: PODS, namespace: metadata.namespace ?? '', name: metadata.name })),
-    ...[wait(random.pick([300, 5_000])), { kind: 'rest', lost: true } as const],
+    ...[wait(random.pick([300, 5_000])), { kind: 'converge', lost: true } as const],
   ];
 };
 
@@ -46,7 +46,15 @@ const gateway: Scene = (random) => {
       create(SUBNETS, 'y1', { cidrBlock: '10.78.0.0/24,fd00:78::/120' }),
       edit(SUBNETS, 'y1', asked),
     ],
-    ...[wait(1_000), REST, ready(names[0] ?? '', 'False'), wait(1_000), REST, ready(names[0] ?? ''), wait(random.pick([300, 3_000]))],
+    ...[
+      wait(1_000),
+      CONVERGE,
+      ready(names[0] ?? '', 'False'),
+      wait(1_000),
+      CONVERGE,
+      ready(names[0] ?? ''),
+      wait(random.pick([300, 3_000])),
+    ],
   ];
 };
 
@@ -71,8 +79,8 @@ const joining: Scene = (random) => {
       vanish(IPS, 'node-n7'),
       create(IPS, 'node-n7', spec, { labels: { [labelKey.ipReserved]: 'true' } }),
     ],
-    ...[wait(1_000), doing(node('n7')), random.chance(0.5) ? REST : wait(2_000), vanish(IPS, 'node-n7'), wait(2_000)],
-    ...[...(random.chance(0.5) ? [REST] : []), remove(NODES, 'n7')],
+    ...[wait(1_000), doing(node('n7')), random.chance(0.5) ? CONVERGE : wait(2_000), vanish(IPS, 'node-n7'), wait(2_000)],
+    ...[...(random.chance(0.5) ? [CONVERGE] : []), remove(NODES, 'n7')],
   ];
 };
 

@@ -3,7 +3,7 @@ import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../../steps/step.ts';
 import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
 import type { Random } from '../../cluster/random.ts';
-import { create, doing, fault, namespace, remove, REST, row, wait } from './steps.ts';
+import { create, doing, fault, namespace, remove, CONVERGE, row, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 const KINDS = [PODS, IPS, PODS, IPS, SUBNETS, VPCS, VIPS, IP_POOLS, NODES, NAMESPACES];
@@ -61,7 +61,7 @@ const refused: Scene = (random) => [
   ...(random.chance(0.6)
     ? Array.from({ length: 2 + random.below(4) }, () => fault({ fault: 'transaction', what: 'refuse' }))
     : [fault({ fault: 'api', what: { sort: 'write', fate: 'unavailable', after: 0, times: 10_000 } })]),
-  ...[...come(['o1', 'o2']), wait(random.pick([3_000, 75_000])), REST],
+  ...[...come(['o1', 'o2']), wait(random.pick([3_000, 75_000])), CONVERGE],
 ];
 
 function come(names: readonly string[], ms = 0): readonly Step[] {

@@ -3,7 +3,7 @@ import { annotationKey, kilnAnnotation, labelKey, MIGRATION_JOB_LABEL, podAnnota
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { INSTANCES, IPS, MACHINES, NETWORKS, NODE_NAMES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS } from '../objects.ts';
-import { annotate, create, doing, edit, namespace, on, pod, remove, REST, say, vanish, wait } from './steps.ts';
+import { annotate, create, doing, edit, namespace, on, pod, remove, CONVERGE, say, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 const ASKED: readonly JsonObject[] = [
@@ -40,7 +40,7 @@ const attached: Scene = (random) => {
     ...[create(NETWORKS, 'anet', definition, {}, 'attached'), edit(SUBNETS, 'p2', { excludeIps: null }), wait(1_000)],
     ...(random.chance(0.3) ? [edit(SUBNETS, 'p2', { excludeIps: ['10.97.0.2..10.97.0.254'] }), wait(1_000)] : []),
     ...[...pod('attached', 'r3', { [annotationKey.networkAttachments]: networks }), wait(1_000)],
-    ...(random.chance(0.5) ? [REST] : []),
+    ...(random.chance(0.5) ? [CONVERGE] : []),
     random.chance(0.5)
       ? remove(NETWORKS, 'anet', 'attached')
       : annotate(PODS, 'r3', { [annotationKey.networkAttachments]: null }, 'attached'),
@@ -62,7 +62,7 @@ const rivals: Scene = (random) => {
   return [
     ...[create(SUBNETS, 'p3', { cidrBlock: '10.77.0.0/24' }), ...namespace('rivals')],
     ...[older, younger].flatMap((name) => [remove(PODS, name, 'rivals'), vanish(IPS, `${name}.rivals`)]),
-    ...[wait(2_000), ip(older, true), wait(2_000), REST, ip(younger, random.chance(0.5)), wait(random.pick([5, 2_000]))],
+    ...[wait(2_000), ip(older, true), wait(2_000), CONVERGE, ip(younger, random.chance(0.5)), wait(random.pick([5, 2_000]))],
     ...[...(random.chance(0.5) ? [...come(younger), ...come(older)] : come(younger)), wait(3_000)],
   ];
 };
@@ -101,8 +101,8 @@ const coveted: Scene = (random) => {
   ];
   return [
     ...[create(SUBNETS, 'p4', { cidrBlock: '10.58.0.0/28', gateway }), ...namespace('coveted'), ...gone('w1'), ...gone('w2')],
-    ...[edit(SUBNETS, 'p4', { gateway }), wait(1_500), ...asks(who(), 'w1', '10.58.0.9', mac), random.chance(0.5) ? REST : wait(3_000)],
-    ...[...asks(who(), 'w2', random.pick(['10.58.0.9', '10.58.0.2']), mac), random.chance(0.5) ? REST : wait(1_000)],
+    ...[edit(SUBNETS, 'p4', { gateway }), wait(1_500), ...asks(who(), 'w1', '10.58.0.9', mac), random.chance(0.5) ? CONVERGE : wait(3_000)],
+    ...[...asks(who(), 'w2', random.pick(['10.58.0.9', '10.58.0.2']), mac), random.chance(0.5) ? CONVERGE : wait(1_000)],
     ...(random.chance(0.5) ? [...gone('w1'), wait(1_500)] : []),
   ];
 };
@@ -114,7 +114,7 @@ const coveted: Scene = (random) => {
 const named: Scene = (random) => [
   ...[create(SUBNETS, 'p5', { cidrBlock: '10.90.0.0/24', namespaces: ['named'] }), ...namespace('named')],
   edit(SUBNETS, 'p5', { excludeIps: random.pick([['10.90.0.2..10.90.0.9'], ['10.90.0.3', '10.90.0.20..10.90.0.40'], null]) }),
-  ...[vanish(IPS, 'n6.named'), wait(1_000), REST],
+  ...[vanish(IPS, 'n6.named'), wait(1_000), CONVERGE],
   ...pod('named', 'n2', random.pick([{}, on('p5', '10.90.0.3'), on('p5', '10.90.0.4'), on('p5', '10.91.0.4')])),
   create(
     IPS,
@@ -144,12 +144,12 @@ const machine: Scene = (random, cluster) => {
   const target = { annotations: { [annotationKey.migrationJob]: 'job' }, labels: { [MIGRATION_JOB_LABEL]: migrationUid } };
   const state = { migrationUid: random.pick([migrationUid, 'other']), completed: true, failed: random.pick([true, null]) };
   const moved = [
-    ...[remove(PODS, 'vm-1', 'machines'), ...run('vm-0', 'n0'), ...run('vm-1', 'n1', target), REST],
+    ...[remove(PODS, 'vm-1', 'machines'), ...run('vm-0', 'n0'), ...run('vm-1', 'n1', target), CONVERGE],
     doing({ do: 'edit', path: INSTANCES, namespace: 'machines', name: 'vm', patch: { status: { migrationState: state } } }),
   ];
-  const stopped = [...run('vm-0', 'n0'), REST, remove(PODS, 'vm-0', 'machines'), remove(INSTANCES, 'vm', 'machines')];
+  const stopped = [...run('vm-0', 'n0'), CONVERGE, remove(PODS, 'vm-0', 'machines'), remove(INSTANCES, 'vm', 'machines')];
   const gone = [...stopped, remove(MACHINES, 'vm', 'machines')];
-  return [...random.pick([moved, moved, stopped, gone]), wait(1_500), REST];
+  return [...random.pick([moved, moved, stopped, gone]), wait(1_500), CONVERGE];
 };
 
 /**
@@ -168,7 +168,7 @@ const ended: Scene = (random) => {
   const up = (is: boolean): Step => doing({ do: 'node', name: 'n1', up: is });
   return [
     ...[...namespace('ended'), ...come, up(false), doing({ do: 'delete', path: PODS, namespace: 'ended', name: 'r5' })],
-    ...[wait(random.pick([5_000, 33_000, 40_000])), { kind: 'rest', lost: true } as const, up(true), wait(300)],
+    ...[wait(random.pick([5_000, 33_000, 40_000])), { kind: 'converge', lost: true } as const, up(true), wait(300)],
   ];
 };
 

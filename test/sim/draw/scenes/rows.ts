@@ -3,7 +3,7 @@ import { ipPoolAddressSet, routerToSwitchPort } from '../../../../src/api/names.
 import { DEFAULT_VPC } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, PODS, SUBNETS } from '../objects.ts';
 import { drawRowChange, KEYS, set } from '../rows.ts';
-import { create, doing, fault, namespace, on, pod, remove, REST, row, wait } from './steps.ts';
+import { create, doing, fault, namespace, on, pod, remove, CONVERGE, row, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** Rows are changed one after another with pauses, or all together. */
@@ -42,8 +42,8 @@ const beside: Scene = (random) => {
       into: 'z1',
       ...random.pick([{ called: 'b0.beside' }, { addresses: '0a:00:00:00:0d:01 10.56.0.2' }]),
     }),
-    ...[...(random.chance(0.5) ? [REST] : []), ...pod('beside', 'b0', on('z1')), ...pod('beside', 'b1', on('z1'))],
-    ...(random.chance(0.4) ? [REST, doing({ ...stranger, what: 'remove' }), wait(500)] : []),
+    ...[...(random.chance(0.5) ? [CONVERGE] : []), ...pod('beside', 'b0', on('z1')), ...pod('beside', 'b1', on('z1'))],
+    ...(random.chance(0.4) ? [CONVERGE, doing({ ...stranger, what: 'remove' }), wait(500)] : []),
   ];
 };
 

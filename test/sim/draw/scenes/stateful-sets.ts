@@ -1,13 +1,13 @@
 /** Scenes of StatefulSets: a pod made again gets its former address, if what that depends on is unchanged. */
 import { podAnnotation } from '../../../../src/api/well-known.ts';
 import { IPS, PODS, STATEFUL_SETS, SUBNETS } from '../objects.ts';
-import { create, doing, edit, namespace, on, remove, REST, statefulSet, wait } from './steps.ts';
+import { create, doing, edit, namespace, on, remove, CONVERGE, statefulSet, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** Pods are deleted after everything converged: each gets its address again. A new set of the same name has none of these addresses. */
 const rollout: Scene = (random) => [
   ...[create(SUBNETS, 'd0', { cidrBlock: '10.79.0.0/24', namespaces: ['rollout'] }), ...namespace('rollout')],
-  ...[...statefulSet('rollout', 'db', 2), REST],
+  ...[...statefulSet('rollout', 'db', 2), CONVERGE],
   ...(random.chance(0.3) ? [doing({ do: 'recreate', path: STATEFUL_SETS, namespace: 'rollout', name: 'db' })] : []),
   ...['db-0', 'db-1'].map((name) => remove(PODS, name, 'rollout')),
   wait(3_000),
@@ -20,7 +20,7 @@ const scaled: Scene = (random) => {
     ...[
       ...namespace('scaled'),
       ...statefulSet('scaled', 'ts', 3, {}, { ordinals }),
-      REST,
+      CONVERGE,
       edit(STATEFUL_SETS, 'ts', { replicas: 1 }, 'scaled'),
     ],
     ...[wait(random.pick([20, 3_000])), ...(random.chance(0.5) ? [remove(PODS, `ts-${ordinals.start}`, 'scaled'), wait(1_000)] : [])],
@@ -35,7 +35,7 @@ const listed: Scene = (random) => {
   return [
     ...[create(SUBNETS, 'd1', { cidrBlock: '10.71.0.0/24', gateway: '10.71.0.1', namespaces: ['listed'] }), ...namespace('listed')],
     ...[...statefulSet('listed', 'ls', 2, asks), edit(STATEFUL_SETS, 'ls', { template: next }, 'listed')],
-    ...[remove(PODS, 'ls-1', 'listed'), wait(2_000), REST],
+    ...[remove(PODS, 'ls-1', 'listed'), wait(2_000), CONVERGE],
   ];
 };
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath, Fault, Operation, RowChange, Step } from '../../steps/step.ts';
 import { NAMESPACES, NODES, PODS, podSpec, STATEFUL_SETS } from '../objects.ts';
 
-export const REST: Step = { kind: 'rest' };
+export const CONVERGE: Step = { kind: 'converge' };
 
 export function doing(operation: Operation): Step {
   return { kind: 'operation', ...operation };

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPS, objectsOf, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
-import { doing, edit, create, namespace, on, pod, remove, REST, vanish, wait } from './steps.ts';
+import { doing, edit, create, namespace, on, pod, remove, CONVERGE, vanish, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 const FIELDS = 'fields';
@@ -99,13 +99,13 @@ const overlapping: Scene = (random) => [
  */
 const late: Scene = (random) => [
   ...[...namespace('late'), create(VPCS, 'lv', {}), create(SUBNETS, 'l0', { cidrBlock: '10.89.0.0/24', vpc: 'lv' }), wait(1_000)],
-  ...[remove(PODS, 'k2', 'late'), ...pod('late', 'k0', on('l0')), remove(SUBNETS, 'l0'), remove(VPCS, 'lv'), wait(1_000), REST],
+  ...[remove(PODS, 'k2', 'late'), ...pod('late', 'k0', on('l0')), remove(SUBNETS, 'l0'), remove(VPCS, 'lv'), wait(1_000), CONVERGE],
   ...[
     ...pod('late', 'k2', on('l0')),
     create(VIPS, 'lvip', { subnet: 'l0' }),
     create(SUBNETS, 'l1', { cidrBlock: '10.87.0.0/24', vpc: 'lv' }),
   ],
-  ...[wait(2_000), ...(random.chance(0.5) ? [REST] : []), remove(PODS, 'k0', 'late'), remove(PODS, 'k2', 'late'), wait(1_000)],
+  ...[wait(2_000), ...(random.chance(0.5) ? [CONVERGE] : []), remove(PODS, 'k0', 'late'), remove(PODS, 'k2', 'late'), wait(1_000)],
 ];
 
 /** A Subnet is removed by force, with the IP objects that name it: its orphaned network is retained for the pods that run in it. */
@@ -115,9 +115,9 @@ const tornOut: Scene = (random) => [
     create(VPCS, 'tv', {}),
     create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24', vpc: random.pick(['tv', 'ovn-cluster']) }),
   ],
-  ...[wait(1_500), ...['w0', 'w1'].flatMap((name) => pod('torn', name, on('c6'))), REST, vanish(SUBNETS, 'c6')],
+  ...[wait(1_500), ...['w0', 'w1'].flatMap((name) => pod('torn', name, on('c6'))), CONVERGE, vanish(SUBNETS, 'c6')],
   ...['w0', 'w1'].map((name) => vanish(IPS, `${name}.torn`)),
-  ...[wait(1_000), ...(random.chance(0.5) ? [remove(VPCS, 'tv'), wait(1_000), REST] : []), remove(PODS, 'w1', 'torn'), wait(500)],
+  ...[wait(1_000), ...(random.chance(0.5) ? [remove(VPCS, 'tv'), wait(1_000), CONVERGE] : []), remove(PODS, 'w1', 'torn'), wait(500)],
   ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : [remove(PODS, 'w0', 'torn'), wait(500)]),
 ];
 
@@ -136,7 +136,7 @@ const impatience: Scene = (random, cluster) => {
 const keptByOthers: Scene = (random) => [
   ...[doing({ do: 'strip', path: SUBNETS, namespace: '', name: 't2' }), ...namespace(FIELDS)],
   create(SUBNETS, 't2', { cidrBlock: '10.82.0.0/24' }, { finalizers: ['example.com/keep'] }),
-  ...[...pod(FIELDS, 'held', on('t2')), wait(1_000), remove(SUBNETS, 't2'), random.chance(0.5) ? REST : wait(2_000)],
+  ...[...pod(FIELDS, 'held', on('t2')), wait(1_000), remove(SUBNETS, 't2'), random.chance(0.5) ? CONVERGE : wait(2_000)],
   ...[remove(PODS, 'held', FIELDS), wait(2_000)],
 ];
 
@@ -149,7 +149,7 @@ const several: Scene = (random) => {
     ...[...namespace(within), create(SUBNETS, first, { cidrBlock: `${net}.0.0/30`, namespaces: [within] })],
     ...[create(SUBNETS, second, { cidrBlock: `${net}.1.0/24`, namespaces: [within] }), wait(1_500), ...pod(within, 's0')],
     ...(random.chance(0.4) ? [remove(SUBNETS, first), wait(500)] : []),
-    ...[REST, ...pod(within, 's1'), REST, ...(random.chance(0.5) ? [remove(PODS, 's0', within), wait(500)] : [])],
+    ...[CONVERGE, ...pod(within, 's1'), CONVERGE, ...(random.chance(0.5) ? [remove(PODS, 's0', within), wait(500)] : [])],
   ];
 };
 

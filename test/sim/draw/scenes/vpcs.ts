@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IPS, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
-import { create, edit, namespace, on, pod, remove, REST, wait } from './steps.ts';
+import { create, edit, namespace, on, pod, remove, CONVERGE, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 function route(cidr: string, nextHopIP: string, policy = 'policyDst', routeTable = ''): JsonObject {
@@ -49,7 +49,7 @@ const routed: Scene = (random) => {
   return [
     ...[create(VPCS, 'rv', {}), create(VPCS, 'rw', { vpcPeerings: [link('rv', 2)] })],
     create(SUBNETS, 'r1', { vpc: 'rv', cidrBlock: '10.81.1.0/24,fd00:81::/120' }),
-    ...[asked(), wait(500), REST, asked()],
+    ...[asked(), wait(500), CONVERGE, asked()],
     edit(VPCS, 'rw', { vpcPeerings: [link(random.pick(['rv', 'rv', 'nobody']), 2)] }),
     edit(VPCS, 'ovn-cluster', { staticRoutes: random.pick([null, [route('10.9.0.0/16', '100.64.0.9', 'policyDst', 'blue')]]) }),
     ...(random.chance(0.3) ? [...namespace('routed'), ...pod('routed', 'r9', on('r1'))] : []),
@@ -70,7 +70,7 @@ const alone: Scene = (random) => {
   return [
     ...[...namespace('alone'), create(VPCS, 'av', {}), wait(300), create(SUBNETS, 'a1', { cidrBlock: '10.41.0.0/24', vpc: 'av' })],
     ...[wait(1_500), ...come, wait(2_500), remove(SUBNETS, 'a1'), remove(VPCS, 'av'), wait(1_500)],
-    ...[...(random.chance(0.5) ? [REST] : []), go, wait(1_500)],
+    ...[...(random.chance(0.5) ? [CONVERGE] : []), go, wait(1_500)],
   ];
 };
 
@@ -82,9 +82,9 @@ const claimed: Scene = (random) => [
     namespaceSelectors: [{ matchLabels: { tier: 'other' } }, { matchLabels: { tier: 'picked' } }],
   }),
   edit(VPCS, 'cv', { namespaces: ['claimed', 'kube-system'], defaultSubnet: random.pick(['c4', 'c5', null]) }),
-  ...[...namespace('claimed'), ...namespace('picked', {}, { tier: 'picked' }), wait(2_000), REST],
+  ...[...namespace('claimed'), ...namespace('picked', {}, { tier: 'picked' }), wait(2_000), CONVERGE],
   ...['claimed', 'picked', 'kube-system'].flatMap((within) => pod(within, random.pick(['g0', 'g1']))),
-  REST,
+  CONVERGE,
 ];
 
 export const VPC_SCENES = { routed, alone, claimed };

@@ -1,0 +1,47 @@
+/** Which Subnets name a Namespace, in declared order, read from specs alone. */
+import { selectorMatches } from '../../../src/api/kubernetes/label-selector.ts';
+import { DEFAULT_SUBNET, DEFAULT_VPC, kilnAnnotation } from '../../../src/api/well-known.ts';
+import { splitList } from '../../../src/net/dual.ts';
+import type { World } from '../../../src/world/world.ts';
+import { isTrue } from './observed-state.ts';
+
+/**
+ * First the default Subnets of the Vpcs that name it, then Subnets that list it (unless their Vpc lists other Namespaces only), then
+ * Subnets that select it by label, each sorted by name; else the cluster's default Subnet. Undefined if one of them may be in another Vpc
+ * than its spec says.
+ */
+export function declaredSubnets(world: World, namespace: string): readonly string[] | undefined {
+  const { labels = {}, annotations = {} } = world.namespaces.peek(namespace)?.metadata ?? {};
+  const vpcs = [...world.vpcs.entries()]
+    .filter(([vpc, { spec }]) => vpc !== DEFAULT_VPC && (spec.namespaces ?? []).includes(namespace))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (namespace === 'kube-system' && vpcs.length > 0) return undefined;
+  const ofVpcs = vpcs.flatMap(([, { spec }]) => spec.defaultSubnet || []);
+  const isElsewhere = (subnet: string): boolean => {
+    const { conditions } = world.subnets.peek(subnet)?.status ?? {};
+    return world.subnets.has(subnet) && !isTrue(conditions, 'Accepted', '');
+  };
+  if (ofVpcs.some(isElsewhere)) return undefined;
+  const own = vpcs.flatMap(([vpc, { spec }]) => {
+    const subnet = world.subnets.peek(spec.defaultSubnet ?? '');
+    const isIn = subnet === undefined || (subnet.spec.vpc || DEFAULT_VPC) === vpc;
+    return isIn && spec.defaultSubnet ? [spec.defaultSubnet] : [];
+  });
+  const serving = [...world.subnets.entries()].filter(([, { spec }]) => ['', 'ovn'].includes(spec.provider ?? ''));
+  const listed = serving.filter(([, { spec }]) => (spec.namespaces ?? []).includes(namespace));
+  // Of several faults of a spec the condition names one.
+  const hasMoved = ([name, { spec, status }]: (typeof listed)[number]): boolean =>
+    status?.conditions?.some(({ reason }) => reason === 'SubnetVpcChanged') === true ||
+    ((spec.vpc || DEFAULT_VPC) !== DEFAULT_VPC && isElsewhere(name));
+  if (listed.some(hasMoved)) return undefined;
+  const listing = listed.filter(([, { metadata, spec }]) => {
+    const of = spec.vpc || DEFAULT_VPC;
+    const allowed = of === DEFAULT_VPC ? [] : (world.vpcs.peek(of)?.spec.namespaces ?? []);
+    const admitted = splitList(metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? '');
+    return allowed.length === 0 || [...allowed, ...admitted].includes(namespace);
+  });
+  const choosing = serving.filter(([, { spec }]) => (spec.namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
+  const names = [...new Set([...own, ...[listing, choosing].flatMap((some) => some.map(([name]) => name).toSorted())])];
+  const awaited = splitList((annotations[kilnAnnotation.awaitSubnet] ?? '').trim());
+  return names.length > 0 || awaited.length > 0 || vpcs.length > 0 || listed.length > 0 ? names : [DEFAULT_SUBNET];
+}

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 
 export const HELP = `npm run sim -- [OPTION]...
 
-Draws lives of a simulated cluster from seeds, on all cores, and checks each whenever it rests.
+Draws lives of a simulated cluster from seeds, on all cores, and runs all checks whenever it has converged.
 
   --seed N         first seed; each life takes the next (default: from the clock)
   --operations N   operations in all (default 100000)

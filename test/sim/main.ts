@@ -13,9 +13,9 @@ const SHRINK = 400;
 const SHRINK_BEYOND_MS = 30_000;
 /** The time for drawing one life and shortening it. */
 const SHRINK_MS = 180_000;
-const SAID_EACH_MS = 60_000;
+const PROGRESS_MS = 60_000;
 
-function tell({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
+function printFailure({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
   console.log(`\nseed ${seed} failed${history === undefined ? '' : ` after ${operations} operations`}:`);
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   if (history === undefined) {
@@ -26,7 +26,7 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
   mkdirSync(flags.out, { recursive: true });
   const file = join(flags.out, `${seed}.history`);
   writeHistory(file, history);
-  const upTo = cut === true ? '; the time was up, so it may be made shorter yet' : '';
+  const upTo = cut === true ? '; the time was up: it may not be as short as possible' : '';
   console.log(`\n${history.steps.length} steps${flags.shrink ? ` (shortened from ${steps} in ${tried} replays${upTo})` : ''}:`);
   for (const step of history.steps.slice(0, 60)) console.log(`  ${JSON.stringify(step)}`);
   console.log(`\nnpm run sim -- --replay ${file}`);
@@ -36,12 +36,12 @@ async function replayOne(file: string, { trace }: Flags): Promise<number> {
   const { replay } = await import('./lives/life.ts');
   const life = await replay(readHistory(file), trace ? { trace: (line) => console.log(line) } : {});
   for (const { message } of life.findings) console.log(message);
-  console.log(`${life.operations} operations, trace ${life.hash}: ${life.findings.length === 0 ? 'all well' : 'failed'}`);
+  console.log(`${life.operations} operations, trace ${life.hash}: ${life.findings.length === 0 ? 'no finding' : 'failed'}`);
   return life.findings.length === 0 ? 0 : 1;
 }
 
 async function run(flags: Flags): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   let ordered = 0;
   let operations = 0;
   let lives = 0;
@@ -50,16 +50,18 @@ async function run(flags: Flags): Promise<number> {
   let stopped = false;
   const stop = (): void => {
     stopped = true;
-    console.error('no further life begins; those under way are lived to their end (once more: ended at once)');
+    console.error('no further life begins; those under way run to their end (once more: all end at once)');
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  const said = setInterval(() => {
-    console.error(`${Math.round((performance.now() - begun) / 60_000)} min: ${operations} operations in ${lives} lives, ${failed} failed`);
-  }, SAID_EACH_MS);
+  const progress = setInterval(() => {
+    console.error(
+      `${Math.round((performance.now() - startedAt) / 60_000)} min: ${operations} operations in ${lives} lives, ${failed} failed`,
+    );
+  }, PROGRESS_MS);
   console.error(`lives from seed ${flags.seed}, ${flags.workers} at a time`);
   function* orders(): Generator<LifeOrder> {
     const isTime = (): boolean =>
-      flags.forMs === undefined ? ordered < flags.operations : ordered === 0 || performance.now() - begun < flags.forMs;
+      flags.forMs === undefined ? ordered < flags.operations : ordered === 0 || performance.now() - startedAt < flags.forMs;
     for (let { seed } = flags; isTime(); seed++) {
       if (stopped || (failed > 0 && !flags.keepGoing)) return;
       ordered += flags.life;
@@ -77,14 +79,14 @@ async function run(flags: Flags): Promise<number> {
     lives++;
     if (report.messages.length === 0) return;
     failed++;
-    tell(report, flags);
+    printFailure(report, flags);
   };
   if (flags.trace) {
     const { drawnLife } = await import('./lives/ordered-life.ts');
     for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
   } else await drawLives(orders(), take, flags.workers);
-  clearInterval(said);
-  const seconds = (performance.now() - begun) / 1000;
+  clearInterval(progress);
+  const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage();
   console.log(
     `${operations} operations in ${lives} lives from seed ${flags.seed}: ${failed} failed; ` +

@@ -23,7 +23,7 @@ const MOST_FINDING = LONG_RUN ? 0.05 : 0.3;
 /** Damaged foreign rows, two writers, a rule that throws, a controller that never converges, endless work: never acceptable. */
 const SEVERE = /^I4:|^I10:|rule failed|writes not converged|did not come to an end|no time passes any more/;
 
-function told({ order, messages, history, tried }: LifeReport): string {
+function reportText({ order, messages, history, tried }: LifeReport): string {
   const again = `npm run sim -- --seed ${order.seed} --life ${order.operations} --operations ${order.operations}`;
   const steps = history === undefined ? '' : `\n${history.steps.length} steps (after ${tried} replays):\n${historyText(history)}`;
   return `${again}\n${messages.slice(0, 5).join('\n')}${steps}`;
@@ -39,14 +39,14 @@ async function lives(first: number, count: number): Promise<readonly LifeReport[
 }
 
 test('lives of consecutive seeds find nothing', async () => {
-  assert.deepEqual((await lives(FIRST, ROW)).map(told), []);
+  assert.deepEqual((await lives(FIRST, ROW)).map(reportText), []);
 });
 
 test('lives of fresh seeds do no harm, and few of them find anything', async (t) => {
   const first = treeSeed();
   const finding = await lives(first, FRESH);
-  for (const report of finding.slice(0, 4)) t.diagnostic(told(report));
+  for (const report of finding.slice(0, 4)) t.diagnostic(reportText(report));
   t.diagnostic(`${FRESH} lives from seed ${first}: ${finding.length} found something`);
-  assert.deepEqual(finding.filter(({ messages }) => messages.some((message) => SEVERE.test(message))).map(told), []);
+  assert.deepEqual(finding.filter(({ messages }) => messages.some((message) => SEVERE.test(message))).map(reportText), []);
   assert.ok(finding.length <= MOST_FINDING * FRESH, `${finding.length} of ${FRESH} lives found something`);
 });

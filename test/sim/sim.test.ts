@@ -43,14 +43,14 @@ test('a history read from its file is replayed to the same end', async (t) => {
 
 test('an exception of a process is found, with its history', async (t) => {
   t.mock.method(Fence.prototype, 'guards', () => {
-    throw new Error('a fault that nobody catches');
+    throw new Error('an error that nothing catches');
   });
   const life = await draw(5, 20);
   assert.deepEqual(
     life.findings.map(({ kind }) => kind),
     ['thrown'],
   );
-  assert.match(life.findings[0]?.message ?? '', /a fault that nobody catches/);
+  assert.match(life.findings[0]?.message ?? '', /an error that nothing catches/);
   assert.deepEqual((await replay(life.history)).findings.length, 1);
 });
 
@@ -74,7 +74,7 @@ test('the error of a file that is not a history names it and the line, and is no
   t.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'no.history');
   const head = '{"version":1,"seed":1,"controllers":1}\n';
-  for (const [content, said] of [
+  for (const [content, message] of [
     ['# Kiln\n', /no\.history:1: this line is not JSON$/],
     ['null\n', /no\.history:1: a history begins with/],
     [`${head}\n{"kind":"converge"}\n{"kind":"rset"}\n`, /no\.history:4: a step has a "kind": operation, fault, wait, converge$/],
@@ -83,7 +83,7 @@ test('the error of a file that is not a history names it and the line, and is no
     writeFileSync(file, content);
     const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), '--replay', file], { encoding: 'utf8' });
     assert.deepEqual([status, stderr.trim().split('\n').length], [2, 1], stderr);
-    assert.match(stderr.trim(), said);
+    assert.match(stderr.trim(), message);
   }
 });
 
@@ -106,11 +106,11 @@ test('Ctrl-C lets the current life end, and then the summary is printed', async 
   const child = spawn(process.execPath, [program, '--seed', '5', '--hours', '9', '--life', '20', '--workers', '1'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said = text(child.stdout);
+  const output = text(child.stdout);
   await once(child.stderr, 'data');
   child.kill('SIGINT');
   const [code] = (await once(child, 'exit')) as [number | null];
-  assert.match(await said, /^\d+ operations in \d+ lives from seed 5: 0 failed; /);
+  assert.match(await output, /^\d+ operations in \d+ lives from seed 5: 0 failed; /);
   assert.equal(code, 0);
 });
 

@@ -5,7 +5,7 @@ import type { Violation } from '../../../src/invariants/violation.ts';
 import type { World } from '../../../src/world/world.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import { RESTORED } from '../draw/addresses.ts';
-import { LIES } from '../draw/forged-annotations.ts';
+import { FORGED_LABEL } from '../draw/forged-annotations.ts';
 import type { Finding, ConvergedCluster } from './check.ts';
 import { ownedRow } from './observed-state.ts';
 
@@ -43,7 +43,7 @@ function unprovenPods(
       );
       // A known gap: a waiting pod with an IP object keeps forged annotations. One that got a port, or has neither, was believed.
       const hasIp = world.ips.peek(`${metadata.name}.${metadata.namespace ?? ''}`) !== undefined;
-      const isForged = labels[LIES] !== undefined && hasIp && ownedRow(cluster.ovn.database, uid) === undefined;
+      const isForged = labels[FORGED_LABEL] !== undefined && hasIp && ownedRow(cluster.ovn.database, uid) === undefined;
       const isUnproven = labels[RESTORED] !== undefined || isForged || hasEnded(uid);
       const subnets = Object.keys(annotations).flatMap((name) => (name.endsWith('/logical_switch') ? (annotations[name] ?? '') : []));
       return reported === true && isUnproven ? [[key, subnets] as const] : [];
@@ -65,12 +65,12 @@ function isOf(pods: ReadonlyMap<string, readonly string[]>, { invariant, subject
  * A user deleted the Subnet of a pod, or made its spec invalid, and deleted the switch too: no network is left that the pod could run on,
  * and a condition reports it.
  */
-function lostItsSwitch({ switchesTaken }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {
+function lostItsSwitch({ deletedSwitches }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {
   const { metadata, status } = world.pods.peek(subject.replace(/^Pod /, '')) ?? {};
   // With the IP object deleted too, only the pod's own annotation names its Subnet.
   const own = / there is no IP [^.]+\.[^.]+ /.test(message) ? metadata?.annotations?.[podAnnotation('ovn', 'logical_switch')] : undefined;
   const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? own ?? '';
-  if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
+  if (invariant !== 'I7' || !deletedSwitches.has(subnet)) return false;
   const conditions = status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && WITHOUT_SUBNET.has(reason ?? ''));
 }

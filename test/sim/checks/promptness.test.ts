@@ -26,7 +26,7 @@ test('a change caused by a timer is late, unless the timer was set for an inject
   for (const inflicted of [false, true]) {
     const { time, clock, promptness } = bench();
     time.after(1, () => {
-      if (inflicted) clock.strike();
+      if (inflicted) clock.noteFault();
       clock.setTimeout(() => clock.carry(1, () => promptness.changed('pods', 'ns/p')), 200);
     });
     await time.runUntil(1_000);

@@ -34,11 +34,11 @@ export class Promptness implements Check {
 
   changed(table: string, key = ''): void {
     const { now, cause } = this.#time;
-    if (!this.#checking || cause === undefined || cause.struck || BY_THE_CLOCK.has(table)) return;
+    if (!this.#checking || cause === undefined || cause.afterFault || BY_THE_CLOCK.has(table)) return;
     const { process, ms, setAt } = cause;
     // The event of this object came since, and had to wait for the answer to what the timer sent.
     const [plural = ''] = table.split('.');
-    if ((this.#time.heard.get(`${process} ${plural} ${key.includes('/') ? key : `/${key}`}`) ?? -Infinity) >= setAt + ms) return;
+    if ((this.#time.receivedAt.get(`${process} ${plural} ${key.includes('/') ? key : `/${key}`}`) ?? -Infinity) >= setAt + ms) return;
     const site = cause.site();
     if (isTimely(site) || (this.#led.get(process) ?? -Infinity) >= setAt + ms || this.#late.has(site)) return;
     this.#late.set(

@@ -11,9 +11,9 @@ import type { ProcessClock } from './virtual-time.ts';
 
 /** What happens to a request. */
 export type RequestFate =
-  | { readonly kind: 'carry-out' }
+  | { readonly kind: 'execute' }
   /** Rejected by a server that is overloaded or in trouble; it did nothing. */
-  | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'reject'; readonly status: number; readonly retryAfterSeconds?: number }
   /** The server performs the request, but the answer is an error, or there is none. */
   | { readonly kind: 'fail-after'; readonly status: 0 | 500 }
   /** Another write comes in between: the object has changed. */
@@ -65,7 +65,7 @@ export class ApiTransport implements Transport {
     const meant = overtakes?.uidOf(request);
     await this.#underWay(request);
     const fate = faults.fate(request);
-    if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
+    if (fate.kind === 'reject') throw this.#failed(request, fate.status, { message: 'rejected by the simulation' }, fate.retryAfterSeconds);
     if (fate.kind === 'conflict') throw this.#failed(request, 409, { reason: 'Conflict', message: 'changed by the simulation' });
     const { method, path, body, contentType } = request;
     overtakes?.before(request);
@@ -89,8 +89,8 @@ export class ApiTransport implements Transport {
     }
     if (fate.kind === 'fail-after' && fate.status === 500) throw this.#failed(request, 500, { message: 'failed by the simulation' });
     await this.#underWay(request);
-    if (fate.kind !== 'fail-after') return this.#heard(request, answer);
-    this.#options.clock.strike();
+    if (fate.kind !== 'fail-after') return this.#received(request, answer);
+    this.#options.clock.noteFault();
     throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
   }
 
@@ -106,7 +106,7 @@ export class ApiTransport implements Transport {
     if (this.#options.watches === false) return new Promise(() => undefined);
     await this.#underWay(request);
     const fate = this.#options.faults.fate(request);
-    if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
+    if (fate.kind === 'reject') throw this.#failed(request, fate.status, { message: 'rejected by the simulation' }, fate.retryAfterSeconds);
     this.#watched.add(request.path.split('?')[0] ?? '');
     const stream = new ClientStream(this.#options, request, () => this.#streams.delete(stream));
     this.#streams.add(stream);
@@ -114,7 +114,7 @@ export class ApiTransport implements Transport {
       stream.open();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#options.clock.strike();
+      this.#options.clock.noteFault();
       throw errorFromStatus(request.subject, error.code, JSON.parse(JSON.stringify(error.toStatus())) as object);
     }
     return stream;
@@ -157,18 +157,18 @@ export class ApiTransport implements Transport {
   }
 
   /** A list counts as news of each object in it: after a broken watch no other event comes. */
-  #heard(request: KubeRequest, answer: unknown): unknown {
+  #received(request: KubeRequest, answer: unknown): unknown {
     const { items } = (answer ?? {}) as { readonly items?: readonly Partial<KubeObject>[] };
     if (request.method === 'GET' && items !== undefined)
       for (const { metadata } of items) this.#options.clock.hears(pluralOf(request), metadata?.name ?? '', metadata?.namespace);
     return answer;
   }
 
-  #failed(request: KubeRequest, status: number, said: object, retryAfterSeconds?: number): KubeError {
+  #failed(request: KubeRequest, status: number, fields: object, retryAfterSeconds?: number): KubeError {
     this.#options.onRequest?.(request, status);
-    this.#options.clock.strike();
+    this.#options.clock.noteFault();
     const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-    return errorFromStatus(request.subject, status, { kind: 'Status', code: status, ...details, ...said });
+    return errorFromStatus(request.subject, status, { kind: 'Status', code: status, ...details, ...fields });
   }
 }
 
@@ -211,7 +211,7 @@ class ClientStream implements WatchSink, OpenWatch {
   close(): void {
     if (this.#over) return;
     this.#release();
-    this.#options.clock.strike();
+    this.#options.clock.noteFault();
     this.#reader?.ended();
   }
 
@@ -257,7 +257,7 @@ class ClientStream implements WatchSink, OpenWatch {
   break(): void {
     if (this.#over) return;
     this.#release();
-    this.#options.clock.strike();
+    this.#options.clock.noteFault();
     this.#reader?.failed(new KubeError('KUBE_DISCONNECTED', this.#request.subject, 'the simulation broke the connection'));
   }
 

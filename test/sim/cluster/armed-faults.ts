@@ -14,8 +14,8 @@ export interface ApiFault {
   readonly times: number;
 }
 
-/** `refuse`: the transaction fails as a whole, for a reason of the server's own. */
-export type TransactionFault = 'lose-request' | 'lose-reply' | 'refuse';
+/** `reject`: the transaction fails as a whole, for a reason of the server's own. */
+export type TransactionFault = 'lose-request' | 'lose-reply' | 'reject';
 
 interface Armed {
   readonly fault: ApiFault;
@@ -24,15 +24,15 @@ interface Armed {
 }
 
 const FATES: Readonly<Record<ApiFault['fate'], RequestFate>> = {
-  'too-many': { kind: 'refuse', status: 429, retryAfterSeconds: 1 },
-  unavailable: { kind: 'refuse', status: 503 },
-  gone: { kind: 'refuse', status: 410 },
+  'too-many': { kind: 'reject', status: 429, retryAfterSeconds: 1 },
+  unavailable: { kind: 'reject', status: 503 },
+  gone: { kind: 'reject', status: 410 },
   'error-after': { kind: 'fail-after', status: 500 },
   'lost-after': { kind: 'fail-after', status: 0 },
   conflict: { kind: 'conflict' },
 };
 
-const CARRY_OUT: RequestFate = { kind: 'carry-out' };
+const EXECUTE: RequestFate = { kind: 'execute' };
 
 export class ArmedFaults implements ApiFaults {
   #armed: Armed[] = [];
@@ -69,13 +69,13 @@ export class ArmedFaults implements ApiFaults {
   }
 
   fate(request: KubeRequest): RequestFate {
-    if (this.#armed.length === 0) return CARRY_OUT;
+    if (this.#armed.length === 0) return EXECUTE;
     const sort: RequestSort = request.path.includes('/leases') ? 'lease' : request.method === 'GET' ? 'read' : 'write';
     const armed = this.#armed.find(({ fault }) => fault.sort === sort && (fault.fate !== 'gone' || request.path.includes('watch=true')));
-    if (armed === undefined) return CARRY_OUT;
+    if (armed === undefined) return EXECUTE;
     if (armed.skip > 0) {
       armed.skip--;
-      return CARRY_OUT;
+      return EXECUTE;
     }
     armed.left--;
     if (armed.left <= 0) this.#armed.splice(this.#armed.indexOf(armed), 1);
@@ -84,8 +84,8 @@ export class ArmedFaults implements ApiFaults {
     return fate;
   }
 
-  transactionFate(): 'carry-out' | TransactionFault {
-    return this.#transactions.shift() ?? 'carry-out';
+  transactionFate(): 'execute' | TransactionFault {
+    return this.#transactions.shift() ?? 'execute';
   }
 
   watchDelay(plural: string): number {

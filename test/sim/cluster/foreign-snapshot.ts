@@ -7,7 +7,7 @@ import type { RowDifference, SimulatedDatabase, StoredRow } from '../../../src/o
 
 const KILNS: readonly string[] = ['external_ids', ...SHARED];
 
-export class ForeignPicture {
+export class ForeignBaseline {
   /** Rows and cells, named as `foreignSnapshot` does, as text. */
   readonly before = new Map<string, string>();
   readonly #database: SimulatedDatabase;
@@ -17,7 +17,7 @@ export class ForeignPicture {
   }
 
   /** A user, or another program, left these rows in this state. */
-  leave(differences: readonly RowDifference[]): void {
+  rowsChanged(differences: readonly RowDifference[]): void {
     const parents = [...this.#parentsOf(new Set(differences.map(({ uuid }) => uuid)))];
     const now = this.now(withMembers([...differences, ...parents]));
     for (const { table, uuid } of [...differences, ...parents]) {
@@ -31,7 +31,7 @@ export class ForeignPicture {
   }
 
   /** Kiln may delete a row of its own, and foreign members in it go with it; a row made again has the same UUID. */
-  went({ table, uuid, after }: RowDifference): void {
+  rowChangedByKiln({ table, uuid, after }: RowDifference): void {
     if (after === undefined) for (const column of SHARED) this.before.delete(`${table}/${uuid} ${column}`);
   }
 

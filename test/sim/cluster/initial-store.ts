@@ -20,7 +20,7 @@ export interface Newborn {
 
 let made: Newborn | undefined;
 
-export function newborn(): Newborn {
+export function initialStore(): Newborn {
   return (made ??= make());
 }
 

@@ -22,10 +22,10 @@ import type { Fields, Log } from '../../../src/runtime/log.ts';
 import type { Tenancy } from '../../../src/world/settings.ts';
 import { Random } from './random.ts';
 import { factKey } from './fact-key.ts';
-import { ForeignPicture } from './foreign-snapshot.ts';
+import { ForeignBaseline } from './foreign-snapshot.ts';
 import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
-import { newborn } from './initial-store.ts';
+import { initialStore } from './initial-store.ts';
 import type { Finding, Observer } from './observer.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
@@ -71,9 +71,9 @@ export class SimulatedCluster {
   /**
    * Names of switches that a user deleted and no controller made again since: once the Subnet is gone too, no network is left to run on.
    */
-  readonly switchesTaken = new Set<string>();
+  readonly deletedSwitches = new Set<string>();
   /** Names of router ports that a user changed or deleted: they show which network is in effect while the spec asks for another one. */
-  readonly linksTouched = new Set<string>();
+  readonly editedRouterPorts = new Set<string>();
   /** Events that a controller dropped on purpose, named as by `factKey`. */
   readonly dropped = new Set<string>();
   /** A process was killed: Events that it had not sent yet are lost. */
@@ -82,7 +82,7 @@ export class SimulatedCluster {
   terms = 0;
   /** How often the wall clock of any process jumped. */
   dateJumps = 0;
-  readonly foreign: ForeignPicture;
+  readonly foreign: ForeignBaseline;
   readonly controllers = new Map<string, SimulatedController>();
   /**
    * Another program's change right before a transaction takes effect. @returns whether the transaction has a row for it; then the race is
@@ -109,7 +109,7 @@ export class SimulatedCluster {
     this.#trace = trace;
     this.#chance = new Random(seed ^ 0x5eed);
     const uuids = new Random(seed ^ 0x1d);
-    const { revision, objects, namespaces, crds } = newborn();
+    const { revision, objects, namespaces, crds } = initialStore();
     const store = new ObjectStore(2_000);
     store.restore(revision, objects);
     // Draws as many as making them takes, so that later draws of a seed do not depend on whether they were made here.
@@ -138,7 +138,7 @@ export class SimulatedCluster {
       latency: () => this.#latency(0.2, 2),
       members: 3,
       fate: (client, operations) => {
-        if (client === 'reader') return 'carry-out';
+        if (client === 'reader') return 'execute';
         for (const [check, one] of this.#observers)
           for (const what of one.transacting?.(operations) ?? []) this.alarm(check, `${client ?? ''} ${what}`);
         if (this.race?.(operations) === true) this.race = undefined;
@@ -146,7 +146,7 @@ export class SimulatedCluster {
       },
       onTransaction: (...what) => this.#transacted(...what),
     });
-    this.foreign = new ForeignPicture(this.ovn.database);
+    this.foreign = new ForeignBaseline(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
     draw(crds);
@@ -241,7 +241,7 @@ export class SimulatedCluster {
   }
 
   /** Whether a controller dropped an Event of this object and reason on purpose. */
-  isLeftOut(uid: string, reason: string): boolean {
+  wasDropped(uid: string, reason: string): boolean {
     return [...this.dropped].some((key) => key.startsWith(`${uid} ${reason} `));
   }
 
@@ -353,10 +353,10 @@ export class SimulatedCluster {
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
     for (const { table, before, after } of execution.differences) {
-      if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
-      else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
+      if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.deletedSwitches.add(String(before['name']));
+      else if (table === 'Logical_Router_Port') this.editedRouterPorts.add(String((before ?? after)?.['name']));
     }
-    this.foreign.leave(execution.differences);
+    this.foreign.rowsChanged(execution.differences);
     for (const observer of this.#observers.values()) observer.changedByHand?.(execution.differences);
     return execution;
   }
@@ -386,17 +386,17 @@ export class SimulatedCluster {
   ): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     for (const difference of execution.differences) {
-      this.foreign.went(difference);
+      this.foreign.rowChangedByKiln(difference);
       this.#changed(difference.table);
     }
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
-      if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
+      if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.deletedSwitches.delete(String(after['name']));
     if (client !== undefined)
       for (const [check, one] of this.#observers)
         for (const what of one.transacted?.({ process: client, execution, operations, unreceived }) ?? [])
           this.alarm(check, `${client} ${what}`);
     this.#trace(
-      `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
+      `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'failed'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );
     if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
   }

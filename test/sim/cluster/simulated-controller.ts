@@ -52,7 +52,7 @@ export interface SimulatedControllerOptions {
 }
 
 /** Marks the timers set after a transaction that the simulation lost or failed. An error of the database itself is no injected fault. */
-class StruckSession extends OvsdbSession {
+class FaultAwareSession extends OvsdbSession {
   readonly #clock: ProcessClock;
   readonly #transactionFailed: () => void;
 
@@ -65,7 +65,8 @@ class StruckSession extends OvsdbSession {
   override async transact(...what: Parameters<OvsdbSession['transact']>): Promise<TransactOutcome> {
     const outcome = await super.transact(...what);
     if (!outcome.ok && outcome.error.outcome === 'rejected') this.#transactionFailed();
-    if (!outcome.ok && (outcome.error.outcome !== 'rejected' || outcome.error.code === 'OVSDB_RESOURCES_EXHAUSTED')) this.#clock.strike();
+    if (!outcome.ok && (outcome.error.outcome !== 'rejected' || outcome.error.code === 'OVSDB_RESOURCES_EXHAUSTED'))
+      this.#clock.noteFault();
     return outcome;
   }
 }
@@ -116,7 +117,7 @@ export class SimulatedController {
       faults: {
         fate: (request) =>
           time.now < this.#leaseCutUntil && request.path.includes(`/leases/${CONTROLLER_LEASE}`)
-            ? { kind: 'refuse', status: 503 }
+            ? { kind: 'reject', status: 503 }
             : faults.fate(request),
         watchDelay: (plural) => faults.watchDelay(plural),
         repeats: (plural) => faults.repeats(plural),
@@ -129,7 +130,7 @@ export class SimulatedController {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
     });
-    const session = new StruckSession(this.clock, options.onTransactionFailed ?? (() => undefined), {
+    const session = new FaultAwareSession(this.clock, options.onTransactionFailed ?? (() => undefined), {
       endpoints: [1, 2, 3].map((member) => `tcp:127.0.0.1:664${member}`),
       database: 'OVN_Northbound',
       tables: monitoredColumns(),
@@ -163,7 +164,7 @@ export class SimulatedController {
   #dial(dial: Dial): Dial {
     const { clock } = this;
     const line = { now: () => clock.now(), schedule: (ms: number, run: () => void) => clock.carry(ms, run) };
-    return (endpoint, tls, timeoutMs, _clock, ...told) => dial(endpoint, tls, timeoutMs, line, ...told);
+    return (endpoint, tls, timeoutMs, _clock, ...rest) => dial(endpoint, tls, timeoutMs, line, ...rest);
   }
 
   /** Whether it has received everything that the servers sent. */

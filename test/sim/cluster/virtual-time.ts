@@ -20,7 +20,7 @@ export interface SetTimer {
   /** The function of the product that set it. */
   readonly site: () => string;
   /** Set while the process received the effect of an injected fault. */
-  readonly struck: boolean;
+  readonly afterFault: boolean;
 }
 
 /** Steps in a millisecond. */
@@ -41,14 +41,14 @@ export class VirtualTime {
   #now = 0;
   #order = 0;
   #cause: SetTimer | undefined;
-  #struck = false;
+  #afterFault = false;
   /** A heap: the parent of i is at (i - 1) >> 1. */
   readonly #heap: Entry[] = [];
   /**
    * When each process last received an object's change whose cause was no timer, or was an injected fault: `<process> <plural>
    * <namespace>/<name>`.
    */
-  readonly heard = new Map<string, number>();
+  readonly receivedAt = new Map<string, number>();
 
   get now(): number {
     return this.#now;
@@ -60,12 +60,12 @@ export class VirtualTime {
   }
 
   /** A process now receives the effect of an injected fault: timers that it sets before the next entry are due to that. */
-  strike(): void {
-    this.#struck = true;
+  noteFault(): void {
+    this.#afterFault = true;
   }
 
-  get struck(): boolean {
-    return this.#struck;
+  get afterFault(): boolean {
+    return this.#afterFault;
   }
 
   /** @param cause default: the cause of what happens now. @returns the entry that cancels it */
@@ -95,7 +95,7 @@ export class VirtualTime {
         atOnce = next?.at === this.#now ? atOnce + 1 : 0;
         this.#now = Math.max(this.#now, next?.at ?? moment);
         this.#cause = next?.cause;
-        this.#struck = false;
+        this.#afterFault = false;
         over = next === undefined;
         if (next === undefined) return resolve();
         try {
@@ -191,9 +191,9 @@ export class ProcessClock implements Clock, Scheduler {
   }
 
   setTimeout(callback: () => void, ms: number): Entry {
-    const { now: setAt, struck } = this.#time;
+    const { now: setAt, afterFault } = this.#time;
     const site = siteHere();
-    const cause = !struck && gathers(site, ms) ? this.#time.cause : { process: this.#process, ms, setAt, site, struck };
+    const cause = !afterFault && gathers(site, ms) ? this.#time.cause : { process: this.#process, ms, setAt, site, afterFault };
     return this.#time.after(ms, () => this.#run(callback), cause);
   }
 
@@ -206,12 +206,13 @@ export class ProcessClock implements Clock, Scheduler {
   /** The process receives an object's change now. */
   hears(plural: string, name: string, namespace = ''): void {
     const { cause } = this.#time;
-    if (cause === undefined || cause.struck) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
+    if (cause === undefined || cause.afterFault)
+      this.#time.receivedAt.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
   }
 
   /** The process receives the effect of an injected fault now. */
-  strike(): void {
-    this.#time.strike();
+  noteFault(): void {
+    this.#time.noteFault();
   }
 
   clearTimeout(handle: unknown): void {

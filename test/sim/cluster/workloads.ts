@@ -67,7 +67,7 @@ export class Workloads {
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
     const { replicas = 1, ordinals, template } = set['spec'] as unknown as StatefulSetSpec;
     const first = ordinals?.start ?? 0;
-    const mine = this.#lab.store
+    const own = this.#lab.store
       .list('pods', namespace)
       .filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true);
     const { metadata = {}, spec } = template as { readonly metadata?: JsonObject; readonly spec?: JsonObject };
@@ -81,7 +81,7 @@ export class Workloads {
       };
       attempt(() => this.#lab.operations.create(this.#pods, namespace, object));
     }
-    for (const pod of mine) {
+    for (const pod of own) {
       const ordinal = Number(pod.metadata.name.slice(name.length + 1));
       if ((ordinal < first || ordinal >= first + replicas) && pod.metadata.deletionTimestamp === undefined)
         attempt(() => this.#lab.operations.delete(this.#pods, namespace, pod.metadata.name, {}));

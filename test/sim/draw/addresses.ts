@@ -86,7 +86,10 @@ function drawNat(random: Random, cluster: SimulatedCluster): Operation {
   const spec = isRule ? ruleSpec(random, path as keyof typeof NAT_RULES) : eipSpec(random, path);
   const create: Operation = { do: 'create', path, namespace: '', object: { metadata: { name }, spec } };
   const present = objectsOf(cluster, path);
-  const action = present.length === 0 ? 'create' : random.weighted({ create: 40, edit: 18, delete: 20, vanish: 8, recreate: 6, strip: 4 });
+  const action =
+    present.length === 0
+      ? 'create'
+      : random.weighted({ create: 40, edit: 18, delete: 20, 'remove-by-force': 8, recreate: 6, 'remove-finalizers': 4 });
   if (action === 'create') return create;
   const where = { path, namespace: '', name: random.pick(present).metadata.name };
   if (action !== 'edit') return drawChange(action, where);
@@ -152,7 +155,7 @@ const ADDRESS_IN: Readonly<Record<string, readonly string[]>> = {
 /** Label of pods that come from a backup. */
 export const RESTORED = 'restored';
 
-/** As from a backup: the object has the addresses that it was given, and another object may use them now. */
+/** As from a backup: the object has the addresses that it had then, and another object may use them now. */
 function drawRestored(random: Random, cluster: SimulatedCluster): Operation {
   const subnets = objectsOf(cluster, SUBNETS).filter(({ spec }) => ADDRESS_IN[(spec as JsonObject)['cidrBlock'] as string] !== undefined);
   if (subnets.length === 0) return drawTyped(random);
@@ -256,5 +259,9 @@ function drawUnserved(random: Random, cluster: SimulatedCluster): Operation {
   const present = objectsOf(cluster, path);
   if (present.length === 0 || random.chance(0.4))
     return { do: 'create', path, namespace: '', object: { metadata: { name: `u${random.below(2)}` }, spec } };
-  return drawChange(random.pick(['delete', 'vanish', 'recreate']), { path, namespace: '', name: random.pick(present).metadata.name });
+  return drawChange(random.pick(['delete', 'remove-by-force', 'recreate']), {
+    path,
+    namespace: '',
+    name: random.pick(present).metadata.name,
+  });
 }

@@ -19,7 +19,7 @@ import {
   VIPS,
   VPCS,
 } from './objects.ts';
-import { doing } from './scenes/steps.ts';
+import { operation } from './scenes/steps.ts';
 import type { Random } from '../cluster/random.ts';
 import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../steps/step.ts';
@@ -43,13 +43,13 @@ export function drawCrowd(random: Random, cluster: SimulatedCluster): readonly S
     case 'all-pods': {
       const namespace = random.pick(NAMESPACE_NAMES);
       const grace = random.chance(0.3) ? { grace: 0 } : {};
-      return present(cluster, PODS, namespace).map(({ name }) => doing({ do: 'delete', path: PODS, namespace, name, ...grace }));
+      return present(cluster, PODS, namespace).map(({ name }) => operation({ do: 'delete', path: PODS, namespace, name, ...grace }));
     }
     case 'replicas':
       return cluster.lab.store
         .list('statefulsets')
         .map(({ metadata: { name, namespace = '' } }) =>
-          doing({ do: 'edit', path: STATEFUL_SETS, namespace, name, patch: { spec: { replicas: random.below(7) } } }),
+          operation({ do: 'edit', path: STATEFUL_SETS, namespace, name, patch: { spec: { replicas: random.below(7) } } }),
         );
     case 'edits':
       return editsOfAll(random, cluster);
@@ -145,7 +145,7 @@ function objectsOfTenant(random: Random, tenant: Tenant): readonly Made[] {
 function applied(random: Random, tenant: Tenant): readonly Step[] {
   const all = shuffled(random, objectsOfTenant(random, tenant));
   const first = random.chance(0.85) ? all.filter(({ path }) => path === NAMESPACES) : [];
-  return [...first, ...all.filter((one) => !first.includes(one))].map((made) => doing({ do: 'create', ...made }));
+  return [...first, ...all.filter((one) => !first.includes(one))].map((made) => operation({ do: 'create', ...made }));
 }
 
 /** Like `kubectl delete -f`, in the order of the file; some finalizers are removed by hand between. */
@@ -165,10 +165,10 @@ function removed(random: Random, tenant: Tenant, cluster: SimulatedCluster): rea
     ...ordered.flatMap(({ path, object: { metadata } }): readonly Step[] => {
       const where = { path, namespace: metadata.namespace ?? '', name: metadata.name };
       const gone: Operation = { do: 'delete', ...where, ...(path === PODS && random.chance(0.2) ? { grace: 0 } : {}) };
-      if (!impatient || path === NAMESPACES || random.chance(0.8)) return [doing(gone)];
-      return [doing(gone), doing({ do: 'strip', ...where })];
+      if (!impatient || path === NAMESPACES || random.chance(0.8)) return [operation(gone)];
+      return [operation(gone), operation({ do: 'remove-finalizers', ...where })];
     }),
-    ...extra.map(({ name }) => doing({ do: 'delete', path: IPS, namespace: '', name })),
+    ...extra.map(({ name }) => operation({ do: 'delete', path: IPS, namespace: '', name })),
   ];
 }
 
@@ -178,9 +178,9 @@ function podsAtOnce(random: Random): readonly Step[] {
   const away = random.chance(0.4);
   return Array.from({ length: 6 + random.below(PODS_AT_ONCE - 6) }, () => {
     const name = `c${random.below(PODS_AT_ONCE)}`;
-    if (away) return doing({ do: 'delete', path: PODS, namespace, name });
+    if (away) return operation({ do: 'delete', path: PODS, namespace, name });
     const object = { metadata: { name, namespace, labels: { app: 'crowd' } }, spec: { ...podSpec(), nodeName: random.pick(NODE_NAMES) } };
-    return doing({ do: 'create', path: PODS, namespace, object });
+    return operation({ do: 'create', path: PODS, namespace, object });
   });
 }
 
@@ -194,5 +194,5 @@ function editsOfAll(random: Random, cluster: SimulatedCluster): readonly Step[] 
     [NAMESPACES, { metadata: { labels: { team: random.pick(['a', 'b', 'c']) } } }],
     [VPCS, { spec: { staticRoutes: null } }],
   ]);
-  return present(cluster, path).map((where) => doing({ do: 'edit', path, ...where, patch }));
+  return present(cluster, path).map((where) => operation({ do: 'edit', path, ...where, patch }));
 }

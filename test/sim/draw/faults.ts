@@ -88,8 +88,8 @@ export function drawFault(random: Random): Fault {
 }
 
 /** A fault between a decision of a controller and the write that follows: chance alone hardly ever hits so short a time. */
-export function drawCloseCall(random: Random): Fault {
+export function drawConcurrentChange(random: Random): Fault {
   // The process wakes when another one leads, its transaction arrives only then, and its clock did not count the time.
   if (random.chance(0.25)) return { fault: 'stop-sending', controller: random.pick(CONTROLLERS), ms: random.pick([36_000, 45_000]) };
-  return { fault: 'overtake', how: random.pick(['recreate', 'recreate', 'vanish', 'delete']) };
+  return { fault: 'overtake', how: random.pick(['recreate', 'recreate', 'remove-by-force', 'delete']) };
 }

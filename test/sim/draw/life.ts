@@ -3,7 +3,7 @@ import type { SimulatedCluster } from '../cluster/simulated-cluster.ts';
 import type { Step } from '../steps/step.ts';
 import { drawOtherOperation } from './addresses.ts';
 import { drawCrowd } from './crowds.ts';
-import { drawCloseCall, drawFault } from './faults.ts';
+import { drawConcurrentChange, drawFault } from './faults.ts';
 import { drawForgery } from './forged-annotations.ts';
 import { drawOperation } from './objects.ts';
 import { Random } from '../cluster/random.ts';
@@ -24,7 +24,7 @@ export class LifeDraw {
   readonly #pace: (typeof PACES)[keyof typeof PACES];
   /** Shares of what is drawn: a fault, a change right before a write takes effect, a forged annotation, an operation of `addresses.ts`. */
   readonly #faults: number;
-  readonly #closeCalls: number;
+  readonly #concurrentChanges: number;
   readonly #forgeries: number;
   readonly #others: number;
   #left: number;
@@ -42,7 +42,7 @@ export class LifeDraw {
     this.#pace = PACES[random.pick(['spaced', 'crowded'] as const)];
     this.controllers = random.chance(0.35) ? 2 : 1;
     this.#faults = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
-    this.#closeCalls = random.chance(0.7) ? 0.02 + random.next() * 0.08 : 0;
+    this.#concurrentChanges = random.chance(0.7) ? 0.02 + random.next() * 0.08 : 0;
     this.#forgeries = random.chance(0.6) ? 0.01 + random.next() * 0.03 : 0;
     this.#others = random.chance(0.1) ? 0 : 0.1 + random.next() * 0.3;
     this.#left = operations;
@@ -82,7 +82,7 @@ export class LifeDraw {
       const forgery = drawForgery(random, cluster);
       if (forgery !== undefined) return this.#play(cluster, [{ kind: 'operation', ...forgery }]);
     }
-    if (random.chance(this.#closeCalls)) return { kind: 'fault', ...drawCloseCall(random) };
+    if (random.chance(this.#concurrentChanges)) return { kind: 'fault', ...drawConcurrentChange(random) };
     if (random.chance(this.#faults)) return { kind: 'fault', ...drawFault(random) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     return this.#operation(cluster);

@@ -46,8 +46,8 @@ const ACTIONS = {
   create: 40,
   edit: 18,
   delete: 22,
-  strip: 3,
-  vanish: 3,
+  'remove-finalizers': 3,
+  'remove-by-force': 3,
   recreate: 4,
   node: 1,
   row: 4,
@@ -94,10 +94,10 @@ export function drawOperation(random: Random, cluster: SimulatedCluster): Operat
 
 /** A deletion, or the removal of finalizers. A Namespace has content that must be deleted with it, so it is never deleted by force. */
 export function drawChange(
-  action: 'delete' | 'vanish' | 'strip' | 'recreate',
+  action: 'delete' | 'remove-by-force' | 'remove-finalizers' | 'recreate',
   where: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
 ): Operation {
-  return { do: where.path === NAMESPACES && action !== 'strip' ? 'delete' : action, ...where };
+  return { do: where.path === NAMESPACES && action !== 'remove-finalizers' ? 'delete' : action, ...where };
 }
 
 export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly KubeObject[] {

@@ -253,7 +253,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       () => (outputs) =>
         patches(outputs, (patch) => ({
           ...patch,
-          conditions: (patch.conditions ?? []).map((condition) => ({ ...condition, message: `it is used by IP nobody.${patch.key}` })),
+          conditions: (patch.conditions ?? []).map((condition) => ({ ...condition, message: `it is used by IP absent.${patch.key}` })),
         })),
     ),
   },
@@ -284,7 +284,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     beneath: conflictsRest,
   },
   { name: 'every Event is sent twice', rules: () => RULES, beneath: sentTwice },
-  { name: 'a request for an address by name is given any address', like: 'C54', rules: () => RULES, beneath: anyAddress },
+  { name: 'a request for an address by name gets any address', like: 'C54', rules: () => RULES, beneath: anyAddress },
   { name: 'of two claimants of one address the younger goes first', like: 'C44', rules: () => RULES, beneath: youngerFirst },
   { name: 'a node does not block the deletion of its Subnet', like: 'C11', rules: () => RULES, beneath: nodesBlockNothing },
   { name: 'pods are deleted instead of evicted', rules: () => RULES, beneath: deletedForEvicted },
@@ -309,8 +309,8 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       'namespace-annotations',
       () => (outputs, world, key) =>
         patches(outputs, (patch) => {
-          const told = world.namespaces.get(key)?.metadata.annotations?.[annotationKey.excludeIps];
-          return told === undefined ? patch : { ...patch, annotations: { ...patch.annotations, [annotationKey.excludeIps]: told } };
+          const current = world.namespaces.get(key)?.metadata.annotations?.[annotationKey.excludeIps];
+          return current === undefined ? patch : { ...patch, annotations: { ...patch.annotations, [annotationKey.excludeIps]: current } };
         }),
     ),
   },
@@ -336,7 +336,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     ),
   },
   {
-    name: 'pods of a Namespace that has IPPools are given any address',
+    name: 'pods of a Namespace that has IPPools get any address',
     rules: withRule(
       'pod',
       () => (outputs) =>
@@ -365,23 +365,24 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     like: 'issue 22',
     rules: withRule('pod', () => (outputs, world, key) => {
       const { name, namespace = '', uid, creationTimestamp, annotations = {} } = world.pods.get(key)?.metadata ?? {};
-      const said = (suffix: 'allocated' | 'ip_address' | 'mac_address' | 'logical_switch' | 'virtualmachine'): string =>
+      const annotation = (suffix: 'allocated' | 'ip_address' | 'mac_address' | 'logical_switch' | 'virtualmachine'): string =>
         annotations[podAnnotation('ovn', suffix)] ?? '';
       const port = rowId('Logical_Switch_Port', `${name ?? ''}.${namespace}`);
-      const has = outputs.some((output) => output.kind === 'row' && output.id === port) || said('virtualmachine') !== '';
-      if (name === undefined || uid === undefined || has || said('allocated') !== 'true' || said('logical_switch') === '') return outputs;
+      const has = outputs.some((output) => output.kind === 'row' && output.id === port) || annotation('virtualmachine') !== '';
+      if (name === undefined || uid === undefined || has || annotation('allocated') !== 'true' || annotation('logical_switch') === '')
+        return outputs;
       const believed: RowOutput = {
         kind: 'row',
         id: port,
         owner: { kind: 'pod', namespace, name, uid, created: creationTimestamp ?? '' },
         rule: 'pod-port',
-        parent: { id: rowId('Logical_Switch', said('logical_switch')), column: 'ports' },
-        columns: { name: `${name}.${namespace}`, type: '', addresses: [`${said('mac_address')} ${said('ip_address')}`] },
-        externalIds: { ls: said('logical_switch') },
+        parent: { id: rowId('Logical_Switch', annotation('logical_switch')), column: 'ports' },
+        columns: { name: `${name}.${namespace}`, type: '', addresses: [`${annotation('mac_address')} ${annotation('ip_address')}`] },
+        externalIds: { ls: annotation('logical_switch') },
       };
-      const taken = (output: Output): boolean =>
+      const isReplaced = (output: Output): boolean =>
         output.kind === 'patch' && output.annotations?.[podAnnotation('ovn', 'allocated')] === null;
-      return [...outputs.filter((output) => !taken(output)), believed];
+      return [...outputs.filter((output) => !isReplaced(output)), believed];
     }),
   },
   {

@@ -76,7 +76,7 @@ function answerOf(worker: Worker, order: LifeOrder): Promise<LifeReport | string
   const most = MOST_MS + order.operations * MOST_MS_FOR_EACH;
   return new Promise((resolve) => {
     const failed = (error: unknown): void => end(`ended its process: ${error instanceof Error ? error.message : String(error)}`);
-    const ended = (): void => end('stood still: nothing was left that could happen, and somebody waited');
+    const ended = (): void => end('stood still: nothing was left to run, and a promise was still pending');
     const timer = setTimeout(() => end(`did not come to an end within ${Math.round(most / 60_000)} minutes`), most);
     const end = (answer: LifeReport | string): void => {
       clearTimeout(timer);

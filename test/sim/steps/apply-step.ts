@@ -32,10 +32,10 @@ function act(cluster: SimulatedCluster, operation: Operation): void {
     case 'delete':
       cluster.delete(operation.path, operation.namespace, operation.name, operation.grace);
       return;
-    case 'strip':
+    case 'remove-finalizers':
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
       return;
-    case 'vanish':
+    case 'remove-by-force':
       cluster.delete(operation.path, operation.namespace, operation.name, 0);
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
       return;

@@ -19,11 +19,11 @@ export type Operation =
       readonly status?: boolean;
     }
   | { readonly do: 'delete'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly grace?: number }
-  | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
+  | { readonly do: 'remove-finalizers'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted without its finalizers and made again at once under its name, with another uid. */
   | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
   /** Removed by force. */
-  | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
+  | { readonly do: 'remove-by-force'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
   /** With ovn-nbctl, on the row of that name, or at that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly name?: string; readonly change: RowChange }
@@ -102,7 +102,7 @@ export type Fault =
 
 export type Race = 'disown' | 'delete' | 'inside';
 
-export type Overtaking = 'recreate' | 'vanish' | 'delete';
+export type Overtaking = 'recreate' | 'remove-by-force' | 'delete';
 
 export type Step =
   | ({ readonly kind: 'operation' } & Operation)

@@ -225,7 +225,7 @@ test('random transactions: the same answers, contents and changes', async (t) =>
 test('a broken connection: the own update comes before the reply, a lost reply is unknown, and the session resumes', async (t) => {
   const two = await pair(t);
   const uuid = newUuid();
-  let fate: 'carry-out' | 'lose-reply' | 'lose-request' = 'lose-reply';
+  let fate: 'execute' | 'lose-reply' | 'lose-request' = 'lose-reply';
   const server = new SimulatedServer({ schemaJson, clock: systemClock, newUuid, fate: () => fate });
   const { session } = openSession(t, ['tcp:127.0.0.1:6641'], { tables: observed, dial: server.dialFor('test') });
   await session.untilSynced();

@@ -22,7 +22,7 @@ export interface SimulatedServerOptions {
   /**
    * The fault of each transaction of a client: the connection breaks before the request or the reply arrives, or the last operation fails.
    */
-  readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply' | 'refuse';
+  readonly fate?: (client: string, operations: readonly unknown[]) => 'execute' | 'lose-request' | 'lose-reply' | 'reject';
   /**
    * @param client undefined: not a connected client
    * @param unseen changes by other clients that the client had not received when it sent this
@@ -190,9 +190,9 @@ export class SimulatedServer {
 
   /** The client's own updates go out before the reply, as ovsdb-server sends them. */
   #transactFor(connection: Connection, operations: readonly unknown[], received: Uuid, reply: (result: unknown) => void): void {
-    const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
+    const fate = this.#options.fate?.(connection.client, operations) ?? 'execute';
     if (fate === 'lose-request') return connection.wire.break();
-    if (fate === 'refuse') {
+    if (fate === 'reject') {
       const failure = { error: 'resources exhausted', details: 'failed by the simulation' };
       return reply(operations.map((_, at) => (at === operations.length - 1 ? failure : {})));
     }

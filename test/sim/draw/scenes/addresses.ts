@@ -4,12 +4,17 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { ApiPath } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IP_POOLS, IPS, OVN_EIPS, SUBNETS, VIPS } from '../objects.ts';
-import { create, doing, edit, namespace, pod, remove, CONVERGE, vanish, wait } from './steps.ts';
+import { create, operation, edit, namespace, pod, remove, CONVERGE, removeByForce, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** A pool with an address set, which is edited; another pool that overlaps it. */
-const pools: Scene = (random) => [
-  ...[vanish(IP_POOLS, 'xb'), ...namespace('pools'), create(SUBNETS, 'x0', { cidrBlock: '10.30.0.0/24,fd00:30::/120' }), wait(1_500)],
+const overlappingPools: Scene = (random) => [
+  ...[
+    removeByForce(IP_POOLS, 'xb'),
+    ...namespace('pools'),
+    create(SUBNETS, 'x0', { cidrBlock: '10.30.0.0/24,fd00:30::/120' }),
+    wait(1_500),
+  ],
   ...[create(IP_POOLS, 'xa', { subnet: 'x0', ips: ['10.30.0.64/28'], enableAddressSet: true }), wait(1_200)],
   create(IP_POOLS, 'xb', { subnet: 'x0', ips: random.pick([['10.30.0.70..10.30.0.90'], ['10.30.0.128/29']]) }),
   edit(IP_POOLS, 'xa', {
@@ -23,7 +28,7 @@ const pools: Scene = (random) => [
  * A rule of each kind is the only blocker of its EIP, and the EIP that of its Subnet; or the EIP has a lease, which does not run while a
  * rule uses it.
  */
-const translated: Scene = (random) => {
+const natRules: Scene = (random) => {
   const isOvn = random.chance(0.5);
   const kind = random.pick(
     isOvn ? ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'] : ['iptables-fip-rules', 'iptables-snat-rules', 'iptables-dnat-rules'],
@@ -36,8 +41,8 @@ const translated: Scene = (random) => {
   const annotations = random.chance(0.3) ? { [kilnAnnotation.lease]: '90s' } : {};
   return [
     ...[
-      vanish(rules ?? '', 'xrule'),
-      vanish(eips ?? '', 'xeip'),
+      removeByForce(rules ?? '', 'xrule'),
+      removeByForce(eips ?? '', 'xeip'),
       wait(300),
       create(SUBNETS, 'x1', { cidrBlock: '10.40.0.0/24' }),
       wait(1_500),
@@ -55,7 +60,7 @@ const translated: Scene = (random) => {
 };
 
 /** An address with a lease of some seconds that nothing uses. */
-const leased: Scene = (random) => {
+const addressLeases: Scene = (random) => {
   const annotations = { [kilnAnnotation.lease]: random.pick(['2s', '3s']) };
   const [path, name, spec] = random.pick<readonly [ApiPath, string, JsonObject]>([
     [IPS, 'g3.leased', { subnet: 'x2', podName: 'g3', namespace: 'leased', podType: '' }],
@@ -66,12 +71,12 @@ const leased: Scene = (random) => {
 };
 
 /** A Vip of some type that asks for another address for a while, and that a pod uses; it is made again. */
-const vips: Scene = (random) => [
+const recreatedVip: Scene = (random) => [
   ...[create(SUBNETS, 'x3', { cidrBlock: '10.46.0.0/24' }), ...namespace('vips'), wait(1_000)],
   create(VIPS, 'xvip', { subnet: 'x3', namespace: 'vips', type: random.pick(['switch_lb_vip', '']), v4ip: '10.46.0.50' }),
   ...[wait(1_000), ...pod('vips', 'xs', { [annotationKey.vip]: 'xvip' }), ...(random.chance(0.5) ? [CONVERGE] : [])],
   ...[edit(VIPS, 'xvip', { v4ip: '10.46.0.51' }), wait(1_000), edit(VIPS, 'xvip', { v4ip: '10.46.0.50' }), wait(500)],
-  ...(random.chance(0.4) ? [doing({ do: 'recreate', path: VIPS, namespace: '', name: 'xvip' }), wait(1_000)] : []),
+  ...(random.chance(0.4) ? [operation({ do: 'recreate', path: VIPS, namespace: '', name: 'xvip' }), wait(1_000)] : []),
 ];
 
-export const ADDRESS_SCENES = { pools, translated, leased, vips };
+export const ADDRESS_SCENES = { overlappingPools, natRules, addressLeases, recreatedVip };

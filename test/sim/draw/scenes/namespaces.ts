@@ -4,17 +4,17 @@
  */
 import { kilnAnnotation, podAnnotation } from '../../../../src/api/well-known.ts';
 import { IP_POOLS, NAMESPACES, PODS, SUBNETS, VPCS } from '../objects.ts';
-import { annotate, create, edit, namespace, on, pod, remove, CONVERGE, statefulSet, vanish, wait } from './steps.ts';
+import { annotate, create, edit, namespace, inSubnet, pod, remove, CONVERGE, statefulSet, removeByForce, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 /** A Namespace whose pods wait for a Subnet or a pool, which is created while they exist, or never. */
-const awaited: Scene = (random) => {
+const awaitedSubnet: Scene = (random) => {
   const [key, names] = random.pick([
     [kilnAnnotation.awaitSubnet, ['w1', 'w1,w2', 'true']],
     [kilnAnnotation.awaitIpPool, ['wpool', 'true']],
   ] as const);
   return [
-    ...[vanish(SUBNETS, 'w1'), vanish(IP_POOLS, 'wpool'), remove(PODS, 'w0', 'awaits')],
+    ...[removeByForce(SUBNETS, 'w1'), removeByForce(IP_POOLS, 'wpool'), remove(PODS, 'w0', 'awaits')],
     ...[...namespace('awaits', { [kilnAnnotation.awaitSubnet]: null, [kilnAnnotation.awaitIpPool]: null, [key]: random.pick([...names]) })],
     ...(key === kilnAnnotation.awaitIpPool ? [create(SUBNETS, 'w1', { cidrBlock: '10.98.0.0/24', namespaces: ['awaits'] })] : []),
     ...[wait(1_500), CONVERGE, ...pod('awaits', 'w0'), CONVERGE],
@@ -24,7 +24,7 @@ const awaited: Scene = (random) => {
 };
 
 /** What names a Namespace and cannot serve it: a Vpc whose default Subnet is elsewhere, a Subnet for attachments, an invalid Subnet. */
-const unserved: Scene = (random) => {
+const unusableSubnets: Scene = (random) => {
   const within = random.pick(['unserved-a', 'unserved-b', 'unserved-c']);
   const claim = {
     'unserved-a': [
@@ -51,11 +51,11 @@ const unserved: Scene = (random) => {
  * A Subnet is created for a Namespace whose pods may be moved: they are evicted a few at a time. A pod without a controller stays, and so
  * do all if the Subnet is invalid.
  */
-const movable: Scene = (random) => {
+const misboundPods: Scene = (random) => {
   // The first one is invalid, as it overlaps another network of that Vpc.
   const cidrBlock = random.chance(0.3) ? '10.16.0.0/20' : '10.64.0.0/24';
   return [
-    ...[vanish(SUBNETS, 'm4'), ...namespace('movable', { [kilnAnnotation.misbound]: null }), ...statefulSet('movable', 'ms', 4)],
+    ...[removeByForce(SUBNETS, 'm4'), ...namespace('movable', { [kilnAnnotation.misbound]: null }), ...statefulSet('movable', 'ms', 4)],
     ...[
       ...pod('movable', 'mb'),
       CONVERGE,
@@ -66,12 +66,12 @@ const movable: Scene = (random) => {
 };
 
 /** Pods of a Namespace with a pool have addresses of the pool, also if they name its Subnet; an invalid edit takes no address away. */
-const pooled: Scene = (random) => [
+const namespacePools: Scene = (random) => [
   ...[create(SUBNETS, 'm5', { cidrBlock: '10.74.0.0/24', namespaces: ['pooled'] }), ...namespace('pooled')],
   create(IP_POOLS, 'mp', { subnet: 'm5', ips: ['10.74.0.64/28'], namespaces: ['pooled'], enableAddressSet: true }),
   ...[edit(IP_POOLS, 'mp', { ips: ['10.74.0.64/28'], namespaces: ['pooled'] }), wait(1_500), CONVERGE],
-  ...pod('pooled', 'mq', random.pick([{}, on('m5'), { [podAnnotation('ovn', 'ip_pool')]: 'mp' }])),
+  ...pod('pooled', 'mq', random.pick([{}, inSubnet('m5'), { [podAnnotation('ovn', 'ip_pool')]: 'mp' }])),
   ...[edit(IP_POOLS, 'mp', { ips: random.pick([['10.75.9.0/28'], ['10.74.0.64/28', 'nonsense'], ['10.74.0.96/28']]) }), wait(1_000)],
 ];
 
-export const NAMESPACE_SCENES = { awaited, unserved, movable, pooled };
+export const NAMESPACE_SCENES = { awaitedSubnet, unusableSubnets, misboundPods, namespacePools };

@@ -3,20 +3,20 @@ import type { SimulatedCluster } from '../../cluster/simulated-cluster.ts';
 import type { ApiPath, Operation, Step } from '../../steps/step.ts';
 import { IP_POOLS, IPS, NAMESPACES, NODES, PODS, podSpec, SUBNETS, VIPS, VPCS } from '../objects.ts';
 import type { Random } from '../../cluster/random.ts';
-import { create, doing, fault, namespace, remove, CONVERGE, row, wait } from './steps.ts';
+import { create, operation, fault, namespace, remove, CONVERGE, row, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 const KINDS = [PODS, IPS, PODS, IPS, SUBNETS, VPCS, VIPS, IP_POOLS, NODES, NAMESPACES];
 
 /** The server compacts the history of a kind, or its watches break, and some of its objects are deleted or made again at the same time. */
-const unwatched: Scene = (random, cluster) => {
+const brokenWatches: Scene = (random, cluster) => {
   const path = random.pick(KINDS);
   const plural = path.split('/').at(-1) ?? '';
   const there = cluster.lab.store.list(path.startsWith('v1/') ? plural : `${plural}.kubeovn.io`).map(({ metadata }) => metadata);
   const some = Array.from({ length: Math.min(3, there.length) }, () => random.pick(there));
   return [
     fault(random.chance(0.6) ? { fault: 'gone', plural } : { fault: 'break-watches', plural }),
-    ...some.map(({ name, namespace: within = '' }) => doing(change(random, path, { path, name, namespace: within }))),
+    ...some.map(({ name, namespace: within = '' }) => operation(change(random, path, { path, name, namespace: within }))),
     wait(1_500),
   ];
 };
@@ -28,12 +28,14 @@ function change(
 ): Operation {
   // Objects that contain others are deleted with their finalizers in place.
   const isHome = [NAMESPACES, VPCS, SUBNETS, NODES].includes(path);
-  const how = random.pick(isHome ? (['delete', 'recreate'] as const) : (['vanish', 'vanish', 'recreate', 'delete'] as const));
+  const how = random.pick(
+    isHome ? (['delete', 'recreate'] as const) : (['remove-by-force', 'remove-by-force', 'recreate', 'delete'] as const),
+  );
   return how === 'delete' && path === PODS ? { do: how, ...one, grace: 0 } : { do: path === NAMESPACES ? 'delete' : how, ...one };
 }
 
 /** Rows are deleted, made and changed while there is no connection to the database. */
-const severed: Scene = (random) => [
+const lostDatabaseConnection: Scene = (random) => [
   fault(random.chance(0.6) ? { fault: 'database-restart', downMs: 1_000 } : { fault: 'disconnect' }),
   ...Array.from({ length: 3 }, () => {
     const table = random.pick([
@@ -50,16 +52,16 @@ const severed: Scene = (random) => [
 ];
 
 /** A term in the database that no leader took: the leader meets it with its next transaction. */
-const outrun: Scene = (random) => [
+const newerTerm: Scene = (random) => [
   fault({ fault: 'term-ahead', by: 1 + random.below(3) }),
   row('Logical_Switch', random.below(60), { kind: 'keys', column: 'external_ids', keys: { drifted: 'yes' } }),
   wait(random.pick([300, 8_000])),
 ];
 
 /** Transactions fail, twice or more, or the API server rejects writes for longer than one is retried. */
-const refused: Scene = (random) => [
+const failingWrites: Scene = (random) => [
   ...(random.chance(0.6)
-    ? Array.from({ length: 2 + random.below(4) }, () => fault({ fault: 'transaction', what: 'refuse' }))
+    ? Array.from({ length: 2 + random.below(4) }, () => fault({ fault: 'transaction', what: 'reject' }))
     : [fault({ fault: 'api', what: { sort: 'write', fate: 'unavailable', after: 0, times: 10_000 } })]),
   ...[...come(['o1', 'o2']), wait(random.pick([3_000, 75_000])), CONVERGE],
 ];
@@ -74,7 +76,7 @@ function come(names: readonly string[], ms = 0): readonly Step[] {
 /**
  * The leader's machine sleeps until another process leads, or only its Lease cannot be renewed: it writes nothing once that has expired.
  */
-const deposed: Scene = (random, cluster: SimulatedCluster) => {
+const lostLease: Scene = (random, cluster: SimulatedCluster) => {
   const [leader] = cluster.leaders;
   if (leader === undefined || cluster.controllers.size < 2) return [];
   const names = ['o3', 'o4', 'o5', 'o6'];
@@ -87,4 +89,4 @@ const deposed: Scene = (random, cluster: SimulatedCluster) => {
       ];
 };
 
-export const OUTAGE_SCENES = { unwatched, severed, outrun, refused, deposed };
+export const OUTAGE_SCENES = { brokenWatches, lostDatabaseConnection, newerTerm, failingWrites, lostLease };

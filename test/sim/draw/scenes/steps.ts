@@ -6,7 +6,7 @@ import { NAMESPACES, NODES, PODS, podSpec, STATEFUL_SETS } from '../objects.ts';
 
 export const CONVERGE: Step = { kind: 'converge' };
 
-export function doing(operation: Operation): Step {
+export function operation(operation: Operation): Step {
   return { kind: 'operation', ...operation };
 }
 
@@ -20,39 +20,39 @@ export function wait(ms: number): Step {
 
 export function create(path: ApiPath, name: string, spec: JsonObject, metadata: JsonObject = {}, namespace = ''): Step {
   const own = namespace === '' ? { name } : { name, namespace };
-  return doing({ do: 'create', path, namespace, object: { metadata: { ...own, ...metadata }, spec } });
+  return operation({ do: 'create', path, namespace, object: { metadata: { ...own, ...metadata }, spec } });
 }
 
 export function edit(path: ApiPath, name: string, spec: JsonObject, namespace = ''): Step {
-  return doing({ do: 'edit', path, namespace, name, patch: { spec } });
+  return operation({ do: 'edit', path, namespace, name, patch: { spec } });
 }
 
 export function annotate(path: ApiPath, name: string, annotations: JsonObject, namespace = ''): Step {
-  return doing({ do: 'edit', path, namespace, name, patch: { metadata: { annotations } } });
+  return operation({ do: 'edit', path, namespace, name, patch: { metadata: { annotations } } });
 }
 
-export function say(path: ApiPath, name: string, status: JsonObject, namespace = ''): Step {
-  return doing({ do: 'edit', path, namespace, name, patch: { status }, status: true });
+export function setStatus(path: ApiPath, name: string, status: JsonObject, namespace = ''): Step {
+  return operation({ do: 'edit', path, namespace, name, patch: { status }, status: true });
 }
 
 /** Deletes an object; a pod without grace period. */
 export function remove(path: ApiPath, name: string, namespace = ''): Step {
-  return doing({ do: 'delete', path, namespace, name, ...(path === PODS && { grace: 0 }) });
+  return operation({ do: 'delete', path, namespace, name, ...(path === PODS && { grace: 0 }) });
 }
 
 /** Deletes an object by force, without its finalizers. */
-export function vanish(path: ApiPath, name: string, namespace = ''): Step {
-  return doing({ do: 'vanish', path, namespace, name });
+export function removeByForce(path: ApiPath, name: string, namespace = ''): Step {
+  return operation({ do: 'remove-by-force', path, namespace, name });
 }
 
 export function row(table: string, place: number, change: RowChange, name?: string): Step {
-  return doing({ do: 'row', table, place, change, ...(name !== undefined && { name }) });
+  return operation({ do: 'row', table, place, change, ...(name !== undefined && { name }) });
 }
 
 export function namespace(name: string, annotations: JsonObject = {}, labels: JsonObject = {}): readonly Step[] {
   return [
-    doing({ do: 'create', path: NAMESPACES, namespace: '', object: { metadata: { name } } }),
-    doing({ do: 'edit', path: NAMESPACES, namespace: '', name, patch: { metadata: { annotations, labels } } }),
+    operation({ do: 'create', path: NAMESPACES, namespace: '', object: { metadata: { name } } }),
+    operation({ do: 'edit', path: NAMESPACES, namespace: '', name, patch: { metadata: { annotations, labels } } }),
   ];
 }
 
@@ -86,8 +86,8 @@ export function statefulSet(
   return [create(STATEFUL_SETS, name, spec, {}, within), edit(STATEFUL_SETS, name, { replicas, ...more }, within), wait(2_500)];
 }
 
-/** Annotations by which a pod asks for a Subnet, and for an address in it. */
-export function on(subnet: string, address?: string): JsonObject {
+/** Annotations by which a pod requests a Subnet, and an address in it. */
+export function inSubnet(subnet: string, address?: string): JsonObject {
   return {
     [podAnnotation('ovn', 'logical_switch')]: subnet,
     ...(address !== undefined && { [podAnnotation('ovn', 'ip_address')]: address }),
@@ -95,5 +95,5 @@ export function on(subnet: string, address?: string): JsonObject {
 }
 
 export function ready(node: string, status: 'True' | 'False' = 'True'): Step {
-  return say(NODES, node, { conditions: [{ type: 'Ready', status }] });
+  return setStatus(NODES, node, { conditions: [{ type: 'Ready', status }] });
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../lab/apiserver/json.ts';
 import type { Step } from '../../steps/step.ts';
 import { IPTABLES_EIPS } from '../addresses.ts';
 import { IPS, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from '../objects.ts';
-import { create, edit, namespace, on, pod, remove, CONVERGE, wait } from './steps.ts';
+import { create, edit, namespace, inSubnet, pod, remove, CONVERGE, wait } from './steps.ts';
 import type { Scene } from './scene.ts';
 
 function route(cidr: string, nextHopIP: string, policy = 'policyDst', routeTable = ''): JsonObject {
@@ -35,12 +35,12 @@ const POLICIES: readonly JsonObject[][] = [
  * Several next hops, a route table, both families of a link that both Vpcs name or only one; one invalid item is left out, and all else is
  * in effect.
  */
-const routed: Scene = (random) => {
+const vpcRoutes: Scene = (random) => {
   const link = (remoteVpc: string, side: number): JsonObject => ({
     remoteVpc,
     localConnectIP: `169.254.8.${side}/30,fd00:169::${side}/126`,
   });
-  const asked = (): Step =>
+  const peeringChange = (): Step =>
     edit(VPCS, 'rv', {
       staticRoutes: random.pick(ROUTES),
       policyRoutes: random.pick(POLICIES),
@@ -49,19 +49,19 @@ const routed: Scene = (random) => {
   return [
     ...[create(VPCS, 'rv', {}), create(VPCS, 'rw', { vpcPeerings: [link('rv', 2)] })],
     create(SUBNETS, 'r1', { vpc: 'rv', cidrBlock: '10.81.1.0/24,fd00:81::/120' }),
-    ...[asked(), wait(500), CONVERGE, asked()],
+    ...[peeringChange(), wait(500), CONVERGE, peeringChange()],
     edit(VPCS, 'rw', { vpcPeerings: [link(random.pick(['rv', 'rv', 'nobody']), 2)] }),
     edit(VPCS, 'ovn-cluster', { staticRoutes: random.pick([null, [route('10.9.0.0/16', '100.64.0.9', 'policyDst', 'blue')]]) }),
-    ...(random.chance(0.3) ? [...namespace('routed'), ...pod('routed', 'r9', on('r1'))] : []),
+    ...(random.chance(0.3) ? [...namespace('routed'), ...pod('routed', 'r9', inSubnet('r1'))] : []),
     wait(random.pick([300, 3_000])),
   ];
 };
 
 /** A single object is the only blocker of a Subnet being deleted, with its Vpc. */
-const alone: Scene = (random) => {
+const onlyBlocker: Scene = (random) => {
   const kept = { subnet: 'a1', podName: 'ak', namespace: 'alone', podType: '', v4IpAddress: '10.41.0.9' };
   const [come, go] = random.pick<readonly [readonly Step[], Step]>([
-    [pod('alone', 'ap', on('a1')), remove(PODS, 'ap', 'alone')],
+    [pod('alone', 'ap', inSubnet('a1')), remove(PODS, 'ap', 'alone')],
     [[create(VIPS, 'avip', { subnet: 'a1' })], remove(VIPS, 'avip')],
     [[create(OVN_EIPS, 'ae', { externalSubnet: 'a1' })], remove(OVN_EIPS, 'ae')],
     [[create(IPTABLES_EIPS, 'ai', { externalSubnet: 'a1', natGwDp: 'gw0' })], remove(IPTABLES_EIPS, 'ai')],
@@ -75,7 +75,7 @@ const alone: Scene = (random) => {
 };
 
 /** A Vpc lists a Namespace and names its default Subnet; another Namespace is selected by label. */
-const claimed: Scene = (random) => [
+const vpcNamespaces: Scene = (random) => [
   ...[create(VPCS, 'cv', {}), ...['c4', 'c5'].map((name, at) => create(SUBNETS, name, { vpc: 'cv', cidrBlock: `10.9${4 + at}.0.0/24` }))],
   create(SUBNETS, 'c3', {
     cidrBlock: '10.63.0.0/24',
@@ -87,4 +87,4 @@ const claimed: Scene = (random) => [
   CONVERGE,
 ];
 
-export const VPC_SCENES = { routed, alone, claimed };
+export const VPC_SCENES = { vpcRoutes, onlyBlocker, vpcNamespaces };

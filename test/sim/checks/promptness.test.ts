@@ -32,7 +32,7 @@ test('a change caused by a timer is late, unless the timer was set for an inject
     await time.runUntil(1_000);
     const [found] = promptness.whenConverged();
     if (inflicted) assert.equal(found, undefined);
-    else assert.match(found?.message ?? '', /^a changed pods ns\/p at 202 only because 200 ms of /);
+    else assert.match(found?.message ?? '', /^a changed pods ns\/p at 202 only because the timer of 200 ms at /);
   }
 });
 

@@ -10,6 +10,7 @@ import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
+import { addressCounts } from './address-counts.ts';
 import { ipsOfBearer, isMachine } from './bearer-addresses.ts';
 import type { Branches } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
@@ -36,6 +37,8 @@ export interface Explanation {
   readonly implemented: boolean;
   readonly holds: Branches;
   readonly heldBy: Branches;
+  /** Of a Subnet and an IPPool: how many addresses are in use and free, a text for each family. */
+  readonly counts: readonly string[];
   /** The present blockers of its deletion. */
   readonly blockers: Blockers;
   /** Its owners, which would create it again. */
@@ -78,6 +81,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     implemented: unimplemented === undefined,
     holds,
     heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
+    counts: addressCounts(resource, object),
     blockers,
     madeBy: object.metadata.ownerReferences ?? [],
     makes: isMachine(resource)

@@ -5,6 +5,7 @@ import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/dependencies.ts';
 import { keptOptions, keptOptionText, optionRemoval } from '../compile/global-options.ts';
 import { conditionOf, conditionsOf } from '../world/conditions.ts';
+import { countText } from '../text/count-text.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
@@ -170,7 +171,7 @@ function fullSubnets(world: World, chosen: Chosen): Finding[] {
       const available = Number(counts[`${family}availableIPs`] ?? 0);
       const using = Number(counts[`${family}usingIPs`] ?? 0);
       if (using === 0 || available >= NEARLY_FULL * (available + using)) return [];
-      const message = `Subnet ${key} has ${available} of ${available + using} ${family === 'v4' ? 'IPv4' : 'IPv6'} addresses left`;
+      const message = `Subnet ${key} has ${countText(available)} of ${countText(available + using)} ${family === 'v4' ? 'IPv4' : 'IPv6'} addresses left`;
       return [finding('nearly full', 'subnets', key, message, metadata.creationTimestamp)];
     });
   });

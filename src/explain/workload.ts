@@ -32,6 +32,7 @@ export function explainWorkload(world: World, workload: Workload, limits: TreeLi
     implemented: true,
     holds: NOTHING,
     heldBy: NOTHING,
+    counts: [],
     blockers: { count: 0, names: [] },
     madeBy: object.metadata.ownerReferences ?? [],
     makes: { objects: children, more },

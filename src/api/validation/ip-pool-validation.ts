@@ -35,7 +35,7 @@ export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: PoolSubnet |
       field: 'spec.subnet',
       value: spec.subnet,
       problem: spec.subnet === '' ? 'is empty' : 'does not exist',
-      rule: 'a pool is of a Subnet that exists: see kubectl get subnets',
+      rule: 'a pool is of a Subnet that exists; kubectl get subnets',
     });
   if (spec.ips.length === 0)
     findings.add({ code: 'IPPoolIpsInvalid', field: 'spec.ips', value: '', problem: 'is empty', rule: 'a pool has addresses' });

@@ -40,7 +40,7 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
       field: 'spec.subnet',
       value: subnetName,
       problem: 'does not exist',
-      rule: 'an IP is from a Subnet that exists: see kubectl get subnets',
+      rule: 'an IP is from a Subnet that exists; kubectl get subnets',
     });
   unreadable(findings, spec);
   placed(findings, spec, subnet);

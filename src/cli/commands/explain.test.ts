@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../testing/until.ts';
+import { traitsOf } from '../../world/resources.ts';
 import { runHere } from '../testing/command-here.ts';
 import type { CommandScene } from '../testing/command-scene.ts';
 import { sceneOfThisFile } from '../testing/command-scene.ts';
@@ -83,6 +84,20 @@ test('a pod past its grace period with a foreign finalizer has no addresses any 
     (await scene.kiln('explain', 'pod', 'default/slow')).out,
     /waits: Pod slow waits for the programs that set its finalizers example\.com\/slow/,
   );
+});
+
+test('the addresses of a Subnet are told in words that a person reads; an object in effect does not wait', { skip }, async () => {
+  await scene.make('subnets', { metadata: { name: 'six' }, spec: { cidrBlock: 'fd00:92::/64' } });
+  await scene.controller.untilQuiet();
+  const { exit, out } = await scene.kiln('explain', 'subnet', 'six');
+  assert.equal(exit, 1);
+  assert.match(out, /^Subnet\/six +fd00:92::\/64 +True /m);
+  assert.match(
+    out,
+    /\n\naddresses: IPv6 0 in use, about 2\^64 free\n\nnote: {2}Subnet six: .*\nsince: .*\nnext: {2}kubectl edit subnet six\n$/,
+  );
+  await scene.client.delete(traitsOf('subnets'), { name: 'six' });
+  await scene.controller.untilQuiet();
 });
 
 test('without a Northbound database the rest is printed, with a hint or a warning', { skip }, async () => {

@@ -98,14 +98,16 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
 }
 
 function explanationLines(explanation: Explanation, now: number, paint: Paint): readonly Line[] {
-  const { waiting, notes, unattended, next } = explanation;
+  const { subject, implemented, waiting, notes, unattended, next, counts } = explanation;
+  // An object in effect waits for nothing, though a part of it may be ineffective.
+  const label = implemented && subject.state.ready !== 'False' ? 'note:  ' : 'waits: ';
   const tree = treeLines(explanationLine(explanation, now), paint);
   const waits =
     waiting === undefined
       ? []
       : [
           '',
-          `waits: ${waiting.message === '' ? waiting.reason : waiting.message}`,
+          `${label}${waiting.message === '' ? waiting.reason : waiting.message}`,
           `since: ${waiting.since} (${ageText(now - Date.parse(waiting.since))})`,
           ...(unattended === undefined ? [] : [`but:   ${unattended}`]),
           ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
@@ -115,5 +117,6 @@ function explanationLines(explanation: Explanation, now: number, paint: Paint): 
     `note:  ${what}: ${message}`,
     `since: ${since} (${ageText(now - Date.parse(since))})`,
   ]);
-  return [...tree, ...waits, ...noted];
+  const counted = counts.length === 0 ? [] : ['', `addresses: ${counts.join('; ')}`];
+  return [...tree, ...counted, ...waits, ...noted];
 }

@@ -50,7 +50,7 @@ const GONE: ObjectState = { ready: '-', reason: 'NotFound', message: '', since: 
 const DEEPEST = 8;
 
 /** The dependents of an object, with theirs. */
-export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
+export function dependentsOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
   const lines = DEPENDENCIES.filter(({ on, blocks }) => on === resource && (depth === 0 || blocks !== false));
   return branches(
     world,
@@ -58,14 +58,14 @@ export function holdersOf(world: World, resource: ResourceName, key: string, lim
     limits,
     depth,
     (line) => ({ resource: line.dependent, keys: world.set(line.dependents, key).all() }),
-    holdersOf,
+    dependentsOf,
   );
 }
 
 /** The dependencies of an object, with theirs. */
-export function heldOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
+export function dependenciesOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
   const lines = DEPENDENCIES.filter(({ dependent, blocks }) => dependent === resource && (depth === 0 || blocks !== false));
-  return branches(world, lines, limits, depth, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), heldOf);
+  return branches(world, lines, limits, depth, (line) => ({ resource: line.on, keys: line.dependsOn(world, key) }), dependenciesOf);
 }
 
 export interface Branches {

@@ -5,7 +5,7 @@ import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
 export function explanationJson(explanation: Explanation): object {
-  const { subject, implemented, holds, heldBy, blockers, madeBy, makes, rows, waiting, notes, unattended, next } = explanation;
+  const { subject, implemented, dependencies, dependents, blockers, owners, created, rows, waiting, notes, unattended, next } = explanation;
   return {
     object: objectJson(subject),
     carriedOut: implemented,
@@ -13,10 +13,10 @@ export function explanationJson(explanation: Explanation): object {
     notes,
     unattended: unattended ?? null,
     blockers: { count: blockers.count, names: blockers.names },
-    holds: branchesJson('holds', holds),
-    heldBy: branchesJson('heldBy', heldBy),
-    madeBy: madeBy.map(({ apiVersion, kind, name, uid }) => ({ apiVersion, kind, name, uid })),
-    makes: madeJson(makes.objects, makes.more),
+    holds: branchesJson('holds', dependencies),
+    heldBy: branchesJson('heldBy', dependents),
+    madeBy: owners.map(({ apiVersion, kind, name, uid }) => ({ apiVersion, kind, name, uid })),
+    makes: createdJson(created.objects, created.more),
     northbound: rows === undefined ? null : { count: rows.count, rows: rows.rows },
     next,
   };
@@ -34,8 +34,8 @@ export function branchesJson(way: 'holds' | 'heldBy', { objects, more }: Branche
   };
 }
 
-function madeJson(objects: readonly DrawnObject[], more: number): object {
-  return { objects: objects.map((one) => ({ ...objectJson(one), makes: madeJson(one.children, one.more) })), more };
+function createdJson(objects: readonly DrawnObject[], more: number): object {
+  return { objects: objects.map((one) => ({ ...objectJson(one), makes: createdJson(one.children, one.more) })), more };
 }
 
 function objectJson({ type, kind, namespace, name, uid, created, addresses, state }: DrawnObject): object {

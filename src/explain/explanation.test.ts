@@ -57,7 +57,7 @@ test('a tree goes from a Vpc over its Subnets and addresses to the pods, with it
   assert.deepEqual(
     lines.slice(2, 9).map((line) => line.replace(/ {3,}(True|False|-).*$/, '').replace(/\(\d+\)/, '(n)')),
     [
-      '├─ held by',
+      '├─ used by (blocks deletion)',
       '│  └─ Subnet/red  10.1.0.0/24',
       '│     ├─ IP/web-00.shop  10.1.0.2',
       '│     │  └─ Pod/shop/web-00',
@@ -72,9 +72,9 @@ test('a tree goes from a Vpc over its Subnets and addresses to the pods, with it
   );
 });
 
-test('a pod shows what it holds: its address, the Subnet of that, and the Vpc', () => {
+test('a pod shows its dependencies: its address, the Subnet of that, and the Vpc', () => {
   const lines = drawn(explained(tenant(1), 'pods', 'shop/web-00'));
-  const at = lines.findIndex((line) => line.startsWith('├─ holds'));
+  const at = lines.findIndex((line) => line.startsWith('├─ depends on'));
   assert.match(lines[at + 1] ?? '', /^│ {2}├─ IP\/web-00\.shop {2}10\.1\.0\.2/);
   assert.match(lines[at + 2] ?? '', /^│ {2}│ {2}└─ Subnet\/red/);
   assert.match(lines[at + 3] ?? '', /Vpc\/blue/);
@@ -119,7 +119,7 @@ test('a waiting object shows what it waits for, since when, and what to do; ten 
   assert.deepEqual([blockers.count, blockers.names.length], [13, 10]);
   assert.deepEqual(next, ['kiln delete subnet red --cascade --dry-run=client', 'kiln explain ip web-00.shop']);
   assert.ok(drawn(explanation).includes('│  └─ … and 3 more (--all shows them)'));
-  assert.equal(explained(scene, 'subnets', 'red', 100).heldBy.more, 0);
+  assert.equal(explained(scene, 'subnets', 'red', 100).dependents.more, 0);
 });
 
 test('kiln explain and kiln status say of the default Vpc that is being deleted that no action is needed', () => {
@@ -166,7 +166,7 @@ test('the command that removes a conflicting row can be run unchanged, also with
   const next = (): readonly string[] => {
     const message = `Subnet red cannot be deleted yet: ${rowConflictOf(bench.world, owner)}`;
     const waiting = { reason: 'DeletionBlocked', message, since: '' };
-    return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, holds: [] });
+    return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, dependencies: [] });
   };
   for (const [i, said] of [`where nobody needs that row: ${command}`, 'another', 'a third'].entries()) {
     bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: said });

@@ -13,7 +13,7 @@ import type { AnyObservedObject, World } from '../world/world.ts';
 import { addressCounts } from './address-counts.ts';
 import { ipsOfBearer, isMachine } from './bearer-addresses.ts';
 import type { Branches } from './dependents.ts';
-import { heldOf, holdersOf, treeObject } from './dependents.ts';
+import { dependenciesOf, dependentsOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
 import type { IneffectiveCondition } from './ineffective-conditions.ts';
 import { ineffectiveConditions } from './ineffective-conditions.ts';
@@ -35,16 +35,16 @@ export interface Explanation {
   readonly subject: DrawnObject;
   /** Whether Kiln implements this kind. If not, `waiting` reports that. */
   readonly implemented: boolean;
-  readonly holds: Branches;
-  readonly heldBy: Branches;
+  readonly dependencies: Branches;
+  readonly dependents: Branches;
   /** Of a Subnet and an IPPool: how many addresses are in use and free, a text for each family. */
   readonly counts: readonly string[];
   /** The present blockers of its deletion. */
   readonly blockers: Blockers;
   /** Its owners, which would create it again. */
-  readonly madeBy: readonly OwnerReference[];
+  readonly owners: readonly OwnerReference[];
   /** The ReplicaSets, pods and addresses of a workload; the IP objects of a virtual machine. */
-  readonly makes: { readonly objects: readonly DrawnObject[]; readonly more: number };
+  readonly created: { readonly objects: readonly DrawnObject[]; readonly more: number };
   /** Undefined if the Northbound database was not read. */
   readonly rows: OwnedRows | undefined;
   /** Undefined if the object does not wait. */
@@ -75,22 +75,22 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const unimplemented = options.unimplemented(resource);
   const waiting = whyItWaits(world, resource, object, state, blockers, unimplemented);
   const { limits } = options;
-  const holds = heldOf(world, resource, key, limits);
+  const dependencies = dependenciesOf(world, resource, key, limits);
   return {
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
     implemented: unimplemented === undefined,
-    holds,
-    heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
+    dependencies,
+    dependents: resource === 'ippools' ? poolUsers(world, key, limits) : dependentsOf(world, resource, key, limits),
     counts: addressCounts(resource, object),
     blockers,
-    madeBy: object.metadata.ownerReferences ?? [],
-    makes: isMachine(resource)
+    owners: object.metadata.ownerReferences ?? [],
+    created: isMachine(resource)
       ? { objects: ipsOfBearer(world, resource, key).map((ip) => treeObject(world, 'ips', ip)), more: 0 }
       : NOTHING,
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
     notes: ineffectiveConditions(world, resource, object).filter(({ message }) => message !== waiting?.message),
-    next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, holds: holds.objects }),
+    next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, dependencies: dependencies.objects }),
   };
 }
 

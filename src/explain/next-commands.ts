@@ -16,14 +16,14 @@ export interface Waiter {
   readonly blockers: Blockers;
   readonly waiting: { readonly reason: string; readonly message: string };
   /** Its dependencies. */
-  readonly holds: readonly TreeObject[];
+  readonly dependencies: readonly TreeObject[];
 }
 
-export function nextCommands(world: World, { resource, key, blockers, waiting, holds }: Waiter): string[] {
+export function nextCommands(world: World, { resource, key, blockers, waiting, dependencies }: Waiter): string[] {
   const { reason, message } = waiting;
   const object = objectText(resource, key);
   if (reason === 'DeletionBlocked' && blockers.count > 0) {
-    const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${holderText(name)}`);
+    const first = blockers.names.slice(0, 1).map((name) => commandText`kiln explain ${blockerText(name)}`);
     // `kiln delete` rejects objects that Kiln creates again or that nodes use.
     const goes = cascadeOf(world, resource, key).obstacles.length === 0;
     return goes ? [commandText`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
@@ -32,13 +32,13 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, h
   const ending = commandAtEnd(message);
   const said = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
   // The user already reads the output of that command, so show the object behind it.
-  const onward = said === commandText`kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;
+  const onward = said === commandText`kiln explain ${object}` ? (troubleAbove(dependencies) ?? troubleNamed(world, message)) : said;
   return [onward ?? commandText`kubectl describe ${object}`];
 }
 
 /** The command for the first dependency that is missing or not ready. */
-function troubleAbove(holds: readonly TreeObject[]): string | undefined {
-  for (const one of holds) {
+function troubleAbove(dependencies: readonly TreeObject[]): string | undefined {
+  for (const one of dependencies) {
     const { resource, namespace, name, uid, state } = one;
     if (uid === undefined) return commandText`kubectl get ${traitsOf(resource).plural} ${inNamespace(namespace)}`;
     if (state.ready === 'False') return commandText`kiln explain ${objectText(resource, namespace === '' ? name : `${namespace}/${name}`)}`;
@@ -62,7 +62,7 @@ function troubleNamed(world: World, message: string): string | undefined {
 }
 
 /** @param named `<kind> <key>` */
-function holderText(named: string): readonly string[] {
+function blockerText(named: string): readonly string[] {
   const [kind = '', key = ''] = named.split(' ');
   return withNamespace(kind.toLowerCase(), key);
 }

@@ -6,7 +6,7 @@ import type { AddressRange } from '../net/range.ts';
 import { heldTexts } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import type { Branches, TreeLimits } from './dependents.ts';
-import { holdersOf, treeObject } from './dependents.ts';
+import { dependentsOf, treeObject } from './dependents.ts';
 
 export function poolUsers(world: World, name: string, limits: TreeLimits): Branches {
   const { subnet = '', ips = [] } = world.ipPools.peek(name)?.spec ?? {};
@@ -17,7 +17,7 @@ export function poolUsers(world: World, name: string, limits: TreeLimits): Branc
   };
   const users = [...world.ips.bucket('subnet', subnet)].filter(holds).toSorted();
   const objects = users.slice(0, limits.children).map((ip) => {
-    const { objects: children, more } = holdersOf(world, 'ips', ip, limits);
+    const { objects: children, more } = dependentsOf(world, 'ips', ip, limits);
     return { ...treeObject(world, 'ips', ip), blocks: false, children, more };
   });
   return { objects, more: users.length - objects.length };

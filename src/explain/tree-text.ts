@@ -33,21 +33,21 @@ const HEADER = ['NAME', 'READY', 'REASON', 'AGE'] as const;
 
 /** @param now milliseconds since the epoch */
 export function explanationLine(explanation: Explanation, now: number): TreeLine {
-  const { subject, holds, heldBy, madeBy, makes, rows } = explanation;
+  const { subject, dependencies, dependents, owners, created, rows } = explanation;
   const groups: TreeLine[] = [];
   const group = (text: string, { objects, more }: { readonly objects: readonly DrawnObject[]; readonly more: number }): void => {
     if (objects.length > 0) groups.push(heading(text, [...objects.map((one) => objectLine(one, now)), ...hidden(more)]));
   };
-  group('holds', holds);
-  const holders = heldBy.objects.filter(({ blocks }) => blocks);
-  group('held by', { objects: holders, more: heldBy.more });
-  group('used by', { objects: heldBy.objects.filter(({ blocks }) => !blocks), more: holders.length === 0 ? heldBy.more : 0 });
-  group('makes', makes);
-  if (madeBy.length > 0)
+  group('depends on', dependencies);
+  const blockers = dependents.objects.filter(({ blocks }) => blocks);
+  group('used by (blocks deletion)', { objects: blockers, more: dependents.more });
+  group('used by', { objects: dependents.objects.filter(({ blocks }) => !blocks), more: blockers.length === 0 ? dependents.more : 0 });
+  group('creates', created);
+  if (owners.length > 0)
     groups.push(
       heading(
-        'made by',
-        madeBy.map(({ kind, name }) => heading(`${kind}/${name}`, [])),
+        'created by',
+        owners.map(({ kind, name }) => heading(`${kind}/${name}`, [])),
       ),
     );
   if (rows !== undefined && rows.count > 0) groups.push(heading(`Northbound rows (${rows.count})`, rowLines(rows)));

@@ -66,7 +66,7 @@ test('a Deployment: its ReplicaSets that have or want pods, these, and their add
   const of = workload('Deployment', 'd', 2, 1, [workload('ReplicaSet', 'r1', 0, 0), workload('ReplicaSet', 'r2', 2, 1)]);
   const lines = drawn(made, of);
   assert.equal(lines[0], 'Deployment/shop/web-d  False  1/2  60m');
-  assert.equal(lines[1], '└─ makes');
+  assert.equal(lines[1], '└─ creates');
   assert.match(lines[2] ?? '', /^ {2}└─ ReplicaSet\/shop\/web-r2 {2}False {2}1\/2/);
   assert.deepEqual(
     lines.slice(3).map((line) => line.replace(/ {2}(True|False|-) .*$/, '')),

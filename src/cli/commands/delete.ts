@@ -10,7 +10,7 @@ import { recreationSentence, deniedDeletionSentence } from '../../blockers/sente
 import type { Observation } from '../../controller/reading/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
-import { holdersOf, treeObject } from '../../explain/dependents.ts';
+import { dependentsOf, treeObject } from '../../explain/dependents.ts';
 import { typedName } from '../../explain/kind-names.ts';
 import { objectLine, treeLines } from '../../explain/tree-text.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
@@ -206,7 +206,7 @@ function planLines(
   { paint }: CommandIo,
 ): readonly Line[] {
   const key = keyOf({ metadata: named });
-  const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
+  const { objects, more } = dependentsOf(world, resource, key, { children: DRAWN });
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
   const { steps, loose, retainedAddresses, namespaces, pools, rows } = cascade;
   const pods = steps.filter((step) => step.resource === 'pods');

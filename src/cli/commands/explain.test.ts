@@ -54,7 +54,7 @@ test('a waiting object: exit 1, what it waits for, since when, and the next comm
   };
   assert.deepEqual([json.kind, json.waiting.reason], ['Explanation', 'DeletionBlocked']);
   assert.ok(json.northbound.count > 0);
-  assert.match((await scene.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ holds\n│ {2}├─ IP\/web\.default/);
+  assert.match((await scene.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ depends on\n│ {2}├─ IP\/web\.default/);
 });
 
 test('a pod past its grace period with a foreign finalizer has no addresses any more', { skip }, async () => {

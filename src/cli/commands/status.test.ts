@@ -100,7 +100,7 @@ test('in a locale that is not of UTF-8 there is nothing but ASCII, and what prog
   const to = [`--kubeconfig=${scene.kubeconfig}`];
   const env = { KILN_OVN_NB: scene.ovnNb, LC_ALL: 'C' };
   const tree = await runHere(['explain', 'vpc', 'ovn-cluster', ...to], env);
-  assert.match(tree.out, /\n\|- held by\n\|  [|`]- Subnet\//);
+  assert.match(tree.out, /\n\|- used by \(blocks deletion\)\n\|  [|`]- Subnet\//);
   const status = await runHere(['status', ...to], env);
   assert.match(status.out, /\nfindings +\+ none\n$/);
   for (const { out } of [tree, status]) assert.equal(Buffer.byteLength(out), out.length, out);

@@ -16,9 +16,9 @@ test('the locale is that of the first variable which is set', () => {
 });
 
 test('without UTF-8 trees and symbols are ASCII; with it the text is unchanged', () => {
-  const text = '├─ held by\n│  └─ Subnet/red\n   └─ … and 3 more\n✔ none · ✖ 2';
+  const text = '├─ used by (blocks deletion)\n│  └─ Subnet/red\n   └─ … and 3 more\n✔ none · ✖ 2';
   assert.equal(glyphs(text, { LC_ALL: 'C.UTF-8' }), text);
   const plain = glyphs(text, { LC_ALL: 'C' });
-  assert.equal(plain, '|- held by\n|  `- Subnet/red\n   `- ... and 3 more\n+ none - x 2');
+  assert.equal(plain, '|- used by (blocks deletion)\n|  `- Subnet/red\n   `- ... and 3 more\n+ none - x 2');
   assert.equal(Buffer.byteLength(plain), plain.length);
 });

@@ -108,7 +108,7 @@ export const OBJECT_ANNOTATIONS = {
   vpcEip: {
     on: 'NAT rules',
     use: 'acts, writes',
-    what: 'the EIP that the rule names, whose address stays booked while it does; empty while that takes no new rule',
+    what: 'the EIP that the rule names, whose address it holds; empty while that EIP accepts no new rule',
   },
   vpcNat: { on: 'OvnEip', use: '-', what: 'the last NAT rule that used it' },
   vpcNatGateway: { on: 'Pod', use: '-', what: 'of a VpcNatGateway' },

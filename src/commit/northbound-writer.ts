@@ -69,7 +69,7 @@ export class NorthboundWriter {
   readonly #pause: SendPause;
   readonly #termRepair: TermRepair;
   readonly #emitted: EmittedChanges;
-  /** Whether a timer runs for a resting lane that has something to send. */
+  /** Whether a timer runs for a lane in backoff that has something to send. */
   #lanesRest = false;
 
   constructor(options: NorthboundWriterOptions) {
@@ -117,14 +117,14 @@ export class NorthboundWriter {
     return this.#reports.differences.counts;
   }
 
-  /** Identities that failed twice and rest. */
+  /** Identities that failed twice and are in backoff. */
   get setAside(): number {
     return this.#retries.setAside;
   }
 
   /** Number of identities that are compared again after a while: those set aside, and those that another program contests. */
-  get resting(): number {
-    return this.#retries.resting;
+  get backingOff(): number {
+    return this.#retries.backingOff;
   }
 
   /** Compares every identity again: after a start, a resync, or a gain of leadership. `flush` begins with it, some at a time. */
@@ -247,13 +247,13 @@ export class NorthboundWriter {
   }
 
   /**
-   * Nothing is sent now: the remaining rows are compared in the next turn, or when a resting lane may send again.
-   * @param more rows of lanes that do not rest are left
+   * Nothing is sent now: the remaining rows are compared in the next turn, or when a lane in backoff may send again.
+   * @param more rows of lanes without a backoff are left
    */
   #lookOn(more: boolean): void {
     const { now, later, wake } = this.#options;
     const at = now();
-    const until = this.#lanes.restUntil(at);
+    const until = this.#lanes.nextBackoffEnd(at);
     if (this.#batches.hasAdopted && this.#queue.isEmpty) {
       this.#batches.hasAdopted = false;
       this.examineAll();

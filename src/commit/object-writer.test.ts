@@ -86,7 +86,7 @@ class Bench {
   /** Ends the pause. @returns its length */
   wait(): number {
     const timer = this.timers.shift();
-    assert.ok(timer, 'a rest was asked for');
+    assert.ok(timer, 'a backoff was started');
     timer.run();
     return timer.ms;
   }
@@ -116,16 +116,16 @@ test('a 404 for an object in the cache is reported to its cache', async () => {
 test('a conflict is retried ever more rarely while the cache does not change; a change of the object retries at once, a change of its outputs does not', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
-  const rests: number[] = [];
+  const delays: number[] = [];
   for (let round = 0; round < 9; round++) {
     bench.writer.flush();
     await bench.fail('KUBE_CONFLICT');
     bench.writer.flush();
-    assert.equal(bench.sent.length, 0, 'nothing is sent while it rests');
+    assert.equal(bench.sent.length, 0, 'nothing is sent during its backoff');
     assert.equal(bench.writer.quiet, false);
-    rests.push(bench.wait());
+    delays.push(bench.wait());
   }
-  assert.deepEqual(rests, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000]);
+  assert.deepEqual(delays, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000]);
   bench.writer.flush();
   await bench.fail('KUBE_CONFLICT');
   bench.writer.mark(id);
@@ -156,7 +156,7 @@ test('after a conflict with a version that arrived while the write was under way
   assert.equal(bench.sent.length, 1);
   await bench.fail('KUBE_CONFLICT');
   bench.writer.flush();
-  assert.equal(bench.sent.length, 0, 'nothing changed since: it rests');
+  assert.equal(bench.sent.length, 0, 'nothing changed since: it is in backoff');
   assert.equal(bench.wait(), 200);
 });
 
@@ -302,15 +302,15 @@ test('outputs that change while a write is under way are written after its reply
 test('a write that the server accepts without effect is repeated ever more rarely', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
-  const rests: number[] = [];
+  const delays: number[] = [];
   for (let round = 0; round < 6; round++) {
     bench.writer.flush();
     await bench.answer(() => ({ ok: true, object: bench.observed as unknown as KubeObject }));
     bench.writer.flush();
     if (bench.sent.length > 0) continue;
-    rests.push(bench.wait());
+    delays.push(bench.wait());
   }
-  assert.deepEqual(rests, [200, 400, 800, 1_600, 3_200]);
+  assert.deepEqual(delays, [200, 400, 800, 1_600, 3_200]);
   bench.writer.mark(id);
   bench.writer.flush();
   await bench.answer(() => ({
@@ -423,7 +423,7 @@ test('a queued write that is no longer due is cancelled: its object may be in us
 test('a rejected write is retried ever more rarely, whatever happens to the object; its other writes go on', async () => {
   const bench = new Bench();
   bench.desired.replace([], [patch]);
-  const rests: number[] = [];
+  const delays: number[] = [];
   for (let round = 0; round < 5; round++) {
     bench.writer.flush();
     await bench.fail('KUBE_FORBIDDEN');
@@ -434,12 +434,12 @@ test('a rejected write is retried ever more rarely, whatever happens to the obje
     assert.deepEqual([...bench.writer.delayed], [['refused', 1]]);
     assert.equal(bench.writer.quiet, false);
     const until = bench.world.rejectedWrites.peek('object namespaces/shop')?.until ?? NaN;
-    rests.push(until - bench.now);
+    delays.push(until - bench.now);
     bench.now = until;
     for (const { run } of bench.timers.splice(0)) run();
   }
   for (const [at, most] of [5_000, 10_000, 20_000, 30_000, 30_000].entries())
-    assert.ok((rests[at] ?? 0) <= most && (rests[at] ?? 0) >= most * 0.75, rests.join());
+    assert.ok((delays[at] ?? 0) <= most && (delays[at] ?? 0) >= most * 0.75, delays.join());
 
   bench.observed = {
     metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' },

@@ -48,7 +48,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
-  readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly rejected?: Pick<RejectedWrites, 'inBackoff' | 'answered' | 'quiet'>;
   /** Filled from the answers. */
   readonly pruned: PrunedFields;
   readonly mayWrite: () => boolean;
@@ -185,7 +185,7 @@ export class ObjectWriter {
       if (delay === 'unanswered') this.#takeBack(id);
     } catch (error) {
       this.#options.onFailure(id, error);
-      this.#delays.rest(id, 'late');
+      this.#delays.backOff(id, 'late');
     }
     return 'done';
   }
@@ -293,7 +293,7 @@ export class ObjectWriter {
       return;
     }
     const text = textOf(write);
-    if (before.some((one) => textOf(one) === text)) this.#delays.rest(id, 'soon');
+    if (before.some((one) => textOf(one) === text)) this.#delays.backOff(id, 'soon');
     else before.push(write);
   }
 

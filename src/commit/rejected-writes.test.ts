@@ -45,7 +45,7 @@ class Bench {
   }
 }
 
-test('a rejected write rests ever longer, up to half a minute; another pod of the name starts anew, and success clears the entry', () => {
+test('the backoff of a rejected write grows, up to half a minute; another pod of the name starts anew, and success clears the entry', () => {
   const bench = new Bench();
   for (const [least, most] of [
     [3.75, 5],
@@ -86,7 +86,7 @@ test('a failure with unknown outcome counts as a rejection the second time', () 
   assert.equal(bench.table.size, 0);
 });
 
-test('it is not quiet while a write rests', () => {
+test('it is not quiet while a write is in backoff', () => {
   const bench = new Bench();
   assert.equal(bench.rejected.quiet, true);
   bench.answer('KUBE_FORBIDDEN');
@@ -95,7 +95,7 @@ test('it is not quiet while a write rests', () => {
   assert.equal(bench.rejected.quiet, true);
 });
 
-test('a timer that fires a millisecond before `until` ends the rest', () => {
+test('a timer that fires a millisecond before `until` ends the backoff', () => {
   const bench = new Bench();
   bench.answer('KUBE_FORBIDDEN');
   bench.now = (bench.table.peek(KEY)?.until ?? NaN) - 1;
@@ -117,7 +117,7 @@ test('a write that is not tried again is forgotten, and a long answer is cut', (
   assert.equal(bench.timers.length, 0);
 });
 
-test('only the rejected part of an object rests, and its end calls `due`', () => {
+test('only the rejected part of an object is in backoff, and its end calls `due`', () => {
   const bench = new Bench();
   const patch = { resource: 'vips', namespace: '', name: 'v', events: [], verb: 'patch', style: 'merge', uid: 'uid-1' } as const;
   const object: ObjectWrite = { ...patch, subresource: undefined, patch: { spec: { v4ip: '10.0.0.2' } } };
@@ -125,12 +125,12 @@ test('only the rejected part of an object rests, and its end calls `due`', () =>
   const release: ObjectWrite = { ...patch, subresource: undefined, patch: { metadata: { finalizers: [] } } };
   const error = new KubeError('KUBE_FORBIDDEN', { verb: 'patch', resource: 'vips' }, 'no');
   assert.equal(bench.rejected.answered(objectId('vips', 'v'), object, error), true);
-  const rests = (): readonly boolean[] => [object, status, release].map((write) => bench.rejected.rests(write));
-  assert.deepEqual(rests(), [true, false, false]);
-  assert.equal(bench.rejected.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'with any contents');
-  assert.equal(bench.rejected.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
+  const inBackoff = (): readonly boolean[] => [object, status, release].map((write) => bench.rejected.inBackoff(write));
+  assert.deepEqual(inBackoff(), [true, false, false]);
+  assert.equal(bench.rejected.inBackoff({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'with any contents');
+  assert.equal(bench.rejected.inBackoff({ ...object, uid: 'uid-2' }), false, 'another object of the name');
   bench.now = bench.table.peek(rejectionKey('vips', 'v', 'object'))?.until ?? NaN;
-  assert.deepEqual(rests(), [false, false, false]);
+  assert.deepEqual(inBackoff(), [false, false, false]);
   bench.timers.shift()?.run();
   assert.deepEqual(bench.due, ['vips/v']);
   bench.rejected.answered(objectId('vips', 'v'), object, undefined);

@@ -1,5 +1,5 @@
 /**
- * Writes that the API server rejected, as a table of the World. Each rests until a point in time, whatever happens to its object meanwhile.
+ * Writes that the API server rejected, as a table of the World. Each is in backoff until a deadline, whatever happens to its object meanwhile.
  * Rules read the table: they report the rejection on an object, and release what depends on the write. A server that does not answer has
  * not rejected anything: during an outage nothing is released.
  */
@@ -16,7 +16,7 @@ import { partOf, uidOf } from './write-part.ts';
 import { shareOf } from './write-share.ts';
 
 const FIRST_MS = 5_000;
-/** Longest rest. So the removal of a policy takes effect within this time. */
+/** Longest backoff. So the removal of a policy takes effect within this time. */
 const LONGEST_MS = 30_000;
 /** A write that was not tried again for so long is no longer due. */
 const FORGOTTEN_MS = 300_000;
@@ -41,7 +41,7 @@ export interface RejectedWritesOptions {
   /** Milliseconds since the epoch; never goes back. */
   readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
-  /** Called when a rest is over. */
+  /** Called when a backoff is over. */
   readonly due: (id: ObjectId) => void;
 }
 
@@ -55,7 +55,7 @@ export class RejectedWrites {
     this.#options = options;
   }
 
-  /** False while a write rests: it will be tried again. */
+  /** False while a write is in backoff: it will be tried again. */
   get quiet(): boolean {
     const { table, date } = this.#options;
     if (table.size === 0) return true;
@@ -64,8 +64,8 @@ export class RejectedWrites {
     return true;
   }
 
-  /** Whether the write rests now. */
-  rests(write: ObjectWrite): boolean {
+  /** The next try of the write is not due yet. */
+  inBackoff(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
     const rejected = this.#options.table.peek(rejectionKey(write.resource, keyOf(write), partOf(write)));
     return rejected?.uid === uidOf(write) && rejected.until > this.#options.date();
@@ -74,7 +74,7 @@ export class RejectedWrites {
   /**
    * Takes the answer of the server.
    * @param error undefined: it accepted the write
-   * @returns whether it rejected the write, which now rests
+   * @returns whether it rejected the write, which is in backoff now
    */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): boolean {
     if (write.verb === 'evict') return false;
@@ -111,7 +111,7 @@ export class RejectedWrites {
     return true;
   }
 
-  /** Ends the rest when the timer fires, even if the clock is a millisecond behind `until`: there is no second timer. */
+  /** Ends the backoff when the timer fires, even if the clock is a millisecond behind `until`: there is no second timer. */
   #end(key: string, id: ObjectId): void {
     const { table, date, due } = this.#options;
     const rejected = table.peek(key);

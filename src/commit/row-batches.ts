@@ -102,7 +102,7 @@ export class RowBatches {
         rows.delete(id);
         // Members of a row wait for the row itself, and are woken when it is planned: it is inserted once.
         if (planned.has(id)) continue;
-        if (retries.rests(id)) continue;
+        if (retries.inBackoff(id)) continue;
         proven.note(id, context);
         const verdict = diffRow(id, context);
         if (drift.rowCompared(id, verdict, (change) => differsFromItsSeal(id, change, context)))
@@ -116,7 +116,7 @@ export class RowBatches {
       if (parts.length >= most || examined >= MOST_EXAMINED) break;
       examined += keys === 'all' ? (writer.desired.row(id)?.members.size ?? 1) : keys.size;
       pending.members.delete(id);
-      if (retries.rests(id)) continue;
+      if (retries.inBackoff(id)) continue;
       const verdict = diffMembers(id, keys, context);
       if (drift.membersCompared(id, keys, verdict)) this.#reportDrift(id, verdict, filling, 'members');
       this.#conclude(id, verdict, filling, keys);

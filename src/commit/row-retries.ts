@@ -12,7 +12,7 @@ const MOST_RACES = 5;
 export interface RowFailure {
   /** OVN rejects the row, or another program always writes first. */
   readonly isRejected: boolean;
-  /** The row rests from now on, and is reported. */
+  /** The row is in backoff from now on, and is reported. */
   readonly isSetAside: boolean;
 }
 
@@ -28,7 +28,7 @@ export class RowRetries {
   /**
    * @param later a timer of the caller's clock
    * @param wake schedules a turn
-   * @param again compares the row, when its rest is over
+   * @param again compares the row, when its backoff is over
    */
   constructor(later: (ms: number, run: () => void) => void, wake: () => void, again: (id: RowId) => void) {
     this.#later = later;
@@ -36,13 +36,13 @@ export class RowRetries {
     this.#again = again;
   }
 
-  /** Identities that failed twice and rest. */
+  /** Identities that failed twice and are in backoff. */
   get setAside(): number {
     return this.#aside.size;
   }
 
-  /** All identities that rest. */
-  get resting(): number {
+  /** All identities in backoff. */
+  get backingOff(): number {
     return this.#aside.size + this.#contested.size;
   }
 
@@ -51,7 +51,7 @@ export class RowRetries {
     return this.#failures.get(id) ?? 0;
   }
 
-  rests(id: RowId): boolean {
+  inBackoff(id: RowId): boolean {
     return this.#aside.has(id) || this.#contested.has(id);
   }
 
@@ -74,19 +74,19 @@ export class RowRetries {
     this.#failures.set(id, failures);
     const isRejected = !raced || failures >= MOST_RACES;
     if (failures < 2) return { isRejected, isSetAside: false };
-    if (isRejected) this.#rest(id, this.#aside, SET_ASIDE_MS);
+    if (isRejected) this.#backOff(id, this.#aside, SET_ASIDE_MS);
     else this.contested(id);
     return { isRejected, isSetAside: isRejected };
   }
 
   contested(id: RowId): void {
-    this.#rest(id, this.#contested, CONTESTED_MS);
+    this.#backOff(id, this.#contested, CONTESTED_MS);
   }
 
-  #rest(id: RowId, resting: Set<RowId>, ms: number): void {
-    resting.add(id);
+  #backOff(id: RowId, waiting: Set<RowId>, ms: number): void {
+    waiting.add(id);
     this.#later(ms, () => {
-      resting.delete(id);
+      waiting.delete(id);
       this.#again(id);
       this.#wake();
     });

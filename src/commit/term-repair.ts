@@ -32,12 +32,12 @@ export class TermRepair {
     // The key is missing or older while this process certainly holds the Lease: another program rewrote the map. Repaired at most once a second.
     void fence.restore().then((restored) => {
       if (restored) wake();
-      this.#rest();
+      this.#recheckLater();
     });
   }
 
   /** Waits a second, then checks again whether the term was overwritten or could not be written. */
-  #rest(): void {
+  #recheckLater(): void {
     const { fence, later, wake } = this.#options;
     later(RETRY_MS, () => {
       this.#isUnderWay = false;

@@ -37,15 +37,15 @@ test('each lane has its own number of rows in a transaction', () => {
   assert.deepEqual([lanes.rows('flood'), lanes.rows('')], [2, 50]);
 });
 
-test('a share with very many failures rests, and no other one does', () => {
+test('a share with very many failures is in backoff, and no other one does', () => {
   const lanes = new TransactionLanes(2_000);
   lanes.failed('other', 0);
   for (let n = 0; n < 80; n++) lanes.failed('flood', 0);
   assert.deepEqual(lanes.turns(0), ['', 'other', 'flood']);
-  assert.equal(lanes.restUntil(0), undefined);
+  assert.equal(lanes.nextBackoffEnd(0), undefined);
   lanes.failed('flood', 0);
   assert.deepEqual(lanes.turns(0), ['', 'other']);
-  const until = lanes.restUntil(0) ?? 0;
+  const until = lanes.nextBackoffEnd(0) ?? 0;
   assert.ok(until > 0 && until <= 251, `${until}`);
   assert.deepEqual(lanes.turns(until), ['', 'other', 'flood']);
 });

@@ -1,7 +1,7 @@
 /**
  * Which rows go into one transaction. A transaction fails as a whole: a row that OVN rejects makes the rows of other namespaces fail with it,
  * and a tenant with a new invalid row for each edit could do so for ever. So the rows of a share with a failed row go into transactions of
- * their own, in turn with the common ones, and rest after many failures. A share is a namespace; each cluster-scoped object is a share.
+ * their own, in turn with the common ones, and are in backoff after many failures. A share is a namespace; each cluster-scoped object is a share.
  */
 import { TokenBucket } from '../kube/fairness/token-bucket.ts';
 
@@ -10,14 +10,14 @@ export type Lane = string;
 
 /** After so long without a failure a share returns to the common lane. */
 const FAILING_MS = 300_000;
-/** Failed transactions of one share before it rests: burst, and rate a second. */
+/** Failed transactions of one share before its backoff: burst, and rate a second. */
 const FAILURES = [80, 4] as const;
 
 interface FailingShare {
   lastFailed: number;
   readonly failures: TokenBucket;
   /** Monotonic milliseconds. */
-  restsUntil: number;
+  backoffUntil: number;
   /** Most rows in its next transaction. */
   rows: number;
 }
@@ -35,21 +35,21 @@ export class TransactionLanes {
     this.#rows = maxRows;
   }
 
-  /** Lanes that may send now, in the order of their turns. All others rest. */
+  /** Lanes that may send now, in the order of their turns. All others are in backoff. */
   turns(now: number): readonly Lane[] {
     const ready: Lane[] = [];
-    for (const [share, { lastFailed, restsUntil }] of this.#failing) {
+    for (const [share, { lastFailed, backoffUntil }] of this.#failing) {
       if (now - lastFailed > FAILING_MS) this.#failing.delete(share);
-      else if (restsUntil <= now) ready.push(share);
+      else if (backoffUntil <= now) ready.push(share);
     }
     return this.#lastWasCommon ? [...ready, ''] : ['', ...ready];
   }
 
-  /** When the first resting lane may send again, in monotonic milliseconds. */
-  restUntil(now: number): number | undefined {
+  /** When the first lane in backoff may send again, in monotonic milliseconds. */
+  nextBackoffEnd(now: number): number | undefined {
     let first: number | undefined;
-    for (const { restsUntil } of this.#failing.values())
-      if (restsUntil > now && (first === undefined || restsUntil < first)) first = restsUntil;
+    for (const { backoffUntil } of this.#failing.values())
+      if (backoffUntil > now && (first === undefined || backoffUntil < first)) first = backoffUntil;
     return first;
   }
 
@@ -90,11 +90,11 @@ export class TransactionLanes {
     if (share === '') return;
     let failing = this.#failing.get(share);
     if (failing === undefined) {
-      failing = { lastFailed: now, failures: new TokenBucket(...FAILURES, now), restsUntil: 0, rows: this.#maxRows };
+      failing = { lastFailed: now, failures: new TokenBucket(...FAILURES, now), backoffUntil: 0, rows: this.#maxRows };
       this.#failing.set(share, failing);
     }
     failing.lastFailed = now;
-    if (!failing.failures.take(now)) failing.restsUntil = now + failing.failures.waitMs(now);
+    if (!failing.failures.take(now)) failing.backoffUntil = now + failing.failures.waitMs(now);
   }
 
   #setRows(lane: Lane, rows: number): void {

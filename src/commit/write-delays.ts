@@ -32,7 +32,7 @@ export interface WriteDelaysOptions {
   /** Whether a write of the object has no answer yet. */
   readonly unanswered: (id: ObjectId) => boolean;
   readonly mayWrite: () => boolean;
-  readonly rejected?: Pick<RejectedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly rejected?: Pick<RejectedWrites, 'inBackoff' | 'answered' | 'quiet'>;
   readonly upToDate?: () => boolean;
   readonly transactionSentAt?: () => number | undefined;
   /** Milliseconds since the epoch; never goes back. */
@@ -42,7 +42,7 @@ export interface WriteDelaysOptions {
   readonly look: (id: ObjectId) => void;
 }
 
-/** The longest rest, and the one after a failure that was not caused by the contents of the write. */
+/** The longest backoff, and the one after a failure that was not caused by the contents of the write. */
 const FAILED_MS = 30_000;
 const CONFLICT_MS = 200;
 
@@ -56,7 +56,7 @@ const OUTDATED: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 /** The write was not sent. */
 const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_FENCED', 'KUBE_CLOSED', 'KUBE_SUPERSEDED']);
 
-interface Rest {
+interface Backoff {
   /** `work`: something is left to write. `answer`: the server's answer stands for now, as of a disruption budget. */
   readonly left: 'work' | 'answer';
   /** The observed version, if the server has a newer one; undefined: not known. */
@@ -65,10 +65,10 @@ interface Rest {
 
 export class WriteDelays {
   readonly #options: WriteDelaysOptions;
-  /** Resting objects, until time or a change ends the rest. */
-  readonly #resting = new Map<ObjectId, Rest>();
-  /** Number of rests in a row without a change of the object. */
-  readonly #rests = new Map<ObjectId, number>();
+  /** Objects in backoff, until time or a change ends it. */
+  readonly #inBackoff = new Map<ObjectId, Backoff>();
+  /** Number of backoffs in a row without a change of the object. */
+  readonly #backoffs = new Map<ObjectId, number>();
   /** The observed version of the object when a write was sent. */
   readonly #sentFor = new WeakMap<ObjectWrite, string>();
   /** Objects whose release waits for the end of a transaction, by when that was sent. */
@@ -85,7 +85,7 @@ export class WriteDelays {
 
   /** Whether no write is left. A pod kept by its disruption budget does not count: it may be kept for ever. */
   get quiet(): boolean {
-    for (const { left } of this.#resting.values()) if (left === 'work') return false;
+    for (const { left } of this.#inBackoff.values()) if (left === 'work') return false;
     return this.#pace.quiet && (this.#options.rejected?.quiet ?? true);
   }
 
@@ -103,7 +103,7 @@ export class WriteDelays {
 
   /** A delay of all writes of an object: it need not be compared. */
   onObject(id: ObjectId): WriteDelay | undefined {
-    const delay = this.#options.unanswered(id) ? 'unanswered' : this.#resting.has(id) ? 'resting' : undefined;
+    const delay = this.#options.unanswered(id) ? 'unanswered' : this.#inBackoff.has(id) ? 'resting' : undefined;
     if (delay === undefined) this.#held.delete(id);
     else this.#held.set(id, delay);
     return delay;
@@ -120,7 +120,7 @@ export class WriteDelays {
   #onWrite(id: ObjectId, write: ObjectWrite): WriteDelay | undefined {
     // The unanswered write makes a newer version than the one that this write is guarded by: it would conflict.
     if (this.#options.unanswered(id) && write.verb === 'patch' && write.resourceVersion !== undefined) return 'unanswered';
-    if (this.#options.rejected?.rests(write) === true) return 'refused';
+    if (this.#options.rejected?.inBackoff(write) === true) return 'refused';
     if (this.#options.upToDate?.() === false) return 'catching-up';
     if (this.#awaitsRows(id, write)) return 'rows-under-way';
     if (this.#pace.waits(id, write)) return 'paced';
@@ -131,7 +131,7 @@ export class WriteDelays {
 
   /** To be called after an object was compared, with its due writes. */
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
-    if (writes.length === 0) this.#rests.delete(id);
+    if (writes.length === 0) this.#backoffs.delete(id);
     this.#pace.compared(id, writes);
     if (!writes.some((write) => this.releasesObject(id, write))) this.#awaiting.delete(id);
   }
@@ -143,31 +143,31 @@ export class WriteDelays {
     this.#pace.failed(id, write);
     if (write.verb === 'evict') this.#evictions.rejected(id);
     if (rejected || UNSENT.has(error.code)) return;
-    if (!OUTDATED.has(error.code)) return this.rest(id, 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
+    if (!OUTDATED.has(error.code)) return this.backOff(id, 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
     const seen = this.#sentFor.get(write);
-    // Without a rest if the newer version was observed meanwhile.
-    if (seen === this.#seen(id)) this.rest(id, 'soon', 'work', seen);
+    // Without a backoff if the newer version was observed meanwhile.
+    if (seen === this.#seen(id)) this.backOff(id, 'soon', 'work', seen);
   }
 
   /**
-   * The object or its outputs changed: this ends a rest. It does not end the rest of a rejected write. And if the server has a newer version
-   * that was not observed yet, only that version ends the rest: any write guarded by the old version would conflict as well.
+   * The object or its outputs changed: this ends a backoff. It does not end that of a rejected write. And if the server has a newer version
+   * that was not observed yet, only that version ends the backoff: any write guarded by the old version would conflict as well.
    */
   changed(id: ObjectId): void {
-    const outdated = this.#resting.get(id)?.outdated;
+    const outdated = this.#inBackoff.get(id)?.outdated;
     if (outdated !== undefined && outdated === this.#seen(id)) return;
-    this.#resting.delete(id);
-    this.#rests.delete(id);
+    this.#inBackoff.delete(id);
+    this.#backoffs.delete(id);
   }
 
-  /** Starts a rest: `soon` doubles each time until the object changes, `late` is 30 s. */
-  rest(id: ObjectId, how: 'soon' | 'late', left: Rest['left'] = 'work', outdated?: string): void {
+  /** Starts a backoff: `soon` doubles each time until the object changes, `late` is 30 s. */
+  backOff(id: ObjectId, how: 'soon' | 'late', left: Backoff['left'] = 'work', outdated?: string): void {
     const { later, look } = this.#options;
-    const before = this.#rests.get(id) ?? 0;
-    this.#resting.set(id, { left, outdated });
-    this.#rests.set(id, before + 1);
+    const before = this.#backoffs.get(id) ?? 0;
+    this.#inBackoff.set(id, { left, outdated });
+    this.#backoffs.set(id, before + 1);
     later(how === 'soon' ? doublingDelay(before, CONFLICT_MS, FAILED_MS) : FAILED_MS, () => {
-      if (this.#resting.delete(id)) look(id);
+      if (this.#inBackoff.delete(id)) look(id);
     });
   }
 

@@ -13,12 +13,12 @@ import type { Output } from './output.ts';
 import { commandText } from '../text/command-text.ts';
 
 export interface WriteRejection {
-  /** The server's message, as a clause. */
-  readonly said: string;
+  /** What the API server answered, as a clause. */
+  readonly cause: string;
   /** When Kiln tries again, and the next command. */
   readonly next: string;
-  /** Kiln waits before the next try. */
-  readonly rests: boolean;
+  /** The next try is not due yet. */
+  readonly inBackoff: boolean;
 }
 
 /** @param uid the object's; for a create, that of the object that needs it */
@@ -32,12 +32,12 @@ export function writeRejection(
   const rejected = world.rejectedWrites.get(rejectionKey(resource, key, part));
   if (rejected?.uid !== uid) return undefined;
   const { message, until } = rejected;
-  return { ...texts(message), rests: !world.deadlines.passed(until) };
+  return { ...texts(message), inBackoff: !world.deadlines.passed(until) };
 }
 
-function texts(message: string): Pick<WriteRejection, 'said' | 'next'> {
+function texts(message: string): Pick<WriteRejection, 'cause' | 'next'> {
   return {
-    said: `the API server says: ${message}`,
+    cause: `the API server says: ${message}`,
     next: `Kiln tries again within half a minute; ${lookAt(message)}`,
   };
 }
@@ -75,8 +75,8 @@ export const writeRejectedReport: Rule = {
     if (rejected === undefined || isReportedElsewhere(rejected)) return [];
     const { resource, key, part, uid, message } = rejected;
     if (world.tables[resource]?.get(key)?.metadata.uid !== uid) return [];
-    const { said, next } = texts(message);
-    const text = `${traitsOf(resource).kind} ${key} cannot ${CANNOT[part]}, ${said}; ${next}`;
+    const { cause, next } = texts(message);
+    const text = `${traitsOf(resource).kind} ${key} cannot ${CANNOT[part]}, ${cause}; ${next}`;
     return [{ kind: 'report', resource, key, uid, type: 'Warning', reason: 'WriteRefused', message: text }];
   },
 };

@@ -66,7 +66,7 @@ export interface ControllerStatus {
   readonly ruleRuns: number;
   readonly conflicts: number;
   /** Rows whose write failed in OVN, or that another program changes after each write: tried again after a while. */
-  readonly resting: number;
+  readonly rowsInBackoff: number;
   /** Number of Events not sent yet. */
   readonly eventsWaiting: number;
 }

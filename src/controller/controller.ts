@@ -355,7 +355,7 @@ export class Controller {
       objectsWritten: this.#objectsWritten,
       ruleRuns: this.world.reactor.runs,
       conflicts: this.world.rowConflicts.size,
-      resting: this.#rows.resting,
+      rowsInBackoff: this.#rows.backingOff,
       eventsWaiting: this.#events.waiting,
     };
   }

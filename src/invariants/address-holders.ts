@@ -13,7 +13,7 @@ import { OWNER_KEY } from '../nb/ownership.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { ADDRESS_RESOURCES, claimantOfObject, vipShare } from '../world/address-objects.ts';
 import { heldTexts, shareOfIp } from '../world/claimants.ts';
-import { bookedByRule, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
+import { labelledAddresses, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
@@ -51,7 +51,7 @@ export function addressHolders(world: World): HoldersBySubnet {
   for (const resource of NAT_RULES) {
     for (const [name, rule] of world.natRules[resource].entries()) {
       const eip = eipOfRule(rule);
-      const { subnet, addresses } = bookedByRule(rule);
+      const { subnet, addresses } = labelledAddresses(rule);
       if (eip === '' || (rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip) !== eip) continue;
       hold(subnet, `${traitsOf(resource).kind} ${name}`, claimantOfObject(eipKindOf(resource), eip), addresses);
     }
@@ -64,8 +64,8 @@ export function addressHolders(world: World): HoldersBySubnet {
     if (row?.type !== '' || !(row.addresses instanceof Set) || !(externalIds instanceof Map)) continue;
     const name = identityOf(id);
     const port = claimantOfOwner(String(externalIds.get(OWNER_KEY) ?? '')) ?? name;
-    for (const station of row.addresses)
-      hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${name}`, port, String(station).split(' ').slice(1));
+    for (const portAddress of row.addresses)
+      hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${name}`, port, String(portAddress).split(' ').slice(1));
   }
   return found;
 }

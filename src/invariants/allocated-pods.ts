@@ -72,11 +72,11 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   // A foreign switch: Kiln adds no port to it.
   if (ownership === 'foreign' && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
-  const station = [nic.mac, ...nic.addresses].join(' ');
+  const portAddress = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);
   else if (!runs(world, nic.pod, port.ownership.uid)) faults.push(`port ${nic.port} is another pod's`);
-  else if (!(port.row.addresses instanceof Set) || !port.row.addresses.has(station))
-    faults.push(`port ${nic.port} does not have the address "${station}"`);
+  else if (!(port.row.addresses instanceof Set) || !port.row.addresses.has(portAddress))
+    faults.push(`port ${nic.port} does not have the address "${portAddress}"`);
   else if (port.parent === undefined || !holdsPort(world, nic, port.parent.uuid))
     faults.push(`port ${nic.port} is not in switch ${nic.subnet}`);
   return faults;

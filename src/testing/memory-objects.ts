@@ -230,7 +230,7 @@ export class MemoryObjects {
 
   #asked(write: ObjectWrite): 'taken' | 'rejected' | 'rests' {
     if (this.rejects === undefined) return 'taken';
-    if (this.#rejected.rests(write)) return 'rests';
+    if (this.#rejected.inBackoff(write)) return 'rests';
     const { resource, namespace, name, verb } = write;
     const rejection = this.rejects(write);
     const error = rejection === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb, resource, name }, rejection);

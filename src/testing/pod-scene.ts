@@ -95,7 +95,7 @@ export class PodScene {
   }
 
   /** An existing port of a pod, in the switch of a Subnet that may be missing. */
-  ownPort(pod: TestObject, subnet: string, station: string): void {
+  ownPort(pod: TestObject, subnet: string, portAddress: string): void {
     const { northbound, world } = this.bench;
     const { name, namespace = '', uid } = pod.metadata;
     const uuid = (start: string): string => `${start}0000000-0000-4000-8000-${(++this.#made).toString().padStart(12, '0')}`;
@@ -109,7 +109,7 @@ export class PodScene {
       );
     const row = {
       name: `${name}.${namespace}`,
-      addresses: [station],
+      addresses: [portAddress],
       external_ids: { ...ours(`pod/${namespace}/${name}`, uid), ls: subnet, pod: `${namespace}/${name}` },
     };
     world.rows.apply(
@@ -128,7 +128,7 @@ export class PodScene {
   }
 
   /** The addresses of a port row; undefined: no row. */
-  stations(port: string): unknown {
+  portAddresses(port: string): unknown {
     return this.bench.row('Logical_Switch_Port', port)?.['addresses'];
   }
 

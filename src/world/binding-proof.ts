@@ -115,11 +115,11 @@ function isOfItsSubnet(world: World, { subnet, addresses }: Proven): boolean {
 }
 
 function provenByRow(world: World, id: RowId): Proven | undefined {
-  const stations = world.rows.column(id, 'addresses');
+  const portAddresses = world.rows.column(id, 'addresses');
   const subnet = externalId(world, id, 'ls');
-  if (!(stations instanceof Set) || subnet === undefined) return undefined;
-  const station = [...stations].map(String).find((text) => text.includes(' '));
-  const [mac = '', ...addresses] = (station ?? '').split(' ');
+  if (!(portAddresses instanceof Set) || subnet === undefined) return undefined;
+  const portAddress = [...portAddresses].map(String).find((text) => text.includes(' '));
+  const [mac = '', ...addresses] = (portAddress ?? '').split(' ');
   return provenOf(subnet, addresses, mac);
 }
 

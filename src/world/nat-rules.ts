@@ -80,7 +80,7 @@ export function annotatedEip({ metadata }: Pick<NatRule, 'metadata'>): string | 
 }
 
 /** The Subnet and the addresses in the labels of a NAT rule, which outlive the EIP. */
-export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: string; readonly addresses: readonly string[] } {
+export function labelledAddresses({ metadata, status }: NatRule): { readonly subnet: string; readonly addresses: readonly string[] } {
   const { labels = {} } = metadata;
   const v4 = labels[labelKey.eipV4] ?? status?.v4Eip ?? '';
   const v6 = labels[labelKey.eipV6] ?? '';
@@ -99,7 +99,7 @@ export interface HeldEip {
 
 export function heldByRule(rule: NatRule): HeldEip | undefined {
   const eip = eipOfRule(rule);
-  const { subnet, addresses } = bookedByRule(rule);
+  const { subnet, addresses } = labelledAddresses(rule);
   const annotated = annotatedEip(rule) ?? eip;
   return eip === '' || annotated !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
 }

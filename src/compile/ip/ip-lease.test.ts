@@ -121,7 +121,7 @@ test("a StatefulSet's kept address has a lease while its pod is away", () => {
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.bench.converge();
   at(scene.bench, 10);
-  assert.deepEqual([scene.bench.object('ips', 'db-0.shop'), scene.stations('db-0.shop')], [undefined, undefined]);
+  assert.deepEqual([scene.bench.object('ips', 'db-0.shop'), scene.portAddresses('db-0.shop')], [undefined, undefined]);
 });
 
 test('a failed request also ends with its lease', () => {

@@ -36,10 +36,10 @@ test('an IP object deleted under a running pod waits for the pod, and names it',
   assert.equal(conditions[0]?.type, 'DeletionBlocked');
   assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
   assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'DeletionBlocked').length, 1);
-  assert.notEqual(scene.stations('web.shop'), undefined);
+  assert.notEqual(scene.portAddresses('web.shop'), undefined);
   scene.bench.removeByForce('pods', 'shop/web');
   scene.bench.converge();
-  assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
+  assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.portAddresses('web.shop')], [undefined, undefined]);
 });
 
 test("an IP object edited by hand is corrected to its pod's address", () => {
@@ -65,7 +65,7 @@ for (const deleted of [false, true]) {
       scene.pod('db-0', { statefulSet: 'db' });
       scene.pod('web');
       scene.bench.converge();
-      const [before, stations] = [scene.bench.object('ips', ip), scene.stations(ip)];
+      const [before, portAddresses] = [scene.bench.object('ips', ip), scene.portAddresses(ip)];
       if (deleted) scene.bench.delete('ips', ip);
       scene.bench.converge();
       if (owner === 'nodes/n1') scene.bench.put('ips', { ...before, metadata: { ...before?.metadata, ownerReferences: [] } } as never);
@@ -76,7 +76,7 @@ for (const deleted of [false, true]) {
       assert.deepEqual(after?.spec, before?.spec, owner);
       assert.equal(after?.metadata.deletionTimestamp, undefined, owner);
       assert.notEqual(after?.metadata.uid, before?.metadata.uid, owner);
-      assert.deepEqual(scene.stations(ip), stations);
+      assert.deepEqual(scene.portAddresses(ip), portAddresses);
       assert.equal(scene.bench.writesAfterRestart(), 0);
     }
   });
@@ -122,7 +122,7 @@ test('a legacy IP object, without annotations of Kiln, is adopted and stays with
     },
   });
   scene.bench.converge();
-  assert.deepEqual(scene.stations('web.shop'), ['0a:00:00:00:00:04 10.16.4.4']);
+  assert.deepEqual(scene.portAddresses('web.shop'), ['0a:00:00:00:00:04 10.16.4.4']);
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
 });

@@ -33,7 +33,7 @@ test('the address of a rejected IP object is released and reported; another pod 
   );
   assert.match(told(scene), /; it has no address, and .*; kubectl get validatingwebhookconfigurations/);
   assert.deepEqual(counts(scene), [0, 2]);
-  assert.equal(scene.stations('web.shop'), undefined);
+  assert.equal(scene.portAddresses('web.shop'), undefined);
   const { events } = scene.bench;
   assert.equal(events.filter(({ object, reason }) => object === 'pods/shop/web' && reason === 'IPRefused').length, 1);
 
@@ -44,7 +44,7 @@ test('the address of a rejected IP object is released and reported; another pod 
   scene.bench.removeByForce('pods', 'shop/two');
   scene.bench.rejectsIp = () => undefined;
   scene.bench.converge();
-  assert.equal(scene.addressOf('shop/web'), undefined, 'it rests');
+  assert.equal(scene.addressOf('shop/web'), undefined, 'it is in backoff');
   scene.bench.passTo(7_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
   assert.match(told(scene), /^True Bound/);
@@ -148,11 +148,11 @@ test('a running pod keeps address and port when its IP object was removed by for
   const scene = small();
   scene.pod('web');
   scene.bench.converge();
-  const stations = scene.stations('web.shop');
+  const portAddresses = scene.portAddresses('web.shop');
   scene.bench.rejectsIp = () => DENIED;
   scene.bench.removeByForce('ips', 'web.shop');
   scene.bench.converge();
-  assert.deepEqual(scene.stations('web.shop'), stations);
+  assert.deepEqual(scene.portAddresses('web.shop'), portAddresses);
   assert.deepEqual(counts(scene), [1, 1]);
   const [event] = scene.bench.events.filter(({ reason }) => reason === 'IPRefused');
   assert.match(event?.message ?? '', /Pod shop\/web: IP web\.shop cannot be created.*it keeps its address/);

@@ -8,8 +8,8 @@ import { writeRejection } from '../write-rejection.ts';
 
 export interface IpRejection {
   readonly message: string;
-  /** Whether the next attempt is not due yet. */
-  readonly rests: boolean;
+  /** The next try is not due yet. */
+  readonly inBackoff: boolean;
 }
 
 /**
@@ -29,6 +29,6 @@ export function ipPatchRejection(world: World, { metadata }: IP, subject: string
 
 function rejectionOf(rejection: ReturnType<typeof writeRejection>, what: string, kept: boolean): IpRejection | undefined {
   if (rejection === undefined) return undefined;
-  const { said, next, rests } = rejection;
-  return { message: `${what}, ${said}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, rests };
+  const { cause, next, inBackoff } = rejection;
+  return { message: `${what}, ${cause}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, inBackoff };
 }

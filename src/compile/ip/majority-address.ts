@@ -34,12 +34,12 @@ function isOfItsSubnet(world: World, { subnet, v4, v6 }: Addresses): boolean {
 
 /** The addresses of a port row, in the Subnet of its `external_ids`. */
 export function addressesInRow(world: World, id: RowId): Addresses | undefined {
-  const stations = world.rows.column(id, 'addresses');
+  const portAddresses = world.rows.column(id, 'addresses');
   const externalIds = world.rows.column(id, 'external_ids');
   const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
-  if (!(stations instanceof Set) || typeof subnet !== 'string') return undefined;
-  const station = [...stations].map(String).find((text) => text.includes(' '));
-  const [mac = '', ...addresses] = (station ?? '').split(' ');
+  if (!(portAddresses instanceof Set) || typeof subnet !== 'string') return undefined;
+  const portAddress = [...portAddresses].map(String).find((text) => text.includes(' '));
+  const [mac = '', ...addresses] = (portAddress ?? '').split(' ');
   return addressesIn(subnet, mac, addresses);
 }
 

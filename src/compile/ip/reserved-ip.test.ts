@@ -16,7 +16,7 @@ test('an IP object that a user creates is completed and retained, without a port
   assert.equal(ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'true');
   assert.equal(ip?.metadata.labels?.['ovn-default'], '');
   assert.deepEqual(ip?.metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
-  assert.equal(scene.stations('web.shop'), undefined);
+  assert.equal(scene.portAddresses('web.shop'), undefined);
 });
 
 test('a pod of its name gets the address, and leaves it reserved when it goes', () => {
@@ -27,11 +27,11 @@ test('a pod of its name gets the address, and leaves it reserved when it goes', 
     const pod = scene.pod('web');
     scene.bench.converge();
     assert.equal(scene.addressOf('shop/web'), '10.16.8.8');
-    assert.deepEqual(scene.stations('web.shop'), [`${scene.annotations('shop/web')['ovn.kubernetes.io/mac_address']} 10.16.8.8`]);
+    assert.deepEqual(scene.portAddresses('web.shop'), [`${scene.annotations('shop/web')['ovn.kubernetes.io/mac_address']} 10.16.8.8`]);
     assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
     scene.bench.removeByForce('pods', 'shop/web');
     scene.bench.converge();
-    assert.equal(scene.stations('web.shop'), undefined);
+    assert.equal(scene.portAddresses('web.shop'), undefined);
     assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.8.8');
   }
   const fresh = scene.bench.restarted();

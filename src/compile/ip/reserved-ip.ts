@@ -25,7 +25,7 @@ export const reservedIp: Rule = {
     const problem = requestProblem(world, ip);
     if (problem !== undefined) return [withCondition(ip, notAccepted(problem, problem.next))];
     // An address that cannot be written into its object is free.
-    if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
+    if (!isReserved(ip) && writeRejection(world, 'ips', name, 'object', ip.metadata.uid)?.inBackoff === true) return [];
     const request: Output = { kind: 'address-request', request: ipAddressRequest(world, ip) };
     const reservation = world.reservations.get(request.request.claimant);
     // A conflict of two holders is reported by the rule of held addresses.

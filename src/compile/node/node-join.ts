@@ -25,7 +25,7 @@ import type { NodeView } from './node-view.ts';
 import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
-import { stationText } from '../pod/port/pod-port.ts';
+import { portAddressText } from '../pod/port/pod-port.ts';
 import { orphanedNetworkOfPort } from '../subnet/retained/orphaned-subnet.ts';
 import { subnetReady } from '../subnet/validity/subnet-ready.ts';
 import { owningSubnet } from '../subnet/validity/subnet-state.ts';
@@ -52,7 +52,7 @@ export const nodeJoin: Rule = {
     const elsewhere = ip === undefined || isIpOfNode(ip, node) ? undefined : ipOfAnother(world, ip);
     if (elsewhere !== undefined && !inUse) return [bound(node, { reason: 'ReservedElsewhere', message: elsewhere })];
     const rejection = ip === undefined ? ipRejection(world, port, node.uid, `Node ${name}`, inUse) : undefined;
-    if (rejection?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: rejection.message })];
+    if (rejection?.inBackoff === true && !inUse) return [bound(node, { reason: 'IPRefused', message: rejection.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
     const outputs: Output[] = [
       { kind: 'address-request', request: nodeAddressRequest(world, node, join, ip) },
@@ -187,8 +187,8 @@ function sameExceptNewFamily(few: Addresses, many: Addresses | undefined): boole
 function isJoined(world: World, node: NodeView, addresses: Addresses): boolean {
   const id = portId(nodePortName(node.name));
   if (!isOurs(world, id, nodeOwner(node))) return false;
-  const stations = world.rows.column(id, 'addresses');
-  return stations instanceof Set && stations.has(stationText(addresses));
+  const portAddresses = world.rows.column(id, 'addresses');
+  return portAddresses instanceof Set && portAddresses.has(portAddressText(addresses));
 }
 
 function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined {
@@ -243,7 +243,7 @@ function portRow(node: NodeView, addresses: Addresses): RowOutput {
     columns: {
       name: port,
       type: '',
-      addresses: [stationText(addresses)],
+      addresses: [portAddressText(addresses)],
       port_security: [],
       options: {},
       dhcpv4_options: null,

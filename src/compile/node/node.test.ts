@@ -109,11 +109,11 @@ test('a MAC or an address that a user writes to a node, its port or its IP objec
   const address = String(bench.object('ips', 'node-n2')?.spec['v4IpAddress']);
   const node = bench.object('nodes', 'n2');
   assert.ok(node);
-  const carried = (station: string): void => {
+  const carried = (portAddress: string): void => {
     const { northbound, world } = bench;
     const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n2');
     assert.ok(port);
-    const row = { addresses: [station] };
+    const row = { addresses: [portAddress] };
     world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row }]));
   };
   const reported = (annotations: Readonly<Record<string, string>>): void => {
@@ -513,7 +513,7 @@ test('the join Subnet goes from two families to one: its nodes keep the address 
   const after = bench.object('ips', 'node-n1')?.spec;
   assert.deepEqual([after?.['ipAddress'], after?.['v6IpAddress'], after?.['macAddress']], [v4, '', before?.['macAddress']]);
   assert.equal(bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'], v4);
-  assert.deepEqual(scene.stations('node-n1'), [`${String(before?.['macAddress'])} ${v4}`]);
+  assert.deepEqual(scene.portAddresses('node-n1'), [`${String(before?.['macAddress'])} ${v4}`]);
   assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
   assert.equal(bench.writesAfterRestart(), 0);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 function gone(scene: PodScene, port: string): boolean {
-  return scene.bench.object('ips', port) === undefined && scene.stations(port) === undefined;
+  return scene.bench.object('ips', port) === undefined && scene.portAddresses(port) === undefined;
 }
 
 test('with the pod go its port, its memberships and its IP object, and the address is free', () => {

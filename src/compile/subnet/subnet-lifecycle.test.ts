@@ -240,7 +240,7 @@ test('the join Subnet waits for a node with its address in the annotations, whos
     scene.subnet('red', { cidrBlock: 'fd00:1::/120' });
     bench.edit('subnets', 'join', spec);
     bench.converge();
-    const before = [bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')];
+    const before = [bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.portAddresses('node-n1')];
     const join = bench.object('subnets', 'join')?.metadata.uid;
     bench.delete('subnets', 'join');
     bench.converge();
@@ -251,7 +251,7 @@ test('the join Subnet waits for a node with its address in the annotations, whos
     assert.deepEqual(blockersOf(world, 'subnets', 'red').names, ['IP node-n1']);
     bench.converge();
     assert.equal(bench.object('subnets', 'join')?.metadata.uid, join, 'it is not gone for a moment');
-    assert.deepEqual([bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')], before);
+    assert.deepEqual([bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.portAddresses('node-n1')], before);
     assert.equal(bench.object('ips', 'node-n1')?.spec['subnet'], 'join');
   }
 });

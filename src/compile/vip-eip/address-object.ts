@@ -168,8 +168,8 @@ function requestProblem(world: World, object: AddressObject, { findings, exclusi
       message: withNext(objectSubnetMessage(object, readiness.message), commandText`kubectl describe subnet ${subnet}`),
     };
   const rejection = writeRejection(world, resource, name, 'object', uid);
-  if (rejection?.rests !== true) return undefined;
-  return { reason: 'WriteRefused', message: `${kind} ${name} cannot get its address, ${rejection.said}; ${rejection.next}` };
+  if (rejection?.inBackoff !== true) return undefined;
+  return { reason: 'WriteRefused', message: `${kind} ${name} cannot get its address, ${rejection.cause}; ${rejection.next}` };
 }
 
 /** The message of the object for a sentence about its Subnet. */

@@ -370,7 +370,7 @@ for (const [eips, spec, rules, field] of [
   });
 }
 
-test('C66 the address of an EIP that was removed by force stays booked until the last rule that names it is gone, across a restart', () => {
+test('C66 the address of an EIP that was removed by force stays held until the last rule that names it is gone, across a restart', () => {
   const made = scene('172.20.0.0/29,fd20::/120');
   eip(made, 'e1');
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
@@ -486,7 +486,7 @@ test('C37 C48 after a restart every Vip and EIP has what it had, nothing is writ
   assert.equal(again.object('subnets', 'ext')?.status?.['v4availableIPrange'], '172.20.0.5');
 });
 
-test('an OvnEip of type lrp reports that its OVN rows are not implemented; its address is booked', () => {
+test('an OvnEip of type lrp reports that its OVN rows are not implemented; its address is held', () => {
   const made = scene();
   eip(made, 'e1', { type: 'lrp' });
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);

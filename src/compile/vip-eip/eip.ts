@@ -15,7 +15,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
-import { stationText } from '../pod/port/pod-port.ts';
+import { portAddressText } from '../pod/port/pod-port.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../unread-annotations.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
@@ -150,7 +150,7 @@ function nodePort(world: World, object: AddressObject, addresses: AddressTexts):
       columns: {
         name,
         type: '',
-        addresses: [stationText({ subnet, ...addresses })],
+        addresses: [portAddressText({ subnet, ...addresses })],
         options: {},
         dhcpv4_options: null,
         dhcpv6_options: null,

@@ -25,12 +25,12 @@ import { commandText } from '../../text/command-text.ts';
 const CONFLICT = 'AddressConflict';
 const ACCEPTED = 'Accepted';
 
-interface Booked extends AddressTexts {
+interface EipAddresses extends AddressTexts {
   readonly subnet: string;
 }
 
 /** The Subnet and the addresses of an EIP; key `<resource>/<name>`. A projection, so that other fields of the EIP run no rule. */
-const bookedBy: Query<Booked | undefined> = defineQuery('eip-booked', (world, key) => {
+const eipAddresses: Query<EipAddresses | undefined> = defineQuery('eip-addresses', (world, key) => {
   const at = key.indexOf('/');
   const eip = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
   return eip?.held === undefined ? undefined : { subnet: eip.subnet, ...eip.held };
@@ -45,23 +45,23 @@ export const natRuleAnnotations: readonly Rule[] = NAT_RULES.map((resource) => (
     const eip = eipOfRule(rule);
     const held = heldByRule(rule);
     const network = held === undefined ? [] : orphanedNetworkOfObject(world, { resource, name, subnet: held.subnet });
-    const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
+    const addresses = world.ask(eipAddresses, `${eipResourceOf(resource)}/${eip}`);
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
     if (world.ask(isLateForEip, `${resource}/${name}`)) {
       const notAccepted: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-      return [...network, { ...patch, ...withoutBooking(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
+      return [...network, { ...patch, ...withoutAddress(resource, rule, ''), conditions: [notAccepted], withoutConditions: [CONFLICT] }];
     }
-    if (booked === undefined) {
+    if (addresses === undefined) {
       const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
       const conditions = conflict === undefined ? [] : [conflict];
-      return [...network, { ...patch, ...withoutBooking(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
+      return [...network, { ...patch, ...withoutAddress(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
     }
     return [
       ...network,
       {
         ...patch,
         withoutConditions: [CONFLICT, ACCEPTED],
-        labels: markedWith(resource, booked),
+        labels: addressLabels(resource, addresses),
         annotations: { [annotationKey.vpcEip]: eip },
       },
     ];
@@ -107,14 +107,14 @@ function conflictOf(
  * address of an EIP that it named before is released.
  * @param eip the value of the annotation
  */
-function withoutBooking(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
+function withoutAddress(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
   const annotations = { [annotationKey.vpcEip]: eip };
   if ((annotatedEip(rule) ?? eip) === eip) return { annotations };
-  const labels = Object.keys(markedWith(resource, { subnet: '', v4: '', v6: '', mac: '' }));
+  const labels = Object.keys(addressLabels(resource, { subnet: '', v4: '', v6: '', mac: '' }));
   return { annotations, labels: Object.fromEntries(labels.map((label) => [label, null])) };
 }
 
-function markedWith(resource: NatRuleResource, { subnet, v4, v6 }: Booked): Readonly<Record<string, string>> {
+function addressLabels(resource: NatRuleResource, { subnet, v4, v6 }: EipAddresses): Readonly<Record<string, string>> {
   const v6Label = resource.startsWith('ovn-') ? { [labelKey.eipV6]: addressLabelValue(v6) } : {};
   return { [labelKey.subnet]: subnet, [labelKey.eipV4]: v4, ...v6Label };
 }

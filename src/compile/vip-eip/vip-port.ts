@@ -11,7 +11,7 @@ import type { Output, RowOutput } from '../output.ts';
 import { heldBy } from '../pod/address/held-addresses.ts';
 import { portId } from '../pod/interface/pod-interface.ts';
 import { interfacesOf } from '../pod/interface/pod-interfaces.ts';
-import { stationText } from '../pod/port/pod-port.ts';
+import { portAddressText } from '../pod/port/pod-port.ts';
 import { podView } from '../pod/view/pod-view.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { ownerOf } from './address-object.ts';
@@ -34,7 +34,7 @@ function ownPort(object: AddressObject, vip: VipView, provider: string, addresse
   const name = portName(vip.name, vip.namespace, provider);
   const columns = {
     type: '',
-    addresses: [stationText({ subnet: vip.subnet, ...addresses })],
+    addresses: [portAddressText({ subnet: vip.subnet, ...addresses })],
     options: vip.type === 'switch_lb_vip' ? { arp_proxy: 'true' } : {},
   };
   return portRow(object, vip, name, columns, { pod: `${vip.namespace}/${vip.name}` });

@@ -83,13 +83,13 @@ test('a Vip for the pods of a namespace has a virtual port, whose parents are th
   }
   made.bench.converge();
   assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'a.shop,b.shop' });
-  const [own] = made.stations('a.shop') as readonly string[];
+  const [own] = made.portAddresses('a.shop') as readonly string[];
   assert.deepEqual(port(made, 'a.shop')['port_security'], [`${own} 10.50.0.2`]);
   assert.deepEqual(
     [made.externalIds('Logical_Switch_Port', 'a.shop')['vips'], made.externalIds('Logical_Switch_Port', 'a.shop')['attach-vips']],
     ['10.50.0.2', 'true'],
   );
-  const [other] = made.stations('c.shop') as readonly string[];
+  const [other] = made.portAddresses('c.shop') as readonly string[];
   assert.deepEqual(port(made, 'c.shop')['port_security'], [other]);
   assert.equal(usingRange(made), '10.50.0.2-10.50.0.5');
   made.bench.delete('pods', 'shop/a');

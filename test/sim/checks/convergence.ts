@@ -85,6 +85,6 @@ function isConverged(cluster: SimulatedCluster, retries: boolean): boolean {
 /** Something is due soon without a further event: a lease ends, a row is retried, an Event is sent. */
 function isDueSoon({ controller, clock }: SimulatedController, retries: boolean): boolean {
   const { next } = controller.world.deadlines;
-  const { resting, eventsWaiting } = controller.status;
-  return (retries && resting + eventsWaiting > 0) || (next !== undefined && next - clock.steadyDate <= SOON_MS);
+  const { rowsInBackoff, eventsWaiting } = controller.status;
+  return (retries && rowsInBackoff + eventsWaiting > 0) || (next !== undefined && next - clock.steadyDate <= SOON_MS);
 }

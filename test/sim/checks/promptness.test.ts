@@ -59,9 +59,9 @@ test('a timer of the product is named by the function that sets it, not by those
     later: noting,
     look: () => undefined,
   });
-  holds.rest(objectId('pods', 'ns/p'), 'soon');
+  holds.backOff(objectId('pods', 'ns/p'), 'soon');
   await time.runUntil(1);
-  assert.deepEqual(sites, ['15000 src/kube/cache/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts rest']);
+  assert.deepEqual(sites, ['15000 src/kube/cache/cache-watch.ts expectEvent', '200 src/commit/write-delays.ts backOff']);
 });
 
 test('each function listed as one that may wait exists, and sets a timer', () => {

@@ -15,9 +15,9 @@ export const GATHER: readonly TimerSite[] = [
   // Between two transactions.
   { file: 'src/commit/send-pause.ts', function: '#pause' },
   // A row that another program changes each time it is repaired.
-  { file: 'src/commit/row-retries.ts', function: '#rest' },
+  { file: 'src/commit/row-retries.ts', function: '#backOff' },
   // A term that another program overwrites each time it is repaired.
-  { file: 'src/commit/term-repair.ts', function: '#rest' },
+  { file: 'src/commit/term-repair.ts', function: '#recheckLater' },
   // Counts of a Subnet whose status was written lately.
   { file: 'src/controller/controller.ts', function: '#publishUsage' },
   // Between two writes of a Subnet's status.

@@ -178,7 +178,7 @@ function conflictsRest(): () => void {
     (answered) =>
       function (this: WriteDelays, id, write, error) {
         answered.call(this, id, write, error);
-        if (error?.code === 'KUBE_CONFLICT') this.rest(id, 'soon');
+        if (error?.code === 'KUBE_CONFLICT') this.backOff(id, 'soon');
       },
   );
 }

@@ -42,13 +42,13 @@ function reason(scene: PodScene, pod: string): string | undefined {
 }
 
 function rowsWith(scene: PodScene, address: string): readonly string[] {
-  return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.stations(name)).includes(address));
+  return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.portAddresses(name)).includes(address));
 }
 
 test("an IP object created by hand with a bound pod's address: both report it, the pod keeps its port, the other never gets one", () => {
   const scene = new PodScene();
   static7(scene, 'first');
-  const station = scene.stations('first.shop');
+  const portAddress = scene.portAddresses('first.shop');
   restored(scene, 'second');
   scene.bench.converge();
   assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
@@ -64,7 +64,7 @@ test("an IP object created by hand with a bound pod's address: both report it, t
   scene.pod('second');
   scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
-  assert.deepEqual(scene.stations('first.shop'), station);
+  assert.deepEqual(scene.portAddresses('first.shop'), portAddress);
   assert.equal(reason(scene, 'second'), 'AddressConflict');
   assert.equal(scene.addressOf('shop/second'), undefined);
 });
@@ -109,7 +109,7 @@ test('a bound younger claimant keeps its port when an older IP object appears', 
   restored(scene, 'old');
   scene.bench.removeByForce('ips', 'old.shop');
   static7(scene, 'young');
-  const station = scene.stations('young.shop');
+  const portAddress = scene.portAddresses('young.shop');
   const { ips } = scene.bench.world;
   restored(scene, 'old');
   const old = ips.peek('old.shop');
@@ -119,11 +119,11 @@ test('a bound younger claimant keeps its port when an older IP object appears', 
   scene.pod('old');
   scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['young.shop']);
-  assert.deepEqual(scene.stations('young.shop'), station);
+  assert.deepEqual(scene.portAddresses('young.shop'), portAddress);
   assert.equal(reason(scene, 'old'), 'AddressConflict');
   const fresh = scene.bench.restarted();
   fresh.converge();
-  assert.deepEqual([fresh.writes, fresh.row('Logical_Switch_Port', 'young.shop')?.['addresses']], [0, station]);
+  assert.deepEqual([fresh.writes, fresh.row('Logical_Switch_Port', 'young.shop')?.['addresses']], [0, portAddress]);
 });
 
 test('two bound claimants both stay, and report the conflict', () => {
@@ -206,9 +206,9 @@ test('two of one MAC: the later one without a port is given another MAC, and kee
     scene.bench.edit('ips', `${name}.shop`, { ipAddress: `10.16.7.${i + 1}`, v4IpAddress: `10.16.7.${i + 1}` });
   }
   scene.bench.converge();
-  assert.deepEqual(scene.stations('old.shop'), ['0a:00:00:00:00:77 10.16.7.1']);
-  assert.match(String(scene.stations('young.shop')), / 10\.16\.7\.2$/);
-  assert.doesNotMatch(String(scene.stations('young.shop')), /0a:00:00:00:00:77/);
+  assert.deepEqual(scene.portAddresses('old.shop'), ['0a:00:00:00:00:77 10.16.7.1']);
+  assert.match(String(scene.portAddresses('young.shop')), / 10\.16\.7\.2$/);
+  assert.doesNotMatch(String(scene.portAddresses('young.shop')), /0a:00:00:00:00:77/);
 });
 
 test('a pod with an invalid Subnet also reports its conflict', () => {

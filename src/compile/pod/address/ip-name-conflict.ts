@@ -50,7 +50,7 @@ function reservedForPod(world: World, nic: PodInterface, ip: IP, subnets: readon
     );
   const problem = requestProblem(world, ip);
   const rejection = problem === undefined ? ipPatchRejection(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
-  if (rejection?.rests === true) return { kind: 'waiting', reason: 'IPRefused', message: rejection.message };
+  if (rejection?.inBackoff === true) return { kind: 'waiting', reason: 'IPRefused', message: rejection.message };
   const answer = world.reservations.get(claimantOfIp(ip));
   const failure = problem ?? (answer?.kind === 'failed' ? { reason: answer.code, message: answer.message } : undefined);
   if (failure === undefined) return PENDING;

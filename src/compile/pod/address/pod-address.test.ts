@@ -14,7 +14,7 @@ test('an address that is taken is waited for, visibly, and given when it is free
   const waits = scene.bench.condition('pods', 'shop/second', BOUND);
   assert.deepEqual([waits?.status, waits?.reason], ['False', 'AddressConflict']);
   assert.match(waits?.message ?? '', /10\.16\.7\.7.*first\.shop/);
-  assert.equal(scene.stations('second.shop'), undefined);
+  assert.equal(scene.portAddresses('second.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/first', BOUND), undefined);
   scene.bench.removeByForce('pods', 'shop/first');
   scene.bench.converge();

@@ -48,7 +48,7 @@ export function requestStateOf(world: World, nic: PodInterface, claimant: string
   const subject = `Pod ${nic.pod.key}`;
   const rejection =
     ip === undefined ? ipRejection(world, nic.port, primary.uid, subject, false) : ipPatchRejection(world, ip, subject, false);
-  return rejection?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: rejection.message } : requestState;
+  return rejection?.inBackoff === true ? { kind: 'waiting', reason: 'IPRefused', message: rejection.message } : requestState;
 }
 
 function rawRequestState(world: World, nic: PodInterface, claimant: string, held: Held): RequestState {

@@ -92,7 +92,7 @@ test('a pod in the host network has nothing', () => {
   scene.pod('agent', { spec: { hostNetwork: true } });
   scene.bench.converge();
   assert.deepEqual(
-    [scene.bench.object('ips', 'agent.shop'), scene.stations('agent.shop'), scene.annotations('shop/agent')],
+    [scene.bench.object('ips', 'agent.shop'), scene.portAddresses('agent.shop'), scene.annotations('shop/agent')],
     [undefined, undefined, {}],
   );
 });
@@ -129,7 +129,7 @@ test('dual stack writes both families, IPv4 first', () => {
   assert.equal(scene.addressOf('shop/web'), '10.20.0.2,fd00:20::2');
   assert.equal(scene.addressOf('shop/six'), 'fd00:20::3');
   assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/cidr'], '10.20.0.0/24,fd00:20::/120');
-  assert.match(String((scene.stations('web.shop') as string[])[0]), / 10\.20\.0\.2 fd00:20::2$/);
+  assert.match(String((scene.portAddresses('web.shop') as string[])[0]), / 10\.20\.0\.2 fd00:20::2$/);
 });
 
 test('a fresh controller plans nothing', () => {
@@ -156,10 +156,10 @@ test('edits by hand under a running pod are undone: annotation, IP object or row
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
   scene.pod('web');
   scene.bench.converge();
-  const before = [scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')];
+  const before = [scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.portAddresses('web.shop')];
   const same = (): void => {
     scene.bench.converge();
-    assert.deepEqual([scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')], before);
+    assert.deepEqual([scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.portAddresses('web.shop')], before);
   };
   scene.pod('web', { annotations: { ...scene.annotations('shop/web'), 'ovn.kubernetes.io/ip_address': '10.16.7.7' } });
   same();
@@ -199,12 +199,12 @@ for (const subnet of ['no-such', 'other'])
     scene.subnet('other', { cidrBlock: '10.77.0.0/24' });
     scene.pod('web');
     scene.bench.converge();
-    const before = scene.stations('web.shop');
+    const before = scene.portAddresses('web.shop');
     const ip = scene.bench.object('ips', 'web.shop');
     assert.ok(ip !== undefined && before !== undefined);
     scene.bench.removeNamedRow('Logical_Switch_Port', 'web.shop');
     scene.bench.put('ips', { metadata: ip.metadata, spec: { ...ip.spec, subnet, ipAddress: '10.77.0.9' } });
     scene.bench.converge();
-    assert.deepEqual(scene.stations('web.shop'), before);
+    assert.deepEqual(scene.portAddresses('web.shop'), before);
     assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, ip.spec);
   });

@@ -153,12 +153,12 @@ test('when a Subnet adds or removes a namespace, running pods stay and new ones 
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
   scene.pod('old');
   scene.bench.converge();
-  const before = [scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid];
+  const before = [scene.portAddresses('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid];
   scene.bench.edit('subnets', 'red', { namespaces: [] });
   scene.pod('new');
   scene.bench.converge();
   assert.deepEqual([subnetOf(scene, 'shop/old'), subnetOf(scene, 'shop/new')], ['red', 'ovn-default']);
-  assert.deepEqual([scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid], before);
+  assert.deepEqual([scene.portAddresses('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid], before);
 });
 
 test('a Subnet that is being deleted accepts no new pod and keeps its pods', () => {

@@ -301,7 +301,7 @@ test('a pod whose Subnet was removed by force, or has another network, keeps its
     const scene = podInSide();
     const before = scene.annotations('shop/web');
     const { metadata, spec } = scene.bench.object('ips', 'web.shop') ?? {};
-    const stations = scene.stations('web.shop');
+    const portAddresses = scene.portAddresses('web.shop');
     scene.bench.removeByForce('subnets', 'side');
     scene.bench.converge();
     if (again !== undefined) scene.subnet('side', { cidrBlock: again });
@@ -311,15 +311,15 @@ test('a pod whose Subnet was removed by force, or has another network, keeps its
     const ip = scene.bench.object('ips', 'web.shop');
     assert.notEqual(ip?.metadata.uid, metadata?.uid);
     assert.deepEqual(
-      [ip?.spec, scene.stations('web.shop'), scene.addressOf('shop/web')],
-      [spec, stations, before['ovn.kubernetes.io/ip_address']],
+      [ip?.spec, scene.portAddresses('web.shop'), scene.addressOf('shop/web')],
+      [spec, portAddresses, before['ovn.kubernetes.io/ip_address']],
       again,
     );
     if (again !== undefined) assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
     assert.equal(scene.bench.writesAfterRestart(), 0);
     scene.bench.removeByForce('pods', 'shop/web');
     scene.bench.converge();
-    assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
+    assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.portAddresses('web.shop')], [undefined, undefined]);
   }
 });
 

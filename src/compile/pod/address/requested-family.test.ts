@@ -27,7 +27,7 @@ function has(made: PodScene, pod = 'web'): readonly unknown[] {
   const { ipAddress, v4IpAddress, v6IpAddress } = made.bench.object('ips', `${pod}.shop`)?.spec ?? {};
   return [
     made.addressOf(`shop/${pod}`),
-    (made.stations(`${pod}.shop`) as readonly string[])[0]?.split(' ').slice(1).join(','),
+    (made.portAddresses(`${pod}.shop`) as readonly string[])[0]?.split(' ').slice(1).join(','),
     ipAddress,
     v4IpAddress,
     v6IpAddress,

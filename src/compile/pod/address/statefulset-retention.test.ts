@@ -55,7 +55,7 @@ test('scaling down releases the removed ordinals, and only those', () => {
   const scene = bound(3);
   scene.bench.edit('statefulsets', 'shop/db', { replicas: 1 });
   scene.bench.converge();
-  assert.notEqual(scene.stations('db-2.shop'), undefined, 'a pod that still runs keeps its port');
+  assert.notEqual(scene.portAddresses('db-2.shop'), undefined, 'a pod that still runs keeps its port');
   for (const name of ['db-2', 'db-1', 'db-0']) scene.bench.removeByForce('pods', `shop/${name}`);
   scene.bench.converge();
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('a StatefulSet recreated while no controller ran leaves no orphan port', ()
     [ip?.metadata.annotations?.['kiln.io/pod-uid'], ip?.metadata.annotations?.['kiln.io/owner-uid']],
     [pod.metadata.uid, set.metadata.uid],
   );
-  assert.deepEqual(scene.stations('db-0.shop'), [`${String(ip?.spec['macAddress'])} ${scene.addressOf('shop/db-0')}`]);
+  assert.deepEqual(scene.portAddresses('db-0.shop'), [`${String(ip?.spec['macAddress'])} ${scene.addressOf('shop/db-0')}`]);
   assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
 });
 
@@ -165,7 +165,7 @@ test('a template with another address, MAC or pool releases the retained one, wi
   );
   scene.pod('db-0', { statefulSet: 'db', annotations });
   scene.bench.converge();
-  assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.99$/);
+  assert.match(String(scene.portAddresses('db-0.shop')), / 10\.16\.0\.99$/);
   const row = uidOfRow(scene, 'db-0.shop');
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db', annotations });
@@ -177,11 +177,11 @@ test('a template with another address, MAC or pool releases the retained one, wi
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db', annotations: mac });
   scene.bench.converge();
-  assert.equal(String(scene.stations('db-0.shop')), '0a:00:00:00:00:99 10.16.0.99');
+  assert.equal(String(scene.portAddresses('db-0.shop')), '0a:00:00:00:00:99 10.16.0.99');
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db', annotations: { 'ovn.kubernetes.io/ip_pool': '10.16.0.77;10.16.0.78' } });
   scene.bench.converge();
-  assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.77$/);
+  assert.match(String(scene.portAddresses('db-0.shop')), / 10\.16\.0\.77$/);
 });
 
 test("with a foreign Vpc router no port records the Subnet's network: an address outside of the spec is not retained, and the pod reports it", () => {

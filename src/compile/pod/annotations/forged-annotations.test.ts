@@ -35,22 +35,22 @@ function tenants(): PodScene {
   return scene;
 }
 
-function stationsOfAll(scene: PodScene): readonly string[] {
-  return scene.bench.rowIds('Logical_Switch_Port').map((name) => `${name} ${String(scene.stations(name))}`);
+function allPortAddresses(scene: PodScene): readonly string[] {
+  return scene.bench.rowIds('Logical_Switch_Port').map((name) => `${name} ${String(scene.portAddresses(name))}`);
 }
 
 function ofLiar(scene: PodScene): unknown {
-  return [scene.stations('liar.mallory'), scene.bench.object('ips', 'liar.mallory')?.spec['ipAddress']];
+  return [scene.portAddresses('liar.mallory'), scene.bench.object('ips', 'liar.mallory')?.spec['ipAddress']];
 }
 
 test("a pod with another tenant's address or MAC in forged annotations has no port with it, also after a restart, and the next pod gets it", () => {
   const scene = tenants();
   const mac = scene.annotations('shop/victim')['ovn.kubernetes.io/mac_address'] ?? '';
-  const before = scene.stations('victim.shop');
+  const before = scene.portAddresses('victim.shop');
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'red', ip: '10.1.0.2', mac }) });
   scene.bench.converge();
   assert.deepEqual(ofLiar(scene), [undefined, undefined]);
-  assert.deepEqual(scene.stations('victim.shop'), before);
+  assert.deepEqual(scene.portAddresses('victim.shop'), before);
   assert.equal(scene.bench.condition('pods', 'mallory/liar', BOUND)?.reason, 'AddressConflict');
   assert.equal(scene.annotations('mallory/liar')['ovn.kubernetes.io/allocated'], undefined, 'agents on the node act on it');
   scene.pod('liar', { namespace: 'mallory', annotations: lies({ subnet: 'red', ip: '10.1.0.77', mac }) });
@@ -69,16 +69,16 @@ test('an unproven claim of a free address is a request, with all rules of reques
   scene.pod('greedy', { namespace: 'mallory', annotations: lies({ subnet: 'green', ip: '10.2.0.1' }) });
   scene.pod('lost', { namespace: 'mallory', annotations: lies({ subnet: 'gone', ip: '10.2.0.11' }) });
   scene.bench.converge();
-  assert.match(String(scene.stations('liar.mallory')), / 10\.2\.0\.9$/);
+  assert.match(String(scene.portAddresses('liar.mallory')), / 10\.2\.0\.9$/);
   assert.equal(scene.bench.object('ips', 'liar.mallory')?.spec['ipAddress'], '10.2.0.9');
-  assert.equal(scene.stations('greedy.mallory'), undefined, 'the gateway');
-  assert.equal(scene.stations('lost.mallory'), undefined);
+  assert.equal(scene.portAddresses('greedy.mallory'), undefined, 'the gateway');
+  assert.equal(scene.portAddresses('lost.mallory'), undefined);
   assert.equal(scene.bench.condition('pods', 'mallory/lost', BOUND)?.reason, 'WaitingForSubnet');
 });
 
 test('no pod has an address of the join Subnet, whatever its request', () => {
   const scene = tenants();
-  const node = scene.stations('node-n1');
+  const node = scene.portAddresses('node-n1');
   const [, join = ''] = String(node).split(' ');
   const mac = String(node).split(' ')[0] ?? '';
   scene.bench.put('vips', { metadata: { name: 'stolen' }, spec: { subnet: 'join', namespace: 'mallory' } });
@@ -121,7 +121,7 @@ test("a port that a pod has in the join Subnet goes: what was taken before the r
   );
   scene.bench.converge();
   assert.deepEqual(
-    stationsOfAll(scene).filter((text) => text.includes('0a:00:00:00:00:07')),
+    allPortAddresses(scene).filter((text) => text.includes('0a:00:00:00:00:07')),
     [],
   );
 });
@@ -130,21 +130,21 @@ test('a bound pod that claims another address keeps its own, and does not block 
   const scene = tenants();
   scene.pod('liar', { namespace: 'mallory', annotations: {} });
   scene.bench.converge();
-  const before = scene.stations('liar.mallory');
+  const before = scene.portAddresses('liar.mallory');
   assert.match(String(before), / 10\.2\.0\.2$/);
   const said = scene.annotations('mallory/liar');
   scene.pod('liar', { namespace: 'mallory', annotations: { ...said, ...lies({ subnet: 'red', ip: '10.1.0.3' }) } });
   scene.pod('next', { annotations: own({ ip_address: '10.1.0.3' }) });
   scene.bench.converge();
-  assert.deepEqual(scene.stations('liar.mallory'), before);
+  assert.deepEqual(scene.portAddresses('liar.mallory'), before);
   assert.equal(scene.addressOf('mallory/liar'), '10.2.0.2');
-  assert.match(String(scene.stations('next.shop')), / 10\.1\.0\.3$/);
+  assert.match(String(scene.portAddresses('next.shop')), / 10\.1\.0\.3$/);
 });
 
 test('of a bound pod its IP object and its port row each are a proof; without both the pod requests its address again', () => {
   for (const gone of ['ip', 'row', 'both'] as const) {
     const scene = tenants();
-    const before = scene.stations('victim.shop');
+    const before = scene.portAddresses('victim.shop');
     if (gone !== 'row') scene.bench.removeByForce('ips', 'victim.shop');
     if (gone !== 'ip') scene.bench.removeNamedRow('Logical_Switch_Port', 'victim.shop');
     const bench = scene.bench.restarted();
@@ -163,8 +163,8 @@ test('an unproven claim fails if another claimant has the address', () => {
   scene.bench.converge();
   scene.pod('victim', { annotations });
   scene.bench.converge();
-  assert.match(String(scene.stations('next.shop')), / 10\.1\.0\.2$/);
-  assert.equal(scene.stations('victim.shop'), undefined);
+  assert.match(String(scene.portAddresses('next.shop')), / 10\.1\.0\.2$/);
+  assert.equal(scene.portAddresses('victim.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/victim', BOUND)?.reason, 'AddressConflict');
 });
 

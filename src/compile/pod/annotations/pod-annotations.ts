@@ -28,7 +28,7 @@ import { annotationOf, isAllocated } from '../interface/pod-interface.ts';
 import { interfacesOf } from '../interface/pod-interfaces.ts';
 import type { PodInterfaces } from '../interface/pod-interfaces.ts';
 import { addressMismatch, correctedAnnotations, reservedIpMismatch } from '../report/annotation-mismatch.ts';
-import { portGroupsOf, stationText } from '../port/pod-port.ts';
+import { portGroupsOf, portAddressText } from '../port/pod-port.ts';
 import { podOwner } from '../view/pod-view.ts';
 import { outsideTenancy } from '../report/tenancy-report.ts';
 import type { PodView } from '../view/pod-view.ts';
@@ -149,8 +149,8 @@ function rejectedWriteOf(world: World, pod: PodView, bindings: readonly Binding[
   if (bindings.every(({ nic }) => isAllocated(nic))) return [];
   const rejection = writeRejection(world, 'pods', pod.key, 'object', pod.uid);
   if (rejection === undefined) return [];
-  const { said, next } = rejection;
-  return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot get its addresses, ${said}; ${next}` }];
+  const { cause, next } = rejection;
+  return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot get its addresses, ${cause}; ${next}` }];
 }
 
 /** Adds the next command: edit the pod for a fault in the pod, else `kiln explain`. */
@@ -171,8 +171,8 @@ function isPortObserved(world: World, { nic, bound, port, ownRow }: Binding): bo
   if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
   if (!nic.isOvn) return true;
   if (port === undefined || !ownRow) return false;
-  const stations = world.rows.column(nic.row, 'addresses');
-  return stations instanceof Set && stations.has(stationText(port.addresses));
+  const portAddresses = world.rows.column(nic.row, 'addresses');
+  return portAddresses instanceof Set && portAddresses.has(portAddressText(port.addresses));
 }
 
 /**

@@ -73,7 +73,7 @@ test('invalid list items of a running pod are reported, and are neither in the k
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/port_security': 'true' } });
   scene.bench.converge();
-  const [station] = scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security');
+  const [portAddress] = scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security');
   const edited = { 'ovn.kubernetes.io/security_groups': 'a:b,wall,c/d', 'ovn.kubernetes.io/port_vips': '10.16.0.50,x' };
   scene.pod('web', { annotations: { ...scene.annotations('shop/web'), ...edited } });
   scene.bench.converge();
@@ -84,7 +84,7 @@ test('invalid list items of a running pod are reported, and are neither in the k
     ['associated_sg_wall'],
   );
   assert.deepEqual([keys['security_groups'], keys['vips']], ['wall', '10.16.0.50']);
-  assert.deepEqual(scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security'), [`${station} 10.16.0.50`]);
+  assert.deepEqual(scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security'), [`${portAddress} 10.16.0.50`]);
 });
 
 test("a fault that only the Subnet of an attached network shows is reported on that network's annotation; on the pod's own, only that nothing was requested", () => {

@@ -18,7 +18,7 @@ function scene(settings: ConstructorParameters<typeof PodScene>[0] = {}, annotat
 
 function facts(made: PodScene): readonly unknown[] {
   const { v4IpAddress, macAddress } = made.bench.object('ips', 'vm.shop')?.spec ?? {};
-  return [v4IpAddress, macAddress, made.stations('vm.shop')];
+  return [v4IpAddress, macAddress, made.portAddresses('vm.shop')];
 }
 
 function using(made: PodScene): bigint | undefined {
@@ -41,7 +41,7 @@ test('a launcher bears the name of its machine', () => {
   assert.deepEqual([ip?.spec['podName'], ip?.spec['podType'], ip?.spec['nodeName']], ['vm', 'VirtualMachine', 'n1']);
   assert.equal(made.externalIds('Logical_Switch_Port', 'vm.shop')['pod'], 'shop/vm');
   assert.equal(made.annotations('shop/virt-launcher-vm-a')['ovn.kubernetes.io/virtualmachine'], 'vm');
-  assert.deepEqual(made.stations('vm.shop'), [`${String(ip?.spec['macAddress'])} ${made.addressOf('shop/virt-launcher-vm-a')}`]);
+  assert.deepEqual(made.portAddresses('vm.shop'), [`${String(ip?.spec['macAddress'])} ${made.addressOf('shop/virt-launcher-vm-a')}`]);
   assert.equal(made.bench.object('ips', 'virt-launcher-vm-a.shop'), undefined);
   const fresh = made.bench.restarted();
   fresh.converge();
@@ -96,7 +96,7 @@ test('with the machine go address and port, in whatever order machine, instance 
     for (const [i, step] of order.split('').entries()) {
       deletions[Number(step)]?.(made);
       made.bench.converge();
-      if (i < 2) assert.notEqual(made.stations('vm.shop'), undefined, `${order}: while one of them is there`);
+      if (i < 2) assert.notEqual(made.portAddresses('vm.shop'), undefined, `${order}: while one of them is there`);
     }
     assert.deepEqual([facts(made), using(made)], [[undefined, undefined, undefined], 0n], order);
   }
@@ -122,7 +122,7 @@ test('a machine that is being deleted gives its address up when its pod is gone'
   made.bench.delete('virtualmachines', 'shop/vm');
   made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
   made.bench.converge();
-  assert.notEqual(made.stations('vm.shop'), undefined, 'while its pod runs');
+  assert.notEqual(made.portAddresses('vm.shop'), undefined, 'while its pod runs');
   made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
   made.bench.converge();
   assert.deepEqual(facts(made), [undefined, undefined, undefined]);
@@ -138,7 +138,7 @@ test('a machine recreated while it was stopped gets an address of its own', () =
   made.pod('virt-launcher-vm-b', { machine: 'vm' });
   made.bench.converge();
   assert.notEqual(made.bench.object('ips', 'vm.shop')?.metadata.uid, first);
-  assert.deepEqual(made.stations('vm.shop'), [
+  assert.deepEqual(made.portAddresses('vm.shop'), [
     `${String(made.bench.object('ips', 'vm.shop')?.spec['macAddress'])} ${made.addressOf('shop/virt-launcher-vm-b')}`,
   ]);
 });
@@ -241,15 +241,15 @@ test('attached networks of a machine are retained while it is stopped, and go wh
   const input = { machine: 'vm', annotations: { [NETWORKS]: '[{"name":"fast","namespace":"shop","interface":"pod37a8eec1ce1"}]' } };
   made.pod('virt-launcher-vm-a', input);
   made.bench.converge();
-  const station = made.stations('vm.shop.fast.shop.ovn');
-  assert.ok(station);
+  const portAddress = made.portAddresses('vm.shop.fast.shop.ovn');
+  assert.ok(portAddress);
   made.bench.removeByForce('pods', 'shop/virt-launcher-vm-a');
   made.bench.converge();
-  assert.deepEqual(made.stations('vm.shop.fast.shop.ovn'), station);
+  assert.deepEqual(made.portAddresses('vm.shop.fast.shop.ovn'), portAddress);
   made.bench.edit('virtualmachines', 'shop/vm', { template: {} });
   made.bench.converge();
-  assert.equal(made.stations('vm.shop.fast.shop.ovn'), undefined);
-  assert.notEqual(made.stations('vm.shop'), undefined);
+  assert.equal(made.portAddresses('vm.shop.fast.shop.ovn'), undefined);
+  assert.notEqual(made.portAddresses('vm.shop'), undefined);
 });
 
 test('an interface that only the target of a migration has is made before the migration ends', () => {
@@ -303,7 +303,7 @@ test('a machine that names another address releases the old one: at once while i
   assert.equal(using(made), 0n);
   made.pod('virt-launcher-vm-b', { machine: 'vm', annotations: named('10.16.0.50') });
   made.bench.converge();
-  assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.50$/);
+  assert.match(String(made.portAddresses('vm.shop')), / 10\.16\.0\.50$/);
   declare('10.16.0.51');
   made.pod('virt-launcher-vm-c', { machine: 'vm', node: 'n2', annotations: { ...named('10.16.0.51'), [MIGRATION]: 'job' } });
   made.bench.converge();
@@ -312,6 +312,6 @@ test('a machine that names another address releases the old one: at once while i
   made.bench.removeByForce('pods', 'shop/virt-launcher-vm-c');
   made.pod('virt-launcher-vm-d', { machine: 'vm', annotations: named('10.16.0.51') });
   made.bench.converge();
-  assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.51$/);
+  assert.match(String(made.portAddresses('vm.shop')), / 10\.16\.0\.51$/);
   assert.equal(using(made), 1n);
 });

@@ -41,7 +41,7 @@ test('an attached network gives the pod a second interface with an IP object, a 
   assert.equal(ip?.spec['podName'], 'web');
   assert.equal(ip?.spec['subnet'], 'fast');
   const mac = String(ip?.spec['macAddress']);
-  assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), [`${mac} 10.50.0.2`]);
+  assert.deepEqual(made.portAddresses('web.shop.fast.infra.ovn'), [`${mac} 10.50.0.2`]);
   assert.equal(made.externalIds('Logical_Switch_Port', 'web.shop.fast.infra.ovn')['pod'], 'shop/web');
   assert.deepEqual(of(made.annotations('shop/web'), 'fast.infra.ovn'), {
     ip_address: '10.50.0.2',
@@ -71,7 +71,7 @@ test('an interface for addresses only has an IP object and annotations, and neit
     [ip?.spec['ipAddress'], ip?.spec['macAddress'], ip?.metadata.annotations?.['kiln.io/pod-uid']],
     ['10.60.0.2', '', pod.metadata.uid],
   );
-  assert.equal(made.stations('web.shop.wide.infra'), undefined);
+  assert.equal(made.portAddresses('web.shop.wide.infra'), undefined);
   assert.deepEqual(of(made.annotations('shop/web'), 'wide.infra'), {
     ip_address: '10.60.0.2',
     cidr: '10.60.0.0/24',
@@ -98,7 +98,7 @@ test('several attachments of one network are interfaces of their own, with addre
   });
   made.bench.converge();
   assert.deepEqual(named(made, 'ports', 'web.shop.'), ['web.shop.fast.infra.ovn.net1', 'web.shop.fast.infra.ovn.net2']);
-  assert.deepEqual(made.stations('web.shop.fast.infra.ovn.net1'), ['0a:00:00:00:00:77 10.50.0.77']);
+  assert.deepEqual(made.portAddresses('web.shop.fast.infra.ovn.net1'), ['0a:00:00:00:00:77 10.50.0.77']);
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn.net2')['ip_address'], '10.50.0.88');
 });
 
@@ -106,11 +106,11 @@ test('one attachment keeps the plain provider though it names an interface, also
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast@net1' } });
   made.bench.converge();
-  const before = made.stations('web.shop.fast.infra.ovn');
+  const before = made.portAddresses('web.shop.fast.infra.ovn');
   assert.ok(before);
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: 'infra/fast@net1,infra/fast@net2' } });
   made.bench.converge();
-  assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), before);
+  assert.deepEqual(made.portAddresses('web.shop.fast.infra.ovn'), before);
   assert.deepEqual(named(made, 'ips', 'web.shop.'), ['web.shop.fast.infra.ovn', 'web.shop.fast.infra.ovn.net2']);
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: 'infra/fast@net1' } });
   made.bench.converge();
@@ -128,7 +128,7 @@ test('addresses and MAC of the network selection count before the annotation of 
     },
   });
   made.bench.converge();
-  assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), ['0a:00:00:00:00:09 10.50.0.9']);
+  assert.deepEqual(made.portAddresses('web.shop.fast.infra.ovn'), ['0a:00:00:00:00:09 10.50.0.9']);
   assert.equal(of(made.annotations('shop/web'), 'fast.infra.ovn')['ip_address'], '10.50.0.9');
 });
 
@@ -183,10 +183,10 @@ test('an unreadable annotation is reported with its value, and removes no runnin
   const made = scene();
   made.pod('web', { annotations: { [NETWORKS]: 'infra/fast' } });
   made.bench.converge();
-  const before = made.stations('web.shop.fast.infra.ovn');
+  const before = made.portAddresses('web.shop.fast.infra.ovn');
   made.pod('web', { annotations: { ...made.annotations('shop/web'), [NETWORKS]: '[{"name":' } });
   made.bench.converge();
-  assert.deepEqual(made.stations('web.shop.fast.infra.ovn'), before);
+  assert.deepEqual(made.portAddresses('web.shop.fast.infra.ovn'), before);
   const condition = made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound');
   assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidAnnotation']);
   assert.match(condition?.message ?? '', /k8s\.v1\.cni\.cncf\.io\/networks "\[\{"name":" is neither a list/);

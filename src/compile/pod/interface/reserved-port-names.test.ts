@@ -27,7 +27,7 @@ for (const podFirst of [true, false])
       scene.bench.converge();
     }
     assert.equal(ownerOf(scene, 'node-x1.example'), 'node//x1.example');
-    assert.match(String(scene.stations('node-x1.example')), / 100\.64\./);
+    assert.match(String(scene.portAddresses('node-x1.example')), / 100\.64\./);
     assert.equal(scene.bench.object('ips', 'node-x1.example')?.spec['podName'], 'x1.example');
     const condition = scene.bench.condition('pods', 'example/node-x1', BOUND);
     assert.deepEqual([condition?.status, condition?.reason], ['False', 'NameTaken']);
@@ -82,7 +82,7 @@ test('a pod makes way for the peering of two Vpcs', () => {
     spec: { vpcPeerings: [{ remoteVpc: 'red', localConnectIP: '169.254.0.2/30' }] },
   });
   scene.bench.converge();
-  assert.equal(scene.stations('red-blue.a.b'), undefined);
+  assert.equal(scene.portAddresses('red-blue.a.b'), undefined);
   assert.equal(scene.bench.condition('pods', 'b/red-blue.a', BOUND)?.reason, 'NameTaken');
 });
 
@@ -106,6 +106,6 @@ test("a pod whose name only resembles that of a node's port has its port", () =>
   scene.pod('node-x1');
   scene.pod('x', { namespace: 'y-red' });
   scene.bench.converge();
-  assert.match(String(scene.stations('node-x1.shop')), / 10\.16\./);
-  assert.match(String(scene.stations('x.y-red')), / 10\.16\./);
+  assert.match(String(scene.portAddresses('node-x1.shop')), / 10\.16\./);
+  assert.match(String(scene.portAddresses('x.y-red')), / 10\.16\./);
 });

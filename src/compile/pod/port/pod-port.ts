@@ -100,7 +100,7 @@ function barePort(world: World, nic: PodInterface, addresses: Addresses): RowOut
     owner: podOwner(nic.pod),
     rule: RULE,
     parent: { id: switchId(addresses.subnet), column: 'ports' },
-    columns: { name: nic.port, type: '', options: chassisOptions(world, nic), ...stationColumns(world, nic, addresses) },
+    columns: { name: nic.port, type: '', options: chassisOptions(world, nic), ...addressColumns(world, nic, addresses) },
     externalIds: { pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`, ls: addresses.subnet },
   };
 }
@@ -111,7 +111,7 @@ export function portGroupOutputs(binding: Binding): readonly Output[] {
 }
 
 /** An element of `addresses`: MAC, then IP addresses. */
-export function stationText({ mac, v4, v6 }: Addresses): string {
+export function portAddressText({ mac, v4, v6 }: Addresses): string {
   return [mac, v4, v6].filter((part) => part !== '').join(' ');
 }
 
@@ -126,18 +126,18 @@ function portColumns(world: World, nic: PodInterface, addresses: Addresses, subn
     name: nic.port,
     type: '',
     options: chassisOptions(world, nic),
-    ...stationColumns(world, nic, addresses),
+    ...addressColumns(world, nic, addresses),
     dhcpv4_options: dhcp('IPv4', addresses.v4),
     dhcpv6_options: dhcp('IPv6', addresses.v6),
   };
 }
 
-function stationColumns(world: World, nic: PodInterface, addresses: Addresses): Readonly<Record<'addresses' | 'port_security', string[]>> {
-  const station = stationText(addresses);
+function addressColumns(world: World, nic: PodInterface, addresses: Addresses): Readonly<Record<'addresses' | 'port_security', string[]>> {
+  const portAddress = portAddressText(addresses);
   const vips = furtherAddresses(world, nic, addresses.subnet);
   return {
-    addresses: forwardsLayer2(world, nic, addresses.subnet) ? [station, 'unknown'] : [station],
-    port_security: isSecured(world, nic, addresses.subnet) ? [[station, ...vips].join(' ')] : [],
+    addresses: forwardsLayer2(world, nic, addresses.subnet) ? [portAddress, 'unknown'] : [portAddress],
+    port_security: isSecured(world, nic, addresses.subnet) ? [[portAddress, ...vips].join(' ')] : [],
   };
 }
 

@@ -12,7 +12,7 @@ import { holderOf } from '../../ip/ip-holder.ts';
 import { addressesOfIp } from '../../ip/ip-object.ts';
 import { portId } from '../interface/pod-interface.ts';
 import { providerOf } from '../address/retention.ts';
-import { securityGroupKeys, stationText } from './pod-port.ts';
+import { securityGroupKeys, portAddressText } from './pod-port.ts';
 import { subnetView, switchId } from '../../subnet/validity/subnet-view.ts';
 
 const RULE = 'retained-port';
@@ -39,7 +39,7 @@ export const retainedPort: Rule = {
         owner: { kind: 'ip', namespace: '', name, uid, created: creationTimestamp },
         rule: RULE,
         parent: { id: switchId(subnet.name), column: 'ports' },
-        columns: { name, type: '', options: {}, addresses: [stationText(addresses)] },
+        columns: { name, type: '', options: {}, addresses: [portAddressText(addresses)] },
         externalIds: { pod: `${ip.spec.namespace}/${ip.spec.podName}`, ls: subnet.name, ...securityGroupKeys(groups, subnet) },
       },
     ];

@@ -191,5 +191,5 @@ test('an annotation that a user removes while another program has the switch of 
   bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Switch_Port', uuidOf('Logical_Switch_Port', 'web.shop')));
   annotate(made, { 'ovn.kubernetes.io/ip_address': undefined });
   assert.equal(made.addressOf('shop/web'), '10.1.0.2');
-  assert.equal(made.stations('web.shop'), undefined);
+  assert.equal(made.portAddresses('web.shop'), undefined);
 });

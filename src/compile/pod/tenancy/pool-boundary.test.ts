@@ -88,7 +88,7 @@ for (const tenancy of ['open', 'namespaced'] as const) {
       scene.pod('db-0', { ...input, namespace: 'red' });
       scene.bench.converge();
       assert.equal(scene.bench.condition('pods', 'red/db-0', BOUND)?.status ?? 'True', 'True');
-      assert.notEqual(scene.stations('db-0.red'), undefined);
+      assert.notEqual(scene.portAddresses('db-0.red'), undefined);
     });
 
   test(`${tenancy}: a pod that waits for the pool of others is bound when the pool lists its namespace, or lists none`, () => {
@@ -96,10 +96,10 @@ for (const tenancy of ['open', 'namespaced'] as const) {
       const scene = sharedSubnets(tenancy);
       scene.pod('web', { annotations: { [`${KEY}/ip_address`]: '10.16.0.55' } });
       scene.bench.converge();
-      assert.equal(scene.stations('web.shop'), undefined);
+      assert.equal(scene.portAddresses('web.shop'), undefined);
       scene.bench.edit('ippools', 'red', { subnet: 'ovn-default', ips: ['10.16.0.50..10.16.0.60'], namespaces });
       scene.bench.converge();
-      assert.match(String(scene.stations('web.shop')), / 10\.16\.0\.55$/);
+      assert.match(String(scene.portAddresses('web.shop')), / 10\.16\.0\.55$/);
     }
   });
 

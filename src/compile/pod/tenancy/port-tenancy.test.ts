@@ -226,7 +226,7 @@ test('a pod that had more before the setting keeps it while it runs and reports 
 
 test('a legacy port keeps what it has if Kiln starts with tenancy namespaced', () => {
   const scene = net();
-  const station = '0a:00:00:00:00:09 10.20.0.9';
+  const portAddress = '0a:00:00:00:00:09 10.20.0.9';
   const said = {
     [`${KEY}/allocated`]: 'true',
     [`${KEY}/ip_address`]: '10.20.0.9',
@@ -255,13 +255,13 @@ test('a legacy port keeps what it has if Kiln starts with tenancy namespaced', (
   scene.bench.foreignRow(
     'Logical_Switch_Port',
     '22222222-2222-4222-8222-222222222222',
-    { name: 'old.shop', type: '', addresses: [station, 'unknown'], external_ids },
+    { name: 'old.shop', type: '', addresses: [portAddress, 'unknown'], external_ids },
     { table: 'Logical_Switch', uuid, column: 'ports' },
   );
   scene.pod('old', { annotations: said });
   scene.bench.converge();
   assert.equal(scene.externalIds('Logical_Switch_Port', 'old.shop')['kiln.io/owner'], 'pod/shop/old', conditionOf(scene, 'shop/old')[2]);
   assert.deepEqual(security(scene, 'old.shop'), []);
-  assert.deepEqual(scene.stations('old.shop'), [station, 'unknown']);
+  assert.deepEqual(scene.portAddresses('old.shop'), [portAddress, 'unknown']);
   assert.deepEqual(conditionOf(scene, 'shop/old').slice(0, 2), ['True', 'PortNotAllowed']);
 });

@@ -100,8 +100,8 @@ export function isSecured(world: World, nic: PodInterface, subnet: string): bool
 export function forwardsLayer2(world: World, nic: PodInterface, subnet: string): boolean {
   if (annotationOf(nic, 'layer2_forward') !== 'true') return false;
   if (world.settings.tenancy === 'open' || world.ask(allowancesOf, subnet).layer2Forward) return true;
-  const stations = isObservedAsPods(world, nic.row, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
-  return stations instanceof Set && stations.has('unknown');
+  const portAddresses = isObservedAsPods(world, nic.row, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
+  return portAddresses instanceof Set && portAddresses.has('unknown');
 }
 
 function isEmpty(value: unknown): boolean {

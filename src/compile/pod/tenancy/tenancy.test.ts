@@ -239,7 +239,7 @@ test('an IP object does not admit a pod to a Subnet that does not admit its name
   scene.bench.converge();
   for (const name of ['web', 'kept']) {
     assert.equal(conditionOf(scene, `shop/${name}`)[1], 'NamespaceNotAdmitted');
-    assert.equal(scene.stations(`${name}.shop`), undefined);
+    assert.equal(scene.portAddresses(`${name}.shop`), undefined);
   }
 });
 
@@ -259,12 +259,12 @@ test('a pod bound before the setting keeps its port and reports it; the next pod
   before.pod('db-0', { annotations: NAMED, statefulSet: 'db' });
   before.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'red-web/storage' } });
   before.bench.converge();
-  const stations = ['web.shop', 'db-0.shop', 'attached.shop.storage.red-web.ovn'].map((port) => before.stations(port));
-  assert.ok(stations.every((one) => one !== undefined));
+  const portAddresses = ['web.shop', 'db-0.shop', 'attached.shop.storage.red-web.ovn'].map((port) => before.portAddresses(port));
+  assert.ok(portAddresses.every((one) => one !== undefined));
   const scene = turnedOn(before);
   assert.deepEqual(
-    ['web.shop', 'db-0.shop', 'attached.shop.storage.red-web.ovn'].map((port) => scene.stations(port)),
-    stations,
+    ['web.shop', 'db-0.shop', 'attached.shop.storage.red-web.ovn'].map((port) => scene.portAddresses(port)),
+    portAddresses,
   );
   for (const pod of ['web', 'db-0', 'attached']) {
     const [status, reason, message] = conditionOf(scene, `shop/${pod}`);
@@ -314,8 +314,8 @@ test('a virtual machine that runs in such a Subnet may migrate; after a stop and
   before.bench.converge();
   before.pod('launcher-a', { annotations: NAMED, machine: 'vm' });
   before.bench.converge();
-  const station = before.stations('vm.shop');
-  assert.ok(station !== undefined);
+  const portAddress = before.portAddresses('vm.shop');
+  assert.ok(portAddress !== undefined);
   const scene = turnedOn(before);
   scene.pod('launcher-b', { annotations: NAMED, machine: 'vm' });
   scene.bench.converge();

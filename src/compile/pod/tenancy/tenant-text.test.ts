@@ -25,7 +25,7 @@ function reasonOf(scene: PodScene, pod: string): string | undefined {
 }
 
 function owners(scene: PodScene, address: string): readonly string[] {
-  return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.stations(name)).endsWith(` ${address}`));
+  return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.portAddresses(name)).endsWith(` ${address}`));
 }
 
 test("keys of an attached network: another pod's address fails, and an interface that is not attached does not exist", () => {
@@ -43,7 +43,7 @@ test("keys of an attached network: another pod's address fails, and an interface
   scene.bench.converge();
   assert.deepEqual(owners(scene, '10.3.0.2'), ['victim.shop.fast.shop.ovn']);
   assert.equal(reasonOf(scene, 'mallory/liar'), 'AddressConflict');
-  assert.equal(scene.stations('plain.mallory.fast.shop.ovn'), undefined);
+  assert.equal(scene.portAddresses('plain.mallory.fast.shop.ovn'), undefined);
 });
 
 test('vip and aaps: a Vip for pods of another Namespace, or one that a pod has, is not given', () => {
@@ -78,7 +78,7 @@ test('annotations and labels of IP objects and Vips on a pod, and the name of a 
   };
   scene.pod('liar', { namespace: 'mallory', annotations: forged });
   scene.bench.converge();
-  assert.match(String(scene.stations('liar.mallory')), / 10\.16\./);
+  assert.match(String(scene.portAddresses('liar.mallory')), / 10\.16\./);
   assert.deepEqual(owners(scene, '10.1.0.2'), ['victim.shop']);
 });
 
@@ -89,7 +89,7 @@ test('owner references to a StatefulSet or virtual machine of another namespace 
   scene.machine('vm');
   scene.pod('launcher', { machine: 'vm' });
   scene.bench.converge();
-  const kept = [scene.stations('db-0.shop'), scene.stations('vm.shop')];
+  const kept = [scene.portAddresses('db-0.shop'), scene.portAddresses('vm.shop')];
   for (const pod of ['shop/db-0', 'shop/launcher']) scene.bench.removeByForce('pods', pod);
   const owner = (resource: 'statefulsets' | 'virtualmachineinstances', key: string, apiVersion: string, kind: string): object => {
     const { name, uid } = scene.bench.object(resource, key)?.metadata ?? assert.fail();
@@ -101,9 +101,9 @@ test('owner references to a StatefulSet or virtual machine of another namespace 
   made('db-0', [owner('statefulsets', 'shop/db', 'apps/v1', 'StatefulSet')]);
   made('launcher', [owner('virtualmachineinstances', 'shop/vm', 'kubevirt.io/v1', 'VirtualMachineInstance')]);
   scene.bench.converge();
-  assert.deepEqual([scene.stations('db-0.shop'), scene.stations('vm.shop')], kept);
-  for (const [station] of kept as readonly (readonly string[])[])
-    assert.equal(owners(scene, (station ?? '').split(' ')[1] ?? '').length, 1);
+  assert.deepEqual([scene.portAddresses('db-0.shop'), scene.portAddresses('vm.shop')], kept);
+  for (const [portAddress] of kept as readonly (readonly string[])[])
+    assert.equal(owners(scene, (portAddress ?? '').split(' ')[1] ?? '').length, 1);
 });
 
 test('annotations of a Namespace choose no Subnet, and its policy for misbound pods is about its own pods', () => {
@@ -114,8 +114,8 @@ test('annotations of a Namespace choose no Subnet, and its policy for misbound p
   scene.pod('victim', { annotations: { 'ovn.kubernetes.io/logical_switch': 'ovn-default' } });
   scene.pod('web', { namespace: 'mallory' });
   scene.bench.converge();
-  assert.match(String(scene.stations('web.mallory')), / 10\.16\./);
-  assert.match(String(scene.stations('victim.shop')), / 10\.16\./);
+  assert.match(String(scene.portAddresses('web.mallory')), / 10\.16\./);
+  assert.match(String(scene.portAddresses('victim.shop')), / 10\.16\./);
 });
 
 test('the config of a NetworkAttachmentDefinition affects only Subnets with its provider', () => {

@@ -57,7 +57,7 @@ function seen(made: PodScene, address: string | undefined): Seen {
     bench.keys('ips').filter((name) => name.startsWith('vm.')),
     [PORT],
   );
-  assert.deepEqual(made.stations(PORT), [`${String(bench.object('ips', PORT)?.spec['macAddress'])} ${address}`]);
+  assert.deepEqual(made.portAddresses(PORT), [`${String(bench.object('ips', PORT)?.spec['macAddress'])} ${address}`]);
   assert.deepEqual(checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } }), []);
   for (const pod of bench.keys('pods')) {
     assert.equal(made.addressOf(pod), address, pod);
@@ -194,7 +194,7 @@ function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; re
   made.machine('vm');
   made.pod('a', { machine: 'vm' });
   bench.converge();
-  const before = made.stations(PORT);
+  const before = made.portAddresses(PORT);
   assert.match(String(before), / 10\.40\.0\.2$/);
   if (targetComes === 'before') target(made, 'b', 'n2', 'move', '');
   bench.converge();
@@ -202,7 +202,7 @@ function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; re
   bench.converge();
   if (targetComes === 'after') target(made, 'b', 'n2', 'move', '');
   const settled = (): void => {
-    do assert.deepEqual(made.stations(PORT), before);
+    do assert.deepEqual(made.portAddresses(PORT), before);
     while (bench.step());
   };
   return { made, settled };
@@ -222,7 +222,7 @@ test('a machine whose source is about to end when its target comes keeps its por
   bench.removeByForce('virtualmachineinstances', 'shop/vm');
   bench.removeByForce('pods', 'shop/b');
   bench.converge();
-  assert.deepEqual([made.stations(PORT), bench.object('subnets', 'red')], [undefined, undefined]);
+  assert.deepEqual([made.portAddresses(PORT), bench.object('subnets', 'red')], [undefined, undefined]);
 });
 
 test('a machine whose source pod is recreated keeps its port in a Subnet that is being deleted, where its target has it', () => {
@@ -235,7 +235,7 @@ test('a machine whose source pod is recreated keeps its port in a Subnet that is
 
 test('a machine that is stopped during a migration keeps its address and has no chassis', () => {
   const made = scene();
-  const station = made.stations(PORT);
+  const portAddress = made.portAddresses(PORT);
   migration(made, 'move', 'Running');
   target(made, 'b', 'n2', 'move');
   made.bench.converge();
@@ -243,7 +243,7 @@ test('a machine that is stopped during a migration keeps its address and has no 
   for (const pod of ['shop/a', 'shop/b']) made.bench.removeByForce('pods', pod);
   made.bench.removeByForce('virtualmachineinstances', 'shop/vm');
   made.bench.converge();
-  assert.deepEqual([made.stations(PORT), made.bench.map('Logical_Switch_Port', PORT, 'options')], [station, {}]);
+  assert.deepEqual([made.portAddresses(PORT), made.bench.map('Logical_Switch_Port', PORT, 'options')], [portAddress, {}]);
 });
 
 test('activation_strategy: the port of that interface is inactive on its node until it announces itself; without the annotation it is active', () => {

@@ -53,7 +53,7 @@ test('the address of a foreign port is not allocated, not even by name, until th
   scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.3' } });
   bench.converge();
   assert.equal(scene.addressOf('shop/any'), '10.1.0.4');
-  assert.equal(scene.stations('named.shop'), undefined);
+  assert.equal(scene.portAddresses('named.shop'), undefined);
   const [reason, message] = waits(scene, 'shop/named');
   assert.equal(reason, 'AddressConflict');
   assert.match(message ?? '', /the address 10\.1\.0\.3 in Subnet "net" is held by port ext of another program/);
@@ -66,7 +66,7 @@ test('the address of a foreign port is not allocated, not even by name, until th
   assert.ok(bench.row('Logical_Switch_Port', 'ext'), 'it is not ours to remove');
   assert.deepEqual(reported(bench.restarted()), ['AddressesOfOthers', whole]);
   gone(bench, 1);
-  assert.match(String(scene.stations('named.shop')), / 10\.1\.0\.3$/);
+  assert.match(String(scene.portAddresses('named.shop')), / 10\.1\.0\.3$/);
   assert.deepEqual(reported(bench), [undefined, undefined]);
   assert.deepEqual(counts(), [3n, 2n, '10.1.0.2,10.1.0.5-10.1.0.6', '10.1.0.3-10.1.0.4']);
 });
@@ -81,9 +81,9 @@ test('a pod keeps its address when a foreign port with the same one is added, al
   const again = bench.restarted();
   again.converge();
   for (const one of [bench, again]) {
-    const stations = (name: string): unknown => one.row('Logical_Switch_Port', name)?.['addresses'];
-    assert.match(String(stations('any.shop')), / 10\.1\.0\.2$/);
-    assert.match(String(stations('named.shop')), / 10\.1\.0\.9$/);
+    const portAddresses = (name: string): unknown => one.row('Logical_Switch_Port', name)?.['addresses'];
+    assert.match(String(portAddresses('any.shop')), / 10\.1\.0\.2$/);
+    assert.match(String(portAddresses('named.shop')), / 10\.1\.0\.9$/);
     assert.match(
       String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']),
       /is also held by port ext of another program/,
@@ -139,7 +139,7 @@ test('a port that lost its ownership keys keeps its address while the IP object 
   bench.converge();
   assert.equal(waits(scene, 'shop/other')[0], 'AddressConflict');
   gone(bench, 1);
-  assert.match(String(scene.stations('other.shop')), / 10\.1\.0\.2$/);
+  assert.match(String(scene.portAddresses('other.shop')), / 10\.1\.0\.2$/);
 });
 
 test('a switch of OpenStack belongs to no Subnet, whatever its name: its ports do not count', () => {

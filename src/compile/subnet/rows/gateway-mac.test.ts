@@ -80,8 +80,8 @@ test('the same MAC is valid in another Subnet, and in one without a router port'
   for (const name of ['other', 'apart'])
     made.pod(name, { annotations: { 'ovn.kubernetes.io/logical_switch': name, [ANNOTATION]: routerMac(made) } });
   made.bench.converge();
-  assert.deepEqual(made.stations('other.shop'), [`${routerMac(made)} 10.61.0.2`]);
-  assert.deepEqual(made.stations('apart.shop'), [`${routerMac(made)} 10.62.0.2`]);
+  assert.deepEqual(made.portAddresses('other.shop'), [`${routerMac(made)} 10.61.0.2`]);
+  assert.deepEqual(made.portAddresses('apart.shop'), [`${routerMac(made)} 10.62.0.2`]);
 });
 
 test("no MAC that Kiln chooses is that of the gateway, also if Kube-OVN chose the gateway's", () => {
@@ -101,12 +101,12 @@ test("a pod whose MAC becomes the gateway's keeps its port and reports that, and
   const mac = macOfRow(rowId('Logical_Router_Port', 'ovn-cluster-net'));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });
   made.bench.converge();
-  const stations = [`${mac} 10.60.0.2`];
-  assert.deepEqual(made.stations('web.shop'), stations);
+  const portAddresses = [`${mac} 10.60.0.2`];
+  assert.deepEqual(made.portAddresses('web.shop'), portAddresses);
   made.bench.edit('subnets', 'net', { logicalGateway: true });
   made.bench.converge();
   assert.equal(routerMac(made), mac);
-  assert.deepEqual(made.stations('web.shop'), stations);
+  assert.deepEqual(made.portAddresses('web.shop'), portAddresses);
   assert.match(
     made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '',
     new RegExp(`^Pod shop/web: the MAC ${mac} is the gateway's or the DHCP server's of Subnet "net", and no other port may have it`),
@@ -150,9 +150,9 @@ test('without DHCP any pod may have that MAC; one that has it when DHCP is enabl
   const [mac = ''] = serverMacs(scene({ enableDHCP: true }));
   made.pod('web', { annotations: { [ANNOTATION]: mac } });
   made.bench.converge();
-  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  assert.deepEqual(made.portAddresses('web.shop'), [`${mac} 10.60.0.2`]);
   made.bench.edit('subnets', 'net', { enableDHCP: true });
   made.bench.converge();
-  assert.deepEqual(made.stations('web.shop'), [`${mac} 10.60.0.2`]);
+  assert.deepEqual(made.portAddresses('web.shop'), [`${mac} 10.60.0.2`]);
   assert.match(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.message ?? '', /the DHCP server's of Subnet "net"/);
 });

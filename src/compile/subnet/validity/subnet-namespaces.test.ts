@@ -67,7 +67,7 @@ test('a pod that runs when the Vpc drops its namespace keeps its network', () =>
   scene.bench.edit('vpcs', 'blue', { namespaces: ['shop'] });
   scene.bench.converge();
   assert.equal(scene.addressOf('other/web'), address);
-  assert.notEqual(scene.stations('web.other'), undefined);
+  assert.notEqual(scene.portAddresses('web.other'), undefined);
   assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.reason, 'SubnetNamespaceNotOfVpc');
 });
 

@@ -2,6 +2,7 @@
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../../api/well-known.ts';
 import { ForeignLeaseWatch } from '../../kube/leader/foreign-lease-watch.ts';
 import { LeaderElection } from '../../kube/leader/leader-election.ts';
+import type { KubeError } from '../../kube/errors.ts';
 import type { Lease } from '../../kube/leader/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { LEASES } from '../../kube/resource.ts';
@@ -24,11 +25,21 @@ export class SoleLeader implements AsyncDisposable {
     this.gains = gains;
   }
 
-  /** @throws CommandFailure while a controller of Kiln or Kube-OVN leads */
+  /**
+   * @throws CommandFailure while a controller of Kiln or Kube-OVN leads
+   * @throws KubeError if the API server rejects a write of the Lease
+   */
   static async gain(command: string, namespace: string, { client, say }: Pick<CommandIo, 'client' | 'say'>): Promise<SoleLeader> {
     let gains: number | undefined;
     const kubeOvn = new ForeignLeaseWatch({ client, namespace, name: KUBE_OVN_LEASE });
-    const election = new LeaderElection({ client, namespace, name: CONTROLLER_LEASE, onGained: (transitions) => (gains = transitions) });
+    let rejected: KubeError | undefined;
+    const election = new LeaderElection({
+      client,
+      namespace,
+      name: CONTROLLER_LEASE,
+      onGained: (transitions) => (gains = transitions),
+      onError: (error) => (rejected = error.retryable ? undefined : error),
+    });
     kubeOvn.start();
     election.start();
     try {
@@ -37,6 +48,8 @@ export class SoleLeader implements AsyncDisposable {
       let said = false;
       for (;;) {
         if (gains !== undefined && kubeOvn.state.kind === 'free') return new SoleLeader(election, gains);
+        // Nobody leads, and this command may not: to wait would report a leader that does not exist.
+        if (rejected !== undefined) throw rejected;
         const { spec } = (await client.find<Lease>(LEASES, { namespace, name: CONTROLLER_LEASE })) ?? {};
         if ((spec?.holderIdentity ?? '') !== '' && spec?.holderIdentity !== election.identity) renewed.add(spec?.renewTime ?? '');
         const waited = performance.now() - began;

@@ -198,6 +198,16 @@ test('in a Subnet that is not ready a reservation times out, stays a request, an
   await client.delete(SUBNETS, { name: 'broken' });
 });
 
+test('a namespace that does not exist is told, and the address is reserved for later all the same', { skip }, async () => {
+  for (const dryRun of ['client', 'none'] as const) {
+    const { exit, said } = await reserved('early', { namespace: 'not-yet', dryRun });
+    assert.equal(exit, 0, said);
+    assert.match(said, /^Namespace not-yet does not exist: a pod can have the address once there is one; kubectl get namespaces\n/);
+  }
+  assert.equal((await released('early.not-yet')).exit, 0);
+  assert.doesNotMatch((await reserved('dry', { dryRun: 'client' })).said, /does not exist/);
+});
+
 test('dry runs change nothing', { skip }, async () => {
   const shown = await reserved('dry', { dryRun: 'client', output: 'yaml', lease: '1h', ip: '10.91.0.5' });
   assert.equal(shown.exit, 0);

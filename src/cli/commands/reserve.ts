@@ -16,6 +16,7 @@ import { parseMac } from '../../net/mac.ts';
 import { parseDuration } from '../../api/values/duration.ts';
 import { isObjectName } from '../../api/values/object-name.ts';
 import { conditionOf } from '../../world/conditions.ts';
+import { traitsOf } from '../../world/resources.ts';
 import type { ClusterFlags, CommandIo } from '../connection/cluster-command.ts';
 import { patienceMs } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT } from '../errors/command-failure.ts';
@@ -56,6 +57,8 @@ export async function reserve(name: string, flags: ReserveFlags, io: CommandIo):
       `IP ${wanted.metadata.name.slice(0, 40)}… would have a name of ${wanted.metadata.name.length} characters, and the most is 253`,
       'use a shorter name: kiln reserve --help',
     );
+  if (await isMissing(namespace, io))
+    io.say(`Namespace ${namespace} does not exist: a pod can have the address once there is one; ${commandText`kubectl get namespaces`}`);
   if (flags.dryRun === 'client') {
     io.out(addressOutput(flags.output, wanted as unknown as IP));
     return EXIT.fine;
@@ -70,6 +73,16 @@ export async function reserve(name: string, flags: ReserveFlags, io: CommandIo):
   io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to give it back: ${commandText`kiln release ${filled.metadata.name}`}`);
   io.out(addressOutput(flags.output, filled));
   return EXIT.fine;
+}
+
+/** False as well for a user who may not read namespaces. */
+async function isMissing(name: string, { client }: CommandIo): Promise<boolean> {
+  try {
+    return (await client.find(traitsOf('namespaces'), { name })) === undefined;
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return false;
+    throw error;
+  }
 }
 
 function checkFlags({ ip, mac, lease }: ReserveFlags): void {

@@ -145,3 +145,37 @@ test('what another program writes at the same moment stays', () => {
   pairs({}, { use_ct_inv_match: 'false' });
   assert.deepEqual(options(bench), { use_ct_inv_match: 'true' }, 'planned while the value was ours');
 });
+
+const VERSION = 'kube-ovn-version';
+const version = (bench: RuleBench): string | undefined => bench.externalIds('NB_Global', '')[VERSION];
+
+test('the release of the layout is named where options are set, with a record, and taken back with them', () => {
+  const bench = started();
+  assert.equal(version(bench), 'v1.17.0');
+  assert.equal(bench.externalIds('NB_Global', '')['kiln.io/set.external_ids.kube-ovn-version'], 'v1.17.0');
+  withNeutron(bench);
+  bench.converge();
+  assert.equal(version(bench), undefined);
+  assert.equal(version(started('unshared', withNeutron)), undefined);
+  assert.equal(version(started('always', withNeutron)), 'v1.17.0');
+  assert.equal(version(started('never')), undefined);
+});
+
+for (const [table, name, externalIds] of [
+  ['Load_Balancer', 'vpc-gone-tcp-load', {}],
+  ['Address_Set', 'deny.shop.ingress.allow.IPv4.0', { np: 'shop/deny/ingress' }],
+  ['Port_Group', 'ovn.sg.gone', { type: 'security_group', sg: 'gone' }],
+] as const)
+  test(`no release is named while a ${table} of Kube-OVN has no vendor key, whose migration would else not run`, () => {
+    const bench = started('unshared', (made) => made.foreignRow(table, NEUTRON, { name, external_ids: externalIds }));
+    assert.deepEqual([version(bench), options(bench)], [undefined, DEFAULTS]);
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'delete', table, uuid: NEUTRON as never }]));
+    bench.converge();
+    assert.equal(version(bench), 'v1.17.0');
+  });
+
+test('rows of other programs with such names, and keys of theirs, do not count', () => {
+  const external_ids = { 'neutron:lb': 'x' };
+  const bench = started('always', (made) => made.foreignRow('Load_Balancer', NEUTRON, { name: 'vpc-a-tcp-load', external_ids }));
+  assert.equal(version(bench), 'v1.17.0');
+});

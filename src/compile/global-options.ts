@@ -2,7 +2,7 @@
  * Options of OVN that apply to every network of the database (column `options` of NB_Global), with Kube-OVN's values. Kiln needs none of
  * them: they keep networks as they were under Kube-OVN. They would also change the networks of other programs; if there are any, they are
  * set only if the setting demands it. An option that another program set stays as it is (`diff/global-diff.ts`), and the difference is
- * reported.
+ * reported. The same applies to Kube-OVN's key for the release whose layout the database has.
  */
 import { GLOBAL_ROW, heldKey } from '../nb/global-keys.ts';
 import { commandText } from '../text/command-text.ts';
@@ -21,12 +21,29 @@ export const globalOptions: Rule = {
       column: 'options',
       member: { key, value },
     })),
+    ...layoutRelease(world),
     ...reports(world),
   ],
 };
 
-function emittedOptions({ settings, rows }: World): Readonly<Record<string, string>> {
-  if (settings.globalOptions === 'never' || (settings.globalOptions === 'unshared' && rows.foreignNetworks.exist)) return {};
+function mayEmit({ settings: { globalOptions }, rows }: World): boolean {
+  return globalOptions === 'always' || (globalOptions === 'unshared' && !rows.foreignNetworks.exist);
+}
+
+/**
+ * The release of Kube-OVN whose layout Kiln writes. Kube-OVN 1.15 and newer write the vendor key into rows of older releases, unless the
+ * database has this key; so Kiln sets it only once all these rows have the vendor key.
+ */
+const LAYOUT_RELEASE = 'v1.17.0';
+
+function layoutRelease(world: World): readonly Output[] {
+  if (!mayEmit(world) || world.rows.keyless.exist) return [];
+  return [{ kind: 'member', row: GLOBAL_ROW, column: 'external_ids', member: { key: 'kube-ovn-version', value: LAYOUT_RELEASE } }];
+}
+
+function emittedOptions(world: World): Readonly<Record<string, string>> {
+  const { settings } = world;
+  if (!mayEmit(world)) return {};
   return {
     ls_dnat_mod_dl_dst: String(settings.lsDnatModDlDst),
     use_ct_inv_match: 'false',

@@ -139,6 +139,20 @@ export function hasVendorKey(held: unknown): boolean {
   return held instanceof Map && held.get(VENDOR_KEY) === VENDOR;
 }
 
+/** Names by which the migration of Kube-OVN 1.15 finds rows of older releases that have no keys at all. */
+const MIGRATED_NAMES: Readonly<Record<string, RegExp>> = {
+  Port_Group: /^ovn\.sg\../,
+  Address_Set: /^ovn\.sg\..+\.associated\.v[46]$|\.(ingress|egress)\.(allow|except)\.(ip[46]|IPv[46]|all)(\.(\d+|all))?$/,
+  Load_Balancer: /^cluster-(tcp|udp|sctp)(-session)?-loadbalancer$|^vpc-.+-(tcp|udp|sctp)-(load|sess-load)$/,
+};
+
+/** Whether Kube-OVN made the row, and its vendor key is missing: rows of releases before 1.15. */
+export function isKeyless(table: string, name: string, externalIds: ExternalIds | undefined, ownership: Ownership): boolean {
+  if (ownership.kind === 'ours' || hasVendorKey(externalIds)) return false;
+  if (ownership.kind === 'legacy') return true;
+  return MIGRATED_NAMES[table]?.test(name) === true && !hasKilnKey(externalIds) && hasNoForeignKey(externalIds);
+}
+
 /** Whether a row has any key that only Kiln writes. */
 export function hasKilnKey(externalIds: ExternalIds | undefined): boolean {
   for (const key of externalIds?.keys() ?? []) if (String(key).startsWith('kiln.io/')) return true;

@@ -14,6 +14,7 @@ import type { LegacyRow, Served } from '../nb/served-object.ts';
 import { servedObject } from '../nb/served-object.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import { ForeignNetworks } from './foreign-networks.ts';
+import { KeylessRows } from './keyless-rows.ts';
 import { LeftoverRows } from './leftover-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { KeyedSource, SourceMap } from './source.ts';
@@ -43,6 +44,7 @@ export interface ReadRows {
   ownedBy(owner: string): ReadonlySet<RowId>;
   readonly leftovers: Pick<LeftoverRows, 'of' | 'owners'>;
   readonly foreignNetworks: Pick<ForeignNetworks, 'exist'>;
+  readonly keyless: Pick<KeylessRows, 'exist'>;
   /** The object that a row serves as its keys and its parent show, independent of its row owner; tracked with the row. */
   serves(id: RowId): Served | undefined;
   /** The ECMP group of `route`, itself included: the static routes of any owner that differ from it in the next hop only. */
@@ -66,6 +68,7 @@ function externalIdsOf({ external_ids: held }: Row): ReadonlyMap<unknown, unknow
 export class ObservedRows implements ReadRows {
   readonly leftovers: LeftoverRows;
   readonly foreignNetworks: ForeignNetworks;
+  readonly keyless: KeylessRows;
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
   readonly #byId = new Map<RowId, Identity>();
@@ -85,6 +88,7 @@ export class ObservedRows implements ReadRows {
     this.#ecmp = new EcmpRoutes(reactor);
     this.leftovers = new LeftoverRows(reactor);
     this.foreignNetworks = new ForeignNetworks(reactor);
+    this.keyless = new KeylessRows(reactor);
   }
 
   onChange(listener: RowsListener): void {
@@ -389,6 +393,7 @@ export class ObservedRows implements ReadRows {
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
     this.foreignNetworks.file(table, uuid, ownership);
+    this.keyless.file(uuid, table, String(row['name'] ?? ''), externalIdsOf(row), ownership);
     this.leftovers.file(uuid, id, this.#leftBy(entry));
     const identity = this.#identityOf(id);
     const { rows } = identity;
@@ -438,6 +443,7 @@ export class ObservedRows implements ReadRows {
     if (before === undefined) return;
     this.#entries.delete(uuid);
     this.foreignNetworks.file(before.table, uuid, undefined);
+    this.keyless.file(uuid, before.table, '', undefined, undefined);
     this.leftovers.file(uuid, before.id, undefined);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);

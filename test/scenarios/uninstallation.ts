@@ -86,7 +86,7 @@ export const uninstallation: readonly Scenario[] = [
 
       const shown = await kiln(cluster, 'uninstall', '--dry-run=client');
       assert.equal(shown.exit, 0, shown.text);
-      assert.match(shown.text, /\nglobal options +ls_dnat_mod_dl_dst=true · ls_ct_skip_dst_lport_ips=true\n/);
+      assert.match(shown.text, /\nglobal options +ls_dnat_mod_dl_dst=true · ls_ct_skip_dst_lport_ips=true · kube-ovn-version=v1\.17\.0\n/);
       assert.match(shown.text, /\nstays .*options of NB_Global that another program set: use_ct_inv_match=true;/);
       assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc \d+\n/);
       assert.notEqual((await rowsOfKiln(cluster)).length, 0);
@@ -103,7 +103,7 @@ export const uninstallation: readonly Scenario[] = [
       );
       assert.deepEqual(foreignRows(foreign, await cluster.foreignRows()), []);
       assert.deepEqual(
-        Object.keys(entries((await cluster.rows('NB_Global'))[0]?.['external_ids'])).filter((key) => key.startsWith('kiln.io/')),
+        Object.keys(entries((await cluster.rows('NB_Global'))[0]?.['external_ids'])).filter((key) => /^(kiln\.io\/|kube-ovn-)/.test(key)),
         ['kiln.io/term'],
         'a process that wakes after the next installation must find a newer term than its own',
       );

@@ -248,9 +248,14 @@ function globalFaults(world: World): readonly Finding[] {
     return Object.keys(GLOBAL)
       .filter((key) => options.has(key))
       .map((key) => missingPart('NB_Global', `option ${key} is set in a database with networks of other programs`));
-  return Object.entries(GLOBAL)
-    .filter(([key, value]) => options.get(key) !== value)
-    .map(([key, value]) => missingPart('NB_Global', `option ${key} is not ${value}`));
+  // No other release runs in a history, and all rows of Kube-OVN's that it begins with have the vendor key.
+  const release = mapOf(world.rows.best(rowId('NB_Global', ''))?.row['external_ids']).get('kube-ovn-version');
+  return [
+    ...Object.entries(GLOBAL)
+      .filter(([key, value]) => options.get(key) !== value)
+      .map(([key, value]) => missingPart('NB_Global', `option ${key} is not ${value}`)),
+    ...(release === undefined ? [missingPart('NB_Global', 'no kube-ovn-version')] : []),
+  ];
 }
 
 /** Whether there is a switch or router of another program. One of ours that lost its ownership keys is known by its UUID. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leftoverGroups, leftoverText } from '../explain/leftovers.ts';
+import { leftoverGroups, leftoverLines, leftoverText } from '../explain/leftovers.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 
 let made = 0;
@@ -168,4 +168,149 @@ test('what translates addresses goes with the rule or the pod that it is for, an
   bench.converge();
   assert.deepEqual(owners(), ['ovnsnatrule//s1', 'vpc//blue']);
   assert.match(told(scene).join('\n'), /for Vpc blue; .*snat of 10\.9\.0\.77 to 172\.19\.0\.90/);
+});
+
+test('of equal static routes that Kube-OVN left one stays when the Vpc requests it, and none when it does not; the others are not leftovers', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  scene.subnet('net', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+  const ROUTES = { table: 'Logical_Router', name: 'blue', column: 'static_routes' };
+  const route = { ip_prefix: '10.77.0.0/24', nexthop: '10.9.0.9', policy: 'dst-ip' };
+  bench.converge();
+  for (let i = 0; i < 3; i++) left(scene, 'Logical_Router_Static_Route', { ...route, external_ids: VENDOR }, ROUTES);
+  const id = 'blue||dst-ip|10.77.0.0/24|10.9.0.9';
+  const count = (): number => bench.rowIds('Logical_Router_Static_Route').filter((one) => one === id).length;
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ policy: 'policyDst', cidr: '10.77.0.0/24', nextHopIP: '10.9.0.9' }] });
+  bench.converge();
+  assert.equal(count(), 1);
+  assert.deepEqual(told(scene), []);
+  bench.edit('vpcs', 'blue', { staticRoutes: [] });
+  bench.converge();
+  assert.equal(count(), 0);
+});
+
+test('equal static routes without keys, as Kube-OVN before 1.15 leaves them: a take-over keeps the one that the Vpc requests', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  left(scene, 'Logical_Router', { name: 'red', external_ids: VENDOR });
+  const route = { ip_prefix: '10.77.0.0/24', nexthop: '169.254.0.2', policy: 'dst-ip', external_ids: {} };
+  for (let i = 0; i < 2; i++)
+    left(scene, 'Logical_Router_Static_Route', route, { table: 'Logical_Router', name: 'red', column: 'static_routes' });
+  bench.put('vpcs', {
+    metadata: { name: 'red' },
+    spec: { staticRoutes: [{ policy: 'policyDst', cidr: '10.77.0.0/24', nextHopIP: '169.254.0.2' }] },
+  });
+  bench.converge();
+  const id = 'red||dst-ip|10.77.0.0/24|169.254.0.2';
+  assert.equal(bench.rowIds('Logical_Router_Static_Route').filter((one) => one === id).length, 1);
+  assert.equal(bench.externalIds('Logical_Router_Static_Route', id)['kiln.io/owner'], 'vpc//red');
+  assert.deepEqual(told(scene), []);
+});
+
+test('equal static routes that no Vpc requests are retained and listed each, and go with the Vpc', () => {
+  const scene = withVpc();
+  const { bench } = scene;
+  const ROUTES = { table: 'Logical_Router', name: 'blue', column: 'static_routes' };
+  for (let i = 0; i < 2; i++)
+    left(scene, 'Logical_Router_Static_Route', { ip_prefix: '10.77.0.0/24', nexthop: '10.9.0.9', external_ids: VENDOR }, ROUTES);
+  bench.converge();
+  const line = '  Logical_Router_Static_Route blue||dst-ip|10.77.0.0/24|10.9.0.9 (to 10.77.0.0/24 by 10.9.0.9)';
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 2 for Vpc blue:', line, line]);
+  bench.delete('vpcs', 'blue');
+  bench.converge();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    [],
+  );
+  assert.deepEqual(leftoverGroups(bench.world), []);
+});
+
+const OLD_POLICY = { priority: 29_000, match: 'ip4.src == 10.8.0.0/24', action: 'reroute', nexthops: new Set(['100.64.0.9']) };
+const OF_DEFAULT = { table: 'Logical_Router', name: 'ovn-cluster', column: 'policies' };
+const OLD_POLICY_ID = 'ovn-cluster|29000|ip4.src == 10.8.0.0/24';
+
+test('equal leftovers of a Subnet are listed each, also beside its own policies of equal priority, and go with the Subnet', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.converge();
+  for (let i = 0; i < 2; i++)
+    left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids: { ...VENDOR, subnet: 'apps' } }, OF_DEFAULT);
+  bench.converge();
+  const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 2 for Subnet apps:', line, line]);
+  assert.ok(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == $apps.n1_ip4'), "the Subnet's own");
+  bench.delete('subnets', 'apps');
+  bench.converge();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('29000')),
+    policiesOfOthers(bench.rowIds('Logical_Router_Policy')),
+  );
+  assert.deepEqual(told(scene), []);
+});
+
+function policiesOfOthers(ids: readonly string[]): readonly string[] {
+  return ids.filter((id) => id.includes('29000') && !id.includes('10.8.0.0/24') && !id.includes('$apps'));
+}
+
+test('a Subnet that is deleted and made again: an old policy of equal priority goes with the first one, and is told where it was there before', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const old = (external_ids: object): void => left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids }, OF_DEFAULT);
+  const left29000 = (): readonly string[] => bench.rowIds('Logical_Router_Policy').filter((id) => id === OLD_POLICY_ID);
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.converge();
+  old({ ...VENDOR, subnet: 'apps' });
+  bench.converge();
+  bench.delete('subnets', 'apps');
+  bench.converge();
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.converge();
+  assert.deepEqual([left29000(), told(scene)], [[], []]);
+
+  // The Subnet is gone before the policy is seen: nothing explains it, and status and diff list it.
+  bench.delete('subnets', 'apps');
+  bench.converge();
+  old({ ...VENDOR, subnet: 'apps' });
+  bench.converge();
+  const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 1 for objects that do not exist:', line]);
+  // A Subnet of that name appears: told as its own from then on, and it goes with that one.
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.converge();
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
+  assert.match(told(scene).join(), /29000/);
+  bench.delete('subnets', 'apps');
+  bench.converge();
+  assert.deepEqual([left29000(), told(scene)], [[], []]);
+
+  bench.put('nodes', {
+    metadata: { name: 'n1' },
+    spec: {},
+    status: { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }], conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  // As centralized, the Subnet requests that very policy: it is adopted with the next hop of now, and goes with the Subnet.
+  old({ ...VENDOR, subnet: 'apps' });
+  old({ ...VENDOR, subnet: 'apps' });
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1' });
+  bench.converge();
+  assert.equal(left29000().length, 1);
+  assert.notDeepEqual(bench.list('Logical_Router_Policy', OLD_POLICY_ID, 'nexthops'), ['100.64.0.9']);
+  assert.deepEqual(told(scene), []);
+  bench.edit('subnets', 'apps', { cidrBlock: '10.8.0.0/24', gatewayType: 'distributed', gatewayNode: '' });
+  bench.converge();
+  assert.deepEqual(left29000(), []);
+});
+
+test('what a take-over would leave is known before it, and nothing that a rule requests is in it', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const fresh = new PodScene();
+  assert.deepEqual(leftoverLines(leftoverGroups(fresh.bench.world, fresh.bench.compiler.desired)), []);
+  scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
+  bench.converge();
+  left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids: { ...VENDOR, subnet: 'apps' } }, OF_DEFAULT);
+  bench.compile();
+  const line = `  Logical_Router_Policy ${OLD_POLICY_ID} (reroute to 100.64.0.9)`;
+  assert.deepEqual(leftoverLines(leftoverGroups(bench.world, bench.compiler.desired)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
 });

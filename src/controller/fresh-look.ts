@@ -3,6 +3,7 @@
  */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { GROUP } from '../api/schema/kind.ts';
+import type { Desired } from '../compile/desired.ts';
 import { RULES } from '../compile/rules.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import type { KubeError } from '../kube/errors.ts';
@@ -73,6 +74,10 @@ export class FreshLook implements AsyncDisposable {
 
   get world(): World {
     return this.#controller.world;
+  }
+
+  get desired(): Desired {
+    return this.#controller.desired;
   }
 
   /** Waits until the rules have run for everything observed so far. */

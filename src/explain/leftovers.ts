@@ -1,5 +1,7 @@
 /** Leftovers: what each does in OVN, and the object that it serves. */
+import type { Desired } from '../compile/desired.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
+import { keylessIn } from '../diff/keys-inside.ts';
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import { TABLES } from '../nb/tables.ts';
@@ -27,10 +29,14 @@ export interface LeftoverGroup {
   readonly rows: readonly Leftover[];
 }
 
-/** Empty before the first adoption: then all rows belong to Kube-OVN and are in use. */
-export function leftoverGroups(world: World): readonly LeftoverGroup[] {
-  if (world.rows.owned.size === 0) return [];
-  const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter(isLeftover);
+/**
+ * Without `desired` empty before the first adoption: then all rows belong to Kube-OVN and are in use.
+ * @param desired the rows that the rules emit: with it, what a take-over would leave
+ */
+export function leftoverGroups(world: World, desired?: Pick<Desired, 'row'>): readonly LeftoverGroup[] {
+  if (world.rows.owned.size === 0 && desired === undefined) return [];
+  const keyless = desired === undefined ? NONE : keylessLoadBalancers(world, desired);
+  const entries = TABLES.flatMap(({ table }) => world.rows.inTable(table)).filter((entry) => isLeftover(entry, desired, keyless));
   const groups = Map.groupBy(entries, (entry) => (isServed(world, ownerOf(world, entry)) ? ownerOf(world, entry) : ''));
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -82,8 +88,26 @@ function leftoverLine({ table, name, effect }: Leftover): string {
   return `${table} ${name}${effect === '' ? '' : ` (${effect})`}`;
 }
 
-function isLeftover({ ownership }: Entry): boolean {
-  return ownership.kind === 'legacy' || (ownership.kind === 'ours' && ownership.rule === LEFTOVER_RULE);
+const NONE: ReadonlySet<Entry['uuid']> = new Set();
+
+function isLeftover(
+  { id, uuid, ownership }: Entry,
+  desired: Pick<Desired, 'row'> | undefined,
+  keyless: ReadonlySet<Entry['uuid']>,
+): boolean {
+  if (ownership.kind === 'ours') return ownership.rule === LEFTOVER_RULE;
+  const [emitted] = desired?.row(id)?.rows ?? [];
+  return emitted === undefined ? ownership.kind === 'legacy' || keyless.has(uuid) : emitted.rule === LEFTOVER_RULE;
+}
+
+/** Load balancers without any key in switches and routers that the take-over adopts: they are legacy from then on. */
+function keylessLoadBalancers({ rows }: World, desired: Pick<Desired, 'row'>): ReadonlySet<Entry['uuid']> {
+  const found = new Set<Entry['uuid']>();
+  for (const { id, row, ownership } of ['Logical_Switch', 'Logical_Router'].flatMap((table) => [...rows.inTable(table)])) {
+    if (ownership.kind !== 'legacy' || (desired.row(id)?.rows ?? []).length === 0) continue;
+    for (const entry of keylessIn(row['load_balancer'], rows)) found.add(entry.uuid);
+  }
+  return found;
 }
 
 function ownerOf(world: World, { id, ownership, parent }: Entry): string {

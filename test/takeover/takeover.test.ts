@@ -53,6 +53,19 @@ for (const release of OLDER_RELEASES) {
       }
     });
 
+    test('kiln diff lists before the take-over what it leaves, and the take-over leaves that', async () => {
+      await using cluster = await clusterAsLeft(release);
+      await using taken = new TakenOver(cluster);
+      const [before, rows] = [await taken.leftovers(), await taken.rowsByUuid()];
+      assert.ok(before.rows.size > 0 && before.rows.size < rows.size / 2);
+      assert.deepEqual(before.findings, [], 'all of it is in use by Kube-OVN');
+      await taken.converged();
+      const after = await taken.leftovers();
+      const named = (uuids: ReadonlySet<string>): readonly string[] => Array.from(uuids, (uuid) => rows.get(uuid) ?? uuid).toSorted();
+      assert.deepEqual(named(after.rows), named(before.rows));
+      assert.notDeepEqual(after.findings, []);
+    });
+
     test("rows of other programs beside Kube-OVN's stay bit by bit", async () => {
       await using cluster = await clusterAsLeft(release);
       const { ovn } = cluster;

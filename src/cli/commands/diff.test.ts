@@ -72,6 +72,39 @@ test('diff: empty where the controller has done its work, and what it would do w
   assert.equal((await scene.kiln('status')).exit, 1, 'nobody leads');
 });
 
+test('diff lists what Kube-OVN left, with what each row does, below the object that it serves; for programs too', { skip }, async () => {
+  const policy = async (subnet: string, match: string): Promise<void> => {
+    const columns = ['priority=29000', `match="${match}"`, 'action=drop', 'external_ids:vendor=kube-ovn', `external_ids:subnet=${subnet}`];
+    const into = ['--', 'add', 'Logical_Router', 'ovn-cluster', 'policies', '@p'];
+    await scene.nbctl('--id=@p', 'create', 'Logical_Router_Policy', ...columns, ...into);
+  };
+  await policy('gone', 'ip4.src == 10.99.0.0/24');
+  await policy('gone', 'ip4.src == 10.99.0.0/24');
+  await policy('ovn-default', 'ip4.src == $no.such');
+  const { exit, said } = await scene.kiln('diff');
+  assert.equal(exit, 1);
+  const line = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == 10.99.0.0/24 (drop)\n';
+  const missing = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == $no.such (drop; address set no.such does not exist)\n';
+  assert.equal(
+    said,
+    `left by Kube-OVN, 2 for objects that do not exist:\n${line}${line}left by Kube-OVN, 1 for Subnet ovn-default:\n${missing}`,
+  );
+  const { leftovers } = JSON.parse((await scene.kiln('diff', '-o', 'json')).out) as {
+    readonly leftovers: readonly { readonly object?: object; readonly rows: readonly { readonly effect: string }[] }[];
+  };
+  assert.deepEqual(
+    leftovers.map(({ object, rows }) => [object, rows.map(({ effect }) => effect)]),
+    [
+      [undefined, ['drop', 'drop']],
+      [{ resource: 'subnets', key: 'ovn-default' }, ['drop; address set no.such does not exist']],
+    ],
+  );
+  // Of two equal policies the command deletes one.
+  for (const match of ['ip4.src == 10.99.0.0/24', 'ip4.src == 10.99.0.0/24', 'ip4.src == $no.such'])
+    await scene.nbctl('lr-policy-del', 'ovn-cluster', '29000', match);
+  assert.equal((await scene.kiln('diff')).said, '');
+});
+
 test('version: all parts, and whether they fit', { skip }, async () => {
   const { exit, out } = await scene.kiln('version');
   assert.equal(exit, 0, out);

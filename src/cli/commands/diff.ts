@@ -57,7 +57,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const plan = look.plan();
   const conflicts = look.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
-  const left = leftoverGroups(look.world);
+  const left = leftoverGroups(look.world, look.desired);
   const count = plan.rows.length + plan.objects.length;
   if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left }));
   else if (count > 0) io.out(planLines(plan));

@@ -52,6 +52,10 @@ export class CommandScene implements AsyncDisposable {
     return this.client.create(traitsOf(resource), object as KubeObject);
   }
 
+  nbctl(...args: readonly string[]): Promise<string> {
+    return this.#cluster.ovn.nbctl(...args);
+  }
+
   /** Runs `kiln` on this cluster and its Northbound database. */
   kiln(...args: readonly string[]): Promise<Ended> {
     return runHere([...args, `--kubeconfig=${this.kubeconfig}`], { KILN_OVN_NB: this.ovnNb });

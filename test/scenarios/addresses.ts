@@ -1,13 +1,13 @@
 /** Addresses that pods request, that two pods claim by mistake, and that are retained and released. */
 import assert from 'node:assert/strict';
 import { port, rowsNamed } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, deletePod, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
   vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
 
-const asks = (ip: string, mac?: string): Readonly<Record<string, string>> => ({
+const requests = (ip: string, mac?: string): Readonly<Record<string, string>> => ({
   'ovn.kubernetes.io/ip_address': ip,
   ...(mac !== undefined && { 'ovn.kubernetes.io/mac_address': mac }),
 });
@@ -19,8 +19,8 @@ export const addresses: readonly Scenario[] = [
       const all = network('static', '10.70.0.0/24');
       await cluster.apply(
         all +
-          podYaml('static', 'good', { annotations: asks('10.70.0.77', '0a:00:00:00:00:77') }) +
-          podYaml('static', 'bad', { annotations: asks('10.71.0.77') }),
+          podYaml('static', 'good', { annotations: requests('10.70.0.77', '0a:00:00:00:00:77') }) +
+          podYaml('static', 'bad', { annotations: requests('10.71.0.77') }),
       );
       assert.equal(await addressOf(cluster, 'static', 'good'), '10.70.0.77');
       assert.equal(port(await cluster.dump(), 'good.static')['addresses'], '0a:00:00:00:00:77 10.70.0.77');
@@ -36,9 +36,9 @@ export const addresses: readonly Scenario[] = [
     name: 'two pods request one address: the second reports the holder, and gets the address when the first is deleted',
     run: async (cluster) => {
       const all = network('rivals', '10.72.0.0/24');
-      await cluster.apply(all + podYaml('rivals', 'first', { annotations: asks('10.72.0.9') }));
+      await cluster.apply(all + podYaml('rivals', 'first', { annotations: requests('10.72.0.9') }));
       await running(cluster, 'rivals', 'first');
-      await cluster.apply(podYaml('rivals', 'second', { annotations: asks('10.72.0.9') }));
+      await cluster.apply(podYaml('rivals', 'second', { annotations: requests('10.72.0.9') }));
       const { reason, message } = await condition(cluster, 'pod', 'second', 'kiln.io/NetworkBound', 'False', 'rivals');
       assert.equal(reason, 'AddressConflict');
       assert.match(message, /10\.72\.0\.9/);
@@ -46,7 +46,7 @@ export const addresses: readonly Scenario[] = [
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'second.rivals'), []);
       assert.equal((await cluster.get('subnet', 'rivals-net')).status?.['v4usingIPs'], 1);
-      await removed(cluster, 'rivals', 'first');
+      await deletePod(cluster, 'rivals', 'first');
       assert.equal(await addressOf(cluster, 'rivals', 'second'), '10.72.0.9');
       await cluster.removeAll(all);
     },
@@ -64,7 +64,7 @@ export const addresses: readonly Scenario[] = [
       await cluster.apply(podYaml('pool', 'c', request));
       await condition(cluster, 'pod', 'c', 'kiln.io/NetworkBound', 'False', 'pool');
       const freed = await addressOf(cluster, 'pool', 'a');
-      await removed(cluster, 'pool', 'a');
+      await deletePod(cluster, 'pool', 'a');
       assert.equal(await addressOf(cluster, 'pool', 'c'), freed);
       await cluster.removeAll(all);
     },
@@ -121,8 +121,8 @@ export const addresses: readonly Scenario[] = [
           return true;
         });
       }
-      await gone(cluster, 'ip', 'job.done');
-      await gone(cluster, 'ip', 'evicted.done');
+      await untilDeleted(cluster, 'ip', 'job.done');
+      await untilDeleted(cluster, 'ip', 'evicted.done');
       await cluster.converged();
       const dump = await cluster.dump();
       assert.deepEqual(
@@ -155,13 +155,13 @@ export const addresses: readonly Scenario[] = [
       assert.notEqual(await cluster.find('ip', 'pod.lost'), undefined, 'it holds its address during its grace');
       // The grace period is shortened only after the check above, so that a slow check cannot outlast it.
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'lost', '--grace-period=1', '--wait=false']);
-      await gone(cluster, 'ip', 'pod.lost');
+      await untilDeleted(cluster, 'ip', 'pod.lost');
       assert.notEqual(await cluster.find('pod', 'pod', 'lost'), undefined, 'the pod is still there');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.lost'), []);
       assert.equal((await cluster.get('subnet', 'lost-net')).status?.['v4usingIPs'], 0);
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'lost', '--force', '--grace-period=0', '--wait=false']);
-      await gone(cluster, 'pod', 'pod', 'lost');
+      await untilDeleted(cluster, 'pod', 'pod', 'lost');
       await cluster.removeAll(node + all);
     },
   },

@@ -29,7 +29,10 @@ export async function withWebhook(
 ): Promise<void> {
   const [port = 0] = await freePorts(1);
   await applyWebhookSecret(cluster);
-  const controller = cluster.startController([...webhookFlags(port), ...(knows ? knownBy(cluster) : []), ...flags], kubeconfig);
+  const controller = cluster.startController(
+    [...webhookFlags(port), ...(knows ? clientAuthentication(cluster) : []), ...flags],
+    kubeconfig,
+  );
   try {
     await controller.untilLogged('webhook serves');
     await configure(cluster, port);
@@ -46,16 +49,16 @@ export async function withWebhook(
  * is stored or deleted.
  * @param command of kubectl, as a user would type it
  */
-export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
-  await cluster.eventually(`kubectl ${command.join(' ')} would be refused`, async () => {
+export async function untilDenied(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
+  await cluster.eventually(`kubectl ${command.join(' ')} is denied`, async () => {
     await cluster.kubectlFails([...command, '--dry-run=server'], input);
     return true;
   });
 }
 
 /** Waits until the webhook allows the command, also in a dry run. */
-export async function wouldPass(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
-  await cluster.eventually(`kubectl ${command.join(' ')} would pass`, async () => {
+export async function untilAllowed(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
+  await cluster.eventually(`kubectl ${command.join(' ')} is allowed`, async () => {
     await cluster.kubectl([...command, '--dry-run=server'], input);
     return true;
   });
@@ -66,24 +69,24 @@ export function webhookFlags(port: number): readonly string[] {
 }
 
 /** The webhook requires the client certificate of the API server, and denies every request without it. */
-export function knownBy(cluster: ScenarioCluster): readonly string[] {
+export function clientAuthentication(cluster: ScenarioCluster): readonly string[] {
   return [`--webhook-client-ca=${cluster.api.frontProxyAuthority}`, '--webhook-unknown-clients=refuse'];
 }
 
 /** Returns once the API server calls the webhook: a change of its configuration takes effect a moment later. */
 export async function configure(cluster: ScenarioCluster, port: number): Promise<void> {
-  const wanted = webhookConfiguration(
+  const configuration = webhookConfiguration(
     { url: `https://127.0.0.1:${port}/validate` },
     UNIMPLEMENTED_KINDS.map(({ resource }) => resource),
   );
   // The timeout of the API server is not what is tested. With a short one a slow webhook would be skipped, and the request allowed.
-  const patient = { ...wanted, webhooks: wanted.webhooks?.map((one) => ({ ...one, timeoutSeconds: 30 })) };
-  await cluster.apply(JSON.stringify(patient));
-  await cluster.eventually('the webhook is asked', () => isRefused(cluster));
+  const withLongTimeout = { ...configuration, webhooks: configuration.webhooks?.map((one) => ({ ...one, timeoutSeconds: 30 })) };
+  await cluster.apply(JSON.stringify(withLongTimeout));
+  await cluster.eventually('the API server calls the webhook', () => deniesInvalidSubnet(cluster));
 }
 
 /** Whether an invalid Subnet is denied. It is a dry run: nothing is stored. */
-export async function isRefused(cluster: ScenarioCluster): Promise<boolean> {
+export async function deniesInvalidSubnet(cluster: ScenarioCluster): Promise<boolean> {
   try {
     await cluster.kubectl(
       ['create', '--dry-run=server', '--validate=false', '-f', '-'],

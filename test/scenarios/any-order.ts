@@ -8,7 +8,7 @@ import { ProgramError } from '../../lab/programs/run-program.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { poolYaml } from './namespaces.ts';
 import { traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Manifests of a tenant, by kind. Namespaces are not deleted here: the API server deletes their contents in an order of its own. */
@@ -39,7 +39,7 @@ async function deleteInOrder(cluster: ScenarioCluster, documents: readonly strin
   await cluster.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], documents.join(''));
 }
 
-async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> {
+async function untilAllDeleted(cluster: ScenarioCluster, prefix: string): Promise<void> {
   await cluster.eventually(`everything of ${prefix} is gone`, async () => {
     const left: string[] = [];
     for (const kind of ['vpc', 'subnet', 'ippool', 'ip'])
@@ -52,7 +52,7 @@ async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> 
 }
 
 /** Removes the finalizers, whether the object exists or not. A controller may put them back meanwhile. */
-async function strip(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
+async function removeFinalizers(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
   try {
     await cluster.patch(kind, name, { metadata: { finalizers: [] } });
   } catch (error) {
@@ -78,7 +78,7 @@ export const anyOrder: readonly Scenario[] = [
         if (!withController) await cluster.controller.kill9();
         for (const { order, parts } of all) await deleteInOrder(cluster, [...order.map((part) => parts[part]), parts.pool, parts.second]);
         if (!withController) cluster.startController();
-        await allGone(cluster, `any-${round}-`);
+        await untilAllDeleted(cluster, `any-${round}-`);
         await cluster.kubectl(['delete', 'namespace', '--wait=false', ...all.map(({ name }) => name)]);
       }
     },
@@ -93,14 +93,14 @@ export const anyOrder: readonly Scenario[] = [
         await cluster.apply(make);
         await deleteInOrder(cluster, [parts.vpc, parts.own, parts.second, parts.pods, parts.pool, parts.network]);
         await cluster.eventually('the Vpc is gone', async () => (await cluster.find('vpc', 'breath')) === undefined);
-        for (const name of ['breath-own', 'breath-second']) await gone(cluster, 'subnet', name);
-        await gone(cluster, 'ippool', 'breath-pool');
+        for (const name of ['breath-own', 'breath-second']) await untilDeleted(cluster, 'subnet', name);
+        await untilDeleted(cluster, 'ippool', 'breath-pool');
       }
       await cluster.apply(make);
       assert.match(await addressOf(cluster, 'breath', 'a'), /^10\.85\.0\./);
       assert.match(await addressOf(cluster, 'breath', 'b'), /^10\.85\.0\./);
       await deleteInOrder(cluster, [parts.pods, parts.pool, parts.second, parts.own, parts.vpc, parts.network]);
-      await allGone(cluster, 'breath');
+      await untilAllDeleted(cluster, 'breath');
       await cluster.delete('namespace', 'breath');
     },
   },
@@ -118,11 +118,11 @@ export const anyOrder: readonly Scenario[] = [
         ['ip', 'b.peel.second.peel.ovn'],
       ] as const;
       const making = cluster.apply(Object.values(parts).join(''));
-      for (const [kind, name] of objects) await strip(cluster, kind, name);
+      for (const [kind, name] of objects) await removeFinalizers(cluster, kind, name);
       await making;
       const address = await addressOf(cluster, 'peel', 'a');
       await running(cluster, 'peel', 'b');
-      await Promise.all(objects.map(([kind, name]) => strip(cluster, kind, name)));
+      await Promise.all(objects.map(([kind, name]) => removeFinalizers(cluster, kind, name)));
       await cluster.converged();
       for (const [kind, name] of objects)
         assert.deepEqual(
@@ -133,8 +133,8 @@ export const anyOrder: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'peel', 'a'), address);
       await cluster.kubectl(['delete', 'vpc/peel', 'subnet/peel-second', 'subnet/peel-own', 'ippool/peel-pool', '--wait=false']);
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'peel', '--force', '--grace-period=0', '--wait=false']);
-      for (const [kind, name] of objects) await strip(cluster, kind, name);
-      await allGone(cluster, 'peel');
+      for (const [kind, name] of objects) await removeFinalizers(cluster, kind, name);
+      await untilAllDeleted(cluster, 'peel');
       await cluster.delete('namespace', 'peel');
     },
   },
@@ -168,7 +168,7 @@ export const anyOrder: readonly Scenario[] = [
       assert.equal(pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
       assert.match(traces(await cluster.dump(), address).join(), /Logical_Switch_Port a\.raving/, 'the pod keeps its port');
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'raving', '--wait=false']);
-      await allGone(cluster, 'raving');
+      await untilAllDeleted(cluster, 'raving');
       await cluster.delete('namespace', 'raving');
     },
   },

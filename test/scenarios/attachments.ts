@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, untilDeleted, namespaceYaml, podYaml, deletePod, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
@@ -47,14 +47,14 @@ export const attachments: readonly Scenario[] = [
         await cluster.apply(names.map((name) => podYaml('c21', name, { annotations: { [NETWORKS]: 'wide' } })).join(''));
         for (const name of names) await running(cluster, 'c21', name);
         await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c21', '--wait=false']);
-        for (const name of names) await gone(cluster, 'ip', `${name}.c21.wide.c21`);
+        for (const name of names) await untilDeleted(cluster, 'ip', `${name}.c21.wide.c21`);
       }
       await cluster.apply(podYaml('c21', 'last', { annotations: { [NETWORKS]: 'wide' } }));
       await running(cluster, 'c21', 'last');
       await cluster.converged();
       assert.equal((await cluster.get('subnet', 'c21-wide')).status?.['v4usingIPs'], 1);
       assert.deepEqual(traces(await cluster.dump(), 'wide.c21'), []);
-      await removed(cluster, 'c21', 'last');
+      await deletePod(cluster, 'c21', 'last');
       await cluster.converged();
       const { v4usingIPs, v4availableIPs } = (await cluster.get('subnet', 'c21-wide')).status ?? {};
       assert.deepEqual([v4usingIPs, v4availableIPs], [0, 5]);
@@ -77,8 +77,8 @@ export const attachments: readonly Scenario[] = [
       assert.deepEqual(rowsNamed(dump, 'Logical_Switch_Port', 'web.multi.wide.multi'), []);
 
       await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'multi', `${NETWORKS}-`]);
-      await gone(cluster, 'ip', 'web.multi.fast.multi.ovn');
-      await gone(cluster, 'ip', 'web.multi.wide.multi');
+      await untilDeleted(cluster, 'ip', 'web.multi.fast.multi.ovn');
+      await untilDeleted(cluster, 'ip', 'web.multi.wide.multi');
       await cluster.converged();
       const left = Object.keys(await annotations(cluster, 'multi', 'web')).filter((key) => /^(fast\.multi\.ovn|wide\.multi)\./.test(key));
       assert.deepEqual(left, []);
@@ -86,11 +86,11 @@ export const attachments: readonly Scenario[] = [
 
       await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'multi', `${NETWORKS}=fast@net1,fast@net2`]);
       await cluster.eventually('both interfaces are allocated', async () => {
-        const said = await annotations(cluster, 'multi', 'web');
-        return ['net1', 'net2'].every((name) => said[`fast.multi.ovn.${name}.kubernetes.io/allocated`] === 'true');
+        const found = await annotations(cluster, 'multi', 'web');
+        return ['net1', 'net2'].every((name) => found[`fast.multi.ovn.${name}.kubernetes.io/allocated`] === 'true');
       });
       assert.match(String(port(await cluster.dump(), 'web.multi.fast.multi.ovn.net1')['addresses']), / 10\.160\.1\.99$/);
-      await removed(cluster, 'multi', 'web');
+      await deletePod(cluster, 'multi', 'web');
       await cluster.removeAll(all);
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'multi'), []);
@@ -112,9 +112,9 @@ export const attachments: readonly Scenario[] = [
       await cluster.converged();
       assert.deepEqual(await annotations(cluster, 'c09', 'web'), before);
       await cluster.delete('pod', 'web', 'c09');
-      for (const name of ['c09-own', 'c09-fast', 'c09-wide']) await gone(cluster, 'subnet', name);
+      for (const name of ['c09-own', 'c09-fast', 'c09-wide']) await untilDeleted(cluster, 'subnet', name);
       await cluster.delete('vpc', 'c09');
-      await gone(cluster, 'vpc', 'c09');
+      await untilDeleted(cluster, 'vpc', 'c09');
       await cluster.delete('namespace', 'c09');
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c09'), []);

@@ -2,41 +2,41 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entries } from '../../src/testing/northbound-dump.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import { aclsOf, policiesOf, rowsNamed } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
-interface Mistake {
+interface InvalidSubnet {
   readonly name: string;
   readonly spec: Readonly<Record<string, unknown>>;
-  readonly says: readonly RegExp[];
-  readonly mended: Readonly<Record<string, unknown>>;
+  readonly patterns: readonly RegExp[];
+  readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-const MISTAKES: readonly Mistake[] = [
+const INVALID_SUBNETS: readonly InvalidSubnet[] = [
   {
     name: 'bad-cidr',
     spec: { vpc: 'bad', cidrBlock: '10.120.0.0/33' },
-    says: [/cidrBlock/, /10\.120\.0\.0\/33/],
-    mended: { cidrBlock: '10.120.0.0/24' },
+    patterns: [/cidrBlock/, /10\.120\.0\.0\/33/],
+    fixed: { cidrBlock: '10.120.0.0/24' },
   },
   {
     name: 'bad-gateway',
     spec: { vpc: 'bad', cidrBlock: '10.121.0.0/24', gateway: '10.122.0.1' },
-    says: [/gateway/, /10\.122\.0\.1/, /10\.121\.0\.0\/24/],
-    mended: { gateway: '10.121.0.1', excludeIps: ['10.121.0.1'] },
+    patterns: [/gateway/, /10\.122\.0\.1/, /10\.121\.0\.0\/24/],
+    fixed: { gateway: '10.121.0.1', excludeIps: ['10.121.0.1'] },
   },
   {
     name: 'bad-exclude',
     spec: { vpc: 'bad', cidrBlock: '10.123.0.0/24', excludeIps: ['10.123.0.9..10.123.0.3'] },
-    says: [/excludeIps/, /10\.123\.0\.9\.\.10\.123\.0\.3/],
-    mended: { excludeIps: ['10.123.0.3..10.123.0.9'] },
+    patterns: [/excludeIps/, /10\.123\.0\.9\.\.10\.123\.0\.3/],
+    fixed: { excludeIps: ['10.123.0.3..10.123.0.9'] },
   },
   {
     name: 'bad-vpc',
     spec: { vpc: 'bad-nowhere', cidrBlock: '10.124.0.0/24' },
-    says: [/spec\.vpc "bad-nowhere" names a Vpc that does not exist/],
-    mended: { vpc: 'bad' },
+    patterns: [/spec\.vpc "bad-nowhere" names a Vpc that does not exist/],
+    fixed: { vpc: 'bad' },
   },
 ];
 
@@ -47,11 +47,11 @@ export const badInput: readonly Scenario[] = [
     run: async (cluster) => {
       const vpc = vpcYaml('bad');
       const good = subnetYaml('bad-good', { vpc: 'bad', cidrBlock: '10.125.0.0/24', namespaces: ['bad'] }) + namespaceYaml('bad');
-      await cluster.apply(vpc + MISTAKES.map(({ name, spec }) => subnetYaml(name, spec)).join('') + good + podYaml('bad', 'pod'));
+      await cluster.apply(vpc + INVALID_SUBNETS.map(({ name, spec }) => subnetYaml(name, spec)).join('') + good + podYaml('bad', 'pod'));
       assert.equal(await addressOf(cluster, 'bad', 'pod'), '10.125.0.2');
-      for (const { name, says } of MISTAKES) {
+      for (const { name, patterns } of INVALID_SUBNETS) {
         const { message } = await condition(cluster, 'subnet', name, 'Ready', 'False');
-        for (const pattern of says) assert.match(message, pattern);
+        for (const pattern of patterns) assert.match(message, pattern);
         await cluster.eventually(`an Event on ${name}`, async () =>
           (await cluster.events('Subnet', name)).some((event) => event.type === 'Warning' && event.message === message),
         );
@@ -64,13 +64,13 @@ export const badInput: readonly Scenario[] = [
         await sleep(5_000);
         return (await cluster.api.writes((...args) => cluster.kubectl(args))) === before;
       });
-      for (const { name, mended } of MISTAKES) {
-        await cluster.patch('subnet', name, { spec: mended });
+      for (const { name, fixed } of INVALID_SUBNETS) {
+        await cluster.patch('subnet', name, { spec: fixed });
         await condition(cluster, 'subnet', name, 'Ready', 'True');
       }
       await cluster.converged();
-      for (const { name } of MISTAKES) assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch', name).length, 1);
-      await cluster.removeAll(MISTAKES.map(({ name }) => subnetYaml(name, {})).join('') + good + vpc);
+      for (const { name } of INVALID_SUBNETS) assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch', name).length, 1);
+      await cluster.removeAll(INVALID_SUBNETS.map(({ name }) => subnetYaml(name, {})).join('') + good + vpc);
     },
   },
   {
@@ -79,7 +79,7 @@ export const badInput: readonly Scenario[] = [
       await cluster.apply(subnetYaml('never', { cidrBlock: 'nonsense' }));
       await condition(cluster, 'subnet', 'never', 'Ready', 'False');
       await cluster.delete('subnet', 'never');
-      await gone(cluster, 'subnet', 'never');
+      await untilDeleted(cluster, 'subnet', 'never');
     },
   },
   {
@@ -148,7 +148,7 @@ export const badInput: readonly Scenario[] = [
       for (const [name, [key, value]] of Object.entries(requests)) {
         const { message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'odd');
         assert.match(message, new RegExp(key), name);
-        assert.ok(message.includes(value) || value.split(',').some((part) => message.includes(part)), `${name} says: ${message}`);
+        assert.ok(message.includes(value) || value.split(',').some((part) => message.includes(part)), `${name} reports: ${message}`);
         await cluster.kubectl(['annotate', 'pod', name, '-n', 'odd', `ovn.kubernetes.io/${key}-`]);
         await running(cluster, 'odd', name);
       }
@@ -166,7 +166,7 @@ export const badInput: readonly Scenario[] = [
         (await cluster.events('Subnet', 'bits-net')).some((event) => event.reason === 'HostBitsCleared' && event.message === message),
       );
       await condition(cluster, 'subnet', 'bits-net', 'Ready', 'True');
-      await cluster.eventually('the network is taken', async () => {
+      await cluster.eventually('the network is in effect', async () => {
         const { spec } = (await cluster.get('subnet', 'bits-net')) as { spec?: { cidrBlock?: string } };
         return spec?.cidrBlock === '10.129.0.0/16,fd00:129::/64';
       });
@@ -199,7 +199,7 @@ metadata: {name: said, annotations: {ovn.kubernetes.io/logical_switch: elsewhere
       await cluster.apply(annotated + net + definition);
       const { message } = await condition(cluster, 'subnet', 'said-net', 'WithoutEffect', 'True');
       assert.match(message, /spec\.namespaces\[1\] "unmade" does not exist/);
-      await cluster.eventually('the definition says so in its annotation', async () => {
+      await cluster.eventually('the definition reports it in its annotation', async () => {
         const { metadata } = await cluster.get('net-attach-def', 'astray', 'said');
         assert.match(
           metadata.annotations?.['kiln.io/conditions'] ?? '',
@@ -212,7 +212,7 @@ metadata: {name: said, annotations: {ovn.kubernetes.io/logical_switch: elsewhere
           ({ reason, message: text }) => reason === 'FieldCorrected' && text.includes('"elsewhere" binds nothing'),
         ),
       );
-      await cluster.eventually('the annotation says the Subnet', async () => {
+      await cluster.eventually('the annotation names the Subnet', async () => {
         const { metadata } = await cluster.get('namespace', 'said');
         return metadata.annotations?.['ovn.kubernetes.io/logical_switch'] === 'said-net';
       });

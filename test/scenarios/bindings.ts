@@ -1,7 +1,7 @@
 /** Which Subnet a pod gets: the declared objects decide, not the order in which they were created. */
 import assert from 'node:assert/strict';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every order of four things. */
@@ -41,7 +41,7 @@ export const bindings: readonly Scenario[] = [
       const { reason, message } = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'False', 'waits');
       assert.equal(reason, 'WaitingForSubnet');
       assert.match(message, /Vpc waits/);
-      await cluster.eventually('an Event says so', async () =>
+      await cluster.eventually('an Event reports it', async () =>
         (await cluster.events('Pod', 'early', 'waits')).some((event) => event.reason === 'WaitingForSubnet'),
       );
       await cluster.apply(subnet);
@@ -61,7 +61,7 @@ export const bindings: readonly Scenario[] = [
       const { message } = await condition(cluster, 'pod', 'a', 'kiln.io/NetworkBound', 'False', 'named');
       assert.match(message, /named-net/);
       await cluster.delete('pod', 'b', 'named');
-      await gone(cluster, 'pod', 'b', 'named');
+      await untilDeleted(cluster, 'pod', 'b', 'named');
       const network = vpcYaml('named') + subnetYaml('named-net', { vpc: 'named', cidrBlock: '10.64.0.0/24' });
       await cluster.apply(network);
       assert.equal(await addressOf(cluster, 'named', 'a'), '10.64.0.2');

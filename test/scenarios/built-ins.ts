@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowNamed, rowsNamed } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, deletePod, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const BUILT_IN = [
@@ -24,7 +24,7 @@ async function addressesOfNodes(cluster: ScenarioCluster): Promise<readonly unkn
 }
 
 /** The finalizers are removed by hand: each object is created again, with another uid. */
-async function strip(cluster: ScenarioCluster, all: readonly (readonly [kind: string, name: string])[]): Promise<void> {
+async function removeFinalizers(cluster: ScenarioCluster, all: readonly (readonly [kind: string, name: string])[]): Promise<void> {
   const had = await Promise.all(all.map(([kind, name]) => cluster.get(kind, name)));
   await Promise.all(all.map(([kind, name]) => cluster.patch(kind, name, { metadata: { finalizers: [] } })));
   for (const [i, [kind, name]] of all.entries())
@@ -48,7 +48,7 @@ metadata: {name: latecomer}
 `;
 
 /** All Vpcs and Subnets are deleted. @param whileDown no controller runs meanwhile */
-async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void> {
+async function deleteAll(cluster: ScenarioCluster, whileDown: boolean): Promise<void> {
   await cluster.apply(TENANT + EMPTY + podYaml('wiped', 'inside') + podYaml('default', 'stays', { node: 'node-1' }));
   const had = [await addressOf(cluster, 'wiped', 'inside'), await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)];
   await condition(cluster, 'subnet', 'bare-net', 'Ready', 'True');
@@ -76,7 +76,7 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
     ['vpc', 'bare'],
     ['subnet', 'idle-net'],
   ] as const)
-    await gone(cluster, kind, name);
+    await untilDeleted(cluster, kind, name);
   for (const [kind, name] of [BUILT_IN[0], BUILT_IN[2]]) {
     const { reason, message } = await condition(cluster, kind, name, 'DeletionBlocked', 'True');
     assert.equal(reason, 'NeededByCluster');
@@ -96,13 +96,13 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   await cluster.apply(podYaml('latecomers', 'first') + podYaml('default', 'waits', { node: 'node-2' }));
   assert.match(await addressOf(cluster, 'latecomers', 'first'), /^10\.171\.3\./);
   // A new pod of the default Subnet waits until the last old pod is deleted, and is served then.
-  const told = await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'default');
-  assert.match(told.message, /Subnet ovn-default is being deleted/);
+  const bound = await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'default');
+  assert.match(bound.message, /Subnet ovn-default is being deleted/);
   await nobodyLost();
-  await removed(cluster, 'wiped', 'inside');
-  await gone(cluster, 'vpc', 'wiped');
+  await deletePod(cluster, 'wiped', 'inside');
+  await untilDeleted(cluster, 'vpc', 'wiped');
   const { uid } = (await cluster.get('subnet', 'ovn-default')).metadata;
-  await removed(cluster, 'default', 'stays');
+  await deletePod(cluster, 'default', 'stays');
   assert.match(await addressOf(cluster, 'default', 'waits'), /^10\.16\./);
   const made = await cluster.get('subnet', 'ovn-default');
   assert.notEqual(made.metadata.uid, uid);
@@ -113,12 +113,12 @@ async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void>
   assert.deepEqual(await rowsOf(cluster), before.slice(2));
   // Nothing has to be deleted here any more. The built-in objects are removed by force, which changes no row, so that other scenarios find
   // fresh ones.
-  await strip(cluster, [BUILT_IN[0], BUILT_IN[2]]);
+  await removeFinalizers(cluster, [BUILT_IN[0], BUILT_IN[2]]);
   assert.deepEqual([await addressesOfNodes(cluster), await rowsOf(cluster)], [had[2], before.slice(2)]);
-  await removed(cluster, 'default', 'waits');
-  await removed(cluster, 'latecomers', 'first');
+  await deletePod(cluster, 'default', 'waits');
+  await deletePod(cluster, 'latecomers', 'first');
   await cluster.kubectl(['delete', 'node', 'latecomer', '--wait=false']);
-  await gone(cluster, 'ip', 'node-latecomer');
+  await untilDeleted(cluster, 'ip', 'node-latecomer');
   await cluster.removeAll(LATE + namespaceYaml('wiped'));
 }
 
@@ -126,12 +126,12 @@ export const builtIns: readonly Scenario[] = [
   {
     name: 'all Vpcs and Subnets are deleted together: running pods keep ports and addresses, new pods run, empty Subnets go, and no user action is needed',
     alone: true,
-    run: async (cluster) => await wipe(cluster, false),
+    run: async (cluster) => await deleteAll(cluster, false),
   },
   {
     name: 'the same while no controller runs: the next controller does all of it',
     alone: true,
-    run: async (cluster) => await wipe(cluster, true),
+    run: async (cluster) => await deleteAll(cluster, true),
   },
   {
     name: 'the built-in Subnets and the default Vpc, deleted and removed by force, one by one and together, are created again and pods keep their addresses',
@@ -144,18 +144,18 @@ export const builtIns: readonly Scenario[] = [
       const before = await rowsOf(cluster, 'stays.default');
       for (const [kind, name] of BUILT_IN) {
         await cluster.delete(kind, name);
-        await strip(cluster, [[kind, name]]);
+        await removeFinalizers(cluster, [[kind, name]]);
       }
       assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
       await cluster.kubectl(['delete', 'vpcs,subnets', '--all', '--wait=false']);
-      await strip(cluster, BUILT_IN);
+      await removeFinalizers(cluster, BUILT_IN);
       assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
       assert.deepEqual([await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)], [address, nodes]);
       for (const [kind, name] of BUILT_IN) await condition(cluster, kind, name, 'Ready', 'True');
       await cluster.converged();
       assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
       await running(cluster, 'default', 'stays');
-      await removed(cluster, 'default', 'stays');
+      await deletePod(cluster, 'default', 'stays');
     },
   },
 ];

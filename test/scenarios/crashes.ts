@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { traces } from './northbound.ts';
-import { condition, gone, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, untilDeleted, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -79,7 +79,7 @@ export const crashes: readonly Scenario[] = [
         '--ignore-not-found',
         ...Array.from({ length: 60 }, (_, i) => `a-${i}`),
       ]);
-      await gone(cluster, 'pod', 'a-59', 'storm');
+      await untilDeleted(cluster, 'pod', 'a-59', 'storm');
       // `delete --all` may also have deleted pods of the new set. A pod that is applied while it is being deleted is not created again.
       await cluster.eventually('none goes any more', async () => {
         const marks = ['-o', 'jsonpath={.items[*].metadata.deletionTimestamp}'];

@@ -1,7 +1,7 @@
 /** The network that a cluster has before any Vpc or Subnet is created. */
 import assert from 'node:assert/strict';
 import { entries, members } from '../../src/testing/northbound-dump.ts';
-import { namespaceYaml, podYaml, removed, running } from './pods.ts';
+import { namespaceYaml, podYaml, deletePod, running } from './pods.ts';
 import { ownerKeys, port, rowNamed } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -72,7 +72,7 @@ export const defaultNetwork: readonly Scenario[] = [
       assert.deepEqual(groups.toSorted(), [`node.${node}`, `ovn.default.${node}`].map((group) => group.replaceAll('-', '.')).toSorted());
       assert.ok(members(rowNamed(dump, 'Logical_Switch', 'ovn-default')['ports']).includes(String(row['_uuid'])));
 
-      await removed(cluster, 'default', 'plain');
+      await deletePod(cluster, 'default', 'plain');
       const after = await cluster.dump();
       assert.equal(
         (after.get('Logical_Switch_Port') ?? []).some(({ name }) => name === 'plain.default'),

@@ -3,7 +3,18 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { policiesOf, port, rowNamed, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
+import {
+  addressOf,
+  condition,
+  untilDeleted,
+  namespaceYaml,
+  podYaml,
+  deletePod,
+  running,
+  subnetYaml,
+  removeByForce,
+  vpcYaml,
+} from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -39,12 +50,12 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.apply(subnetYaml('c01-late', { vpc: 'c01', cidrBlock: '10.80.1.0/24' }));
       assert.equal((await condition(cluster, 'subnet', 'c01-late', 'Ready', 'False')).reason, 'VpcTerminating');
       await cluster.delete('subnet', 'c01-late');
-      await gone(cluster, 'subnet', 'c01-late');
+      await untilDeleted(cluster, 'subnet', 'c01-late');
       await cluster.delete('subnet', 'c01-net');
       assert.match((await condition(cluster, 'subnet', 'c01-net', 'DeletionBlocked', 'True')).message, /IP pod\.c01/);
       await cluster.delete('pod', 'pod', 'c01');
-      await gone(cluster, 'subnet', 'c01-net');
-      await gone(cluster, 'vpc', 'c01');
+      await untilDeleted(cluster, 'subnet', 'c01-net');
+      await untilDeleted(cluster, 'vpc', 'c01');
       await cluster.delete('namespace', 'c01');
       await nothingLeft(cluster, 'c01');
     },
@@ -66,7 +77,7 @@ export const deletionOrder: readonly Scenario[] = [
         ].map(({ _uuid }) => _uuid);
       await cluster.delete('vpc', 'c02');
       await cluster.patch('vpc', 'c02', { metadata: { finalizers: [] } });
-      await gone(cluster, 'vpc', 'c02');
+      await untilDeleted(cluster, 'vpc', 'c02');
       const { reason } = await condition(cluster, 'subnet', 'c02-net', 'Accepted', 'False');
       assert.equal(reason, 'VpcMissing');
       await cluster.converged();
@@ -121,8 +132,8 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.ovn.nbctl('lr-del', 'c03');
       await cluster.deleteAll(vpcYaml('c03') + subnetYaml('c03-net', {}));
       await cluster.controller.resume();
-      await gone(cluster, 'subnet', 'c03-net');
-      await gone(cluster, 'vpc', 'c03');
+      await untilDeleted(cluster, 'subnet', 'c03-net');
+      await untilDeleted(cluster, 'vpc', 'c03');
       await nothingLeft(cluster, 'c03');
     },
   },
@@ -152,15 +163,15 @@ export const deletionOrder: readonly Scenario[] = [
   {
     name: 'C07 pod and Subnet deleted together during any step of the binding leave no row, and no finalizer is patched',
     run: async (cluster) => {
-      for (const moment of [0, 20, 60, 150]) {
+      for (const delayMs of [0, 20, 60, 150]) {
         await cluster.apply(network('c07', '10.85.0.0/24'));
         await condition(cluster, 'subnet', 'c07-net', 'Ready', 'True');
         await cluster.apply(['a', 'b', 'c', 'd', 'e'].map((name) => podYaml('c07', name)).join(''));
-        await new Promise((resolve) => void setTimeout(resolve, moment));
+        await new Promise((resolve) => void setTimeout(resolve, delayMs));
         await cluster.kubectl(['delete', 'vpc/c07', 'subnet/c07-net', '--wait=false']);
         await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c07', '--wait=false']);
-        await gone(cluster, 'subnet', 'c07-net');
-        await gone(cluster, 'vpc', 'c07');
+        await untilDeleted(cluster, 'subnet', 'c07-net');
+        await untilDeleted(cluster, 'vpc', 'c07');
         // Pods that the controller observes after the deletion of the Subnet belong to the default Subnet for a moment.
         await cluster.eventually('nothing of the pods is left', async () => {
           assert.deepEqual(await cluster.names('pod', 'c07'), []);
@@ -195,7 +206,7 @@ export const deletionOrder: readonly Scenario[] = [
       };
       const before = await uuids();
       const tearOut = async (): Promise<void> => {
-        await tornOut(cluster, 'subnet', 'gone-net');
+        await removeByForce(cluster, 'subnet', 'gone-net');
         await cluster.converged();
       };
       await tearOut();
@@ -211,13 +222,13 @@ export const deletionOrder: readonly Scenario[] = [
       assert.equal((await cluster.get('subnet', 'gone-net')).status?.['v4usingIPrange'], address);
       await cluster.apply(podYaml('gone', 'next'));
       assert.notEqual(await addressOf(cluster, 'gone', 'next'), address);
-      await removed(cluster, 'gone', 'next');
+      await deletePod(cluster, 'gone', 'next');
       await tearOut();
       await cluster.delete('vpc', 'gone');
       const blocked = await condition(cluster, 'vpc', 'gone', 'DeletionBlocked', 'True');
       assert.match(blocked.message ?? '', /Vpc gone cannot be deleted: one object still uses it: IP pod\.gone\. /);
       await cluster.patch('vpc', 'gone', { metadata: { finalizers: [] } });
-      await gone(cluster, 'vpc', 'gone');
+      await untilDeleted(cluster, 'vpc', 'gone');
       await cluster.converged();
       assert.deepEqual(await uuids(), before, 'the pod keeps its gateway');
       await cluster.apply(vpcYaml('gone') + subnet);
@@ -226,8 +237,8 @@ export const deletionOrder: readonly Scenario[] = [
       assert.deepEqual(await uuids(), before);
       await tearOut();
       await cluster.delete('vpc', 'gone');
-      await removed(cluster, 'gone', 'pod');
-      await gone(cluster, 'vpc', 'gone');
+      await deletePod(cluster, 'gone', 'pod');
+      await untilDeleted(cluster, 'vpc', 'gone');
       await cluster.removeAll(namespaceYaml('gone'));
       await nothingLeft(cluster, 'gone-net');
       assert.deepEqual(
@@ -258,7 +269,7 @@ export const deletionOrder: readonly Scenario[] = [
 
       await cluster.controller.pause();
       await cluster.delete('pod', 'pod', 'c25');
-      await gone(cluster, 'pod', 'pod', 'c25');
+      await untilDeleted(cluster, 'pod', 'pod', 'c25');
       await cluster.delete('ip', 'pod.c25');
       await cluster.patch('ip', 'pod.c25', { metadata: { finalizers: [] } });
       await cluster.controller.resume();
@@ -275,12 +286,12 @@ export const deletionOrder: readonly Scenario[] = [
       await cluster.apply(network('held', '10.88.0.0/24') + podYaml('held', 'pod'));
       const address = await addressOf(cluster, 'held', 'pod');
       await cluster.delete('ip', 'pod.held');
-      await cluster.eventually('it says what holds it', async () =>
+      await cluster.eventually('the condition names the blocker', async () =>
         (await cluster.get('ip', 'pod.held')).metadata.annotations?.['kiln.io/conditions']?.includes('Pod held/pod'),
       );
       await cluster.converged();
       assert.equal(await addressOf(cluster, 'held', 'pod'), address);
-      await removed(cluster, 'held', 'pod');
+      await deletePod(cluster, 'held', 'pod');
       await cluster.removeAll(network('held', '10.88.0.0/24'));
       await nothingLeft(cluster, 'held');
     },

@@ -13,7 +13,7 @@ import type { Scenario } from './scenario.ts';
  * Changes a row by hand and waits until the change is repaired.
  * @returns milliseconds from the end of the change until the repair is seen
  */
-async function undone(cluster: ScenarioCluster, change: readonly string[], back: () => Promise<boolean>): Promise<number> {
+async function untilRepaired(cluster: ScenarioCluster, change: readonly string[], back: () => Promise<boolean>): Promise<number> {
   await cluster.ovn.nbctl(...change);
   const began = performance.now();
   await cluster.eventually(`undone: ovn-nbctl ${change.join(' ')}`, back);
@@ -61,17 +61,17 @@ export const drift: readonly Scenario[] = [
       const [address = ''] = members(port['addresses']);
       const took: Record<string, number> = {};
 
-      took['changed'] = await undone(cluster, ['lsp-set-addresses', 'pod.drift', '02:00:00:00:00:01 10.44.0.200'], async () =>
+      took['changed'] = await untilRepaired(cluster, ['lsp-set-addresses', 'pod.drift', '02:00:00:00:00:01 10.44.0.200'], async () =>
         (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
       );
-      took['deleted'] = await undone(cluster, ['lsp-del', 'pod.drift'], async () =>
+      took['deleted'] = await untilRepaired(cluster, ['lsp-del', 'pod.drift'], async () =>
         (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
       );
       const [route] = (await cluster.rows('Logical_Router_Static_Route')).filter(({ ip_prefix }) => ip_prefix === '10.45.0.0/16');
       const marks = Object.entries(entries(route?.['external_ids'])).map(
         ([key, value]) => `external_ids:${key.replaceAll(':', '\\:')}="${value}"`,
       );
-      took['duplicated'] = await undone(
+      took['duplicated'] = await untilRepaired(
         cluster,
         [
           ...['--id=@r', 'create', 'Logical_Router_Static_Route', 'ip_prefix=10.45.0.0/16', 'nexthop=10.44.0.9', 'policy=dst-ip', ...marks],
@@ -80,12 +80,12 @@ export const drift: readonly Scenario[] = [
         async () =>
           (await cluster.rows('Logical_Router_Static_Route')).filter(({ ip_prefix }) => ip_prefix === '10.45.0.0/16').length === 1,
       );
-      took['a whole switch deleted'] = await undone(cluster, ['ls-del', 'drift-net'], async () =>
+      took['a whole switch deleted'] = await untilRepaired(cluster, ['ls-del', 'drift-net'], async () =>
         (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
       );
       process.stderr.write(`drift, ms until it is seen to be back: ${JSON.stringify(took)}\n`);
 
-      await cluster.eventually('the pod says what was changed and that it is right again', async () => {
+      await cluster.eventually('an Event of the pod names the change and its repair', async () => {
         const events = await cluster.events('Pod', 'pod', 'drift');
         const drifted = events.filter(({ reason }) => reason === 'Drifted').map(({ message }) => message);
         assert.ok(
@@ -96,7 +96,7 @@ export const drift: readonly Scenario[] = [
         assert.ok(events.some(({ reason, type }) => reason === 'Repaired' && type === 'Normal'));
         return true;
       });
-      await cluster.eventually('the Vpc says that a duplicate was removed', async () =>
+      await cluster.eventually('an Event of the Vpc reports that a duplicate was removed', async () =>
         (await cluster.events('Vpc', 'drift')).some(({ reason, message }) => reason === 'Drifted' && message.includes('10.45.0.0/16')),
       );
       const lines = (await controller.log()).slice(from);
@@ -121,13 +121,13 @@ export const drift: readonly Scenario[] = [
       await cluster.ovn.nbctl('ls-add', 'drift-foreign', '--', 'lsp-add', 'drift-foreign', 'drift-guest');
       const guest = (await cluster.ovn.nbctl('get', 'Logical_Switch_Port', 'drift-guest', '_uuid')).trim();
       const quiet = (await controller.log()).length;
-      await undone(cluster, ['set', 'Port_Group', name, `ports=[${guest}]`], async () =>
+      await untilRepaired(cluster, ['set', 'Port_Group', name, `ports=[${guest}]`], async () =>
         members((await only(cluster, 'Port_Group', name))['ports']).includes(String(pod['_uuid'])),
       );
       assert.ok(members((await only(cluster, 'Port_Group', name))['ports']).includes(guest), 'the foreign member stays');
       await controller.untilLogged('drift: another program changed a row', { from: quiet });
-      const told = (await controller.log()).slice(quiet).filter(({ msg }) => msg === 'drift: another program changed a row');
-      assert.ok(told.some(({ row }) => row === name) && told.every((line) => !JSON.stringify(line).includes('drift-guest')));
+      const drifts = (await controller.log()).slice(quiet).filter(({ msg }) => msg === 'drift: another program changed a row');
+      assert.ok(drifts.some(({ row }) => row === name) && drifts.every((line) => !JSON.stringify(line).includes('drift-guest')));
       await cluster.ovn.nbctl('ls-del', 'drift-foreign');
       await cluster.removeAll(network);
       await cluster.converged();
@@ -151,14 +151,14 @@ export const drift: readonly Scenario[] = [
       await next.untilLogged('writing');
       await cluster.converged();
       assert.deepEqual(members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']), [address]);
-      await cluster.eventually('the pod says what was changed while nobody led', async () => {
+      await cluster.eventually('an Event of the pod names the change made while no controller led', async () => {
         const drifted = (await cluster.events('Pod', 'web', 'away'))
           .filter(({ reason }) => reason === 'Drifted')
           .map(({ message }) => message);
         return drifted.some((message) => message.includes('10.49.0.200') && message.includes(address));
       });
-      const told = (await next.log()).filter(({ msg }) => msg === 'drift: another program changed a row');
-      assert.deepEqual(new Set(told.map(({ row }) => row)), new Set(['away', 'web.away']), 'the edit of the Subnet is none');
+      const drifts = (await next.log()).filter(({ msg }) => msg === 'drift: another program changed a row');
+      assert.deepEqual(new Set(drifts.map(({ row }) => row)), new Set(['away', 'web.away']), 'the edit of the Subnet is none');
       const text = await next.metrics();
       for (const table of ['Logical_Switch_Port', 'Logical_Router'])
         assert.equal(sample(text, `kiln_drift_repaired_total{table="${table}",kind="different"}`), 1);
@@ -184,8 +184,8 @@ export const drift: readonly Scenario[] = [
       await cluster.converged();
       await cluster.removeAll(network + pods);
       await cluster.converged();
-      const told = (await controller.log()).slice(from).filter(({ msg }) => msg.startsWith('drift'));
-      assert.deepEqual(told, []);
+      const drifts = (await controller.log()).slice(from).filter(({ msg }) => msg.startsWith('drift'));
+      assert.deepEqual(drifts, []);
     },
   },
 ];

@@ -19,16 +19,16 @@ export interface FailureCase {
 export type Family =
   | 'Deletion order and finalizers'
   | 'Uninstallation'
-  | 'Addresses that do not come back'
-  | 'Addresses given twice'
+  | 'Addresses that are not released'
+  | 'Addresses allocated twice'
   | 'Status that drifts'
   | 'Binding a pod to its Subnet'
-  | 'What is kept for StatefulSets and virtual machines'
+  | 'Addresses retained for StatefulSets and virtual machines'
   | 'Address translation'
   | 'Services and load balancers'
   | 'Routes, policies and sets'
-  | 'Rows of others in one OVN'
-  | 'Collection of what is left'
+  | 'Foreign rows in one OVN'
+  | 'Collection'
   | 'Restart, leaders and the database'
   | 'Upgrades';
 
@@ -39,42 +39,42 @@ export const FAILURE_CASES: readonly FailureCase[] = [
   ...family(
     'Deletion order and finalizers',
     ['C01', 'a Vpc is deleted while its Subnets remain'],
-    ['C02', 'a Vpc made again under its name takes its Subnets back'],
+    ['C02', 'a Vpc created again under its name gets its Subnets back'],
     ['C03', 'a Subnet is deleted whose router is gone already'],
     ['C05', 'a Vpc is deleted while NAT rules use it', { waitsFor: ['OvnSnatRule', 'OvnDnatRule'] }],
     ['C07', 'a pod of many interfaces and its Subnet are deleted in the middle of the allocation'],
-    ['C08', 'the Subnet of the first interface is torn out, then the pod goes'],
+    ['C08', 'the Subnet of the first interface is removed by force, then the pod is deleted'],
     ['C09', 'network, Vpc, Subnets and pod are deleted in every order'],
-    ['C11', 'a Subnet goes when its last holder goes, without a restart'],
+    ['C11', 'a Subnet is deleted with its last dependent, without a restart'],
     ['C12', 'the event that a deletion waits for is never delivered'],
     ['C13', 'a whole set-up with a NAT gateway is deleted at once', { waitsFor: GATEWAY }],
-    ['C15', 'rows are left whose objects and parents are all gone'],
+    ['C15', 'rows whose objects and parents no longer exist'],
   ),
   ...family('Uninstallation', ['C16', 'the program is removed with everything it made, Custom Resource Definitions too']),
   ...family(
-    'Addresses that do not come back',
-    ['C18', 'the finalizer of an EIP is stripped'],
+    'Addresses that are not released',
+    ['C18', 'the finalizer of an EIP is removed by hand'],
     ['C19', 'an EIP that cannot be programmed is deleted'],
     ['C21', 'interfaces that get only an address here come and go more often than there are addresses'],
     ['C23', 'an interface of a virtual machine moves to another Subnet'],
     ['C24', 'a virtual machine is deleted while it is stopped, or while it runs'],
-    ['C25', 'an IP object is forced away, with and without its pod'],
+    ['C25', 'an IP object is removed by force, with and without its pod'],
     ['C27', 'pods that share a list of addresses end while no controller runs'],
-    ['C28', 'completed and evicted pods keep nothing'],
+    ['C28', 'completed and evicted pods release their addresses'],
     ['C30', 'many nodes come and go'],
   ),
   ...family(
-    'Addresses given twice',
-    ['C31', 'a static address is asked for again while the port of the old pod is still there'],
+    'Addresses allocated twice',
+    ['C31', 'a static address is requested again while the port of the old pod still exists'],
     ['C32', 'a restart comes between two lives of a pod of a StatefulSet'],
     ['C33', 'attached interfaces and EIPs share one external Subnet'],
-    ['C34', 'the address of a stopped virtual machine is not given to others'],
+    ['C34', 'the address of a stopped virtual machine is not allocated to others'],
     ['C36', 'a network is widened and narrowed under pods'],
     ['C37', 'every kind of holder keeps its address over a restart'],
     ['C39', 'two launchers of one virtual machine share its address while it moves'],
     ['C40', 'two Vpcs have the same network, and two Subnets of one Vpc must not'],
-    ['C42', 'what an old pod of the same name left is collected, and not what the new one has'],
-    ['C44', 'an address is asked for between the end of its holder and its release'],
+    ['C42', 'rows of an old pod of the same name are collected, and rows of the new one are not'],
+    ['C44', 'an address is requested between the end of its holder and its release'],
     ['C46', 'a pod is made again under its name on another node while the leader changes'],
   ),
   ...family(
@@ -90,7 +90,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     ['C56', 'a StatefulSet moves to another Subnet'],
   ),
   ...family(
-    'What is kept for StatefulSets and virtual machines',
+    'Addresses retained for StatefulSets and virtual machines',
     ['C58', 'a pod is made again under its name and finds the old port'],
     ['C59', 'another interface of a virtual machine moves, this one stays'],
     ['C61', 'a security group is taken from a stopped virtual machine', { waitsFor: ['SecurityGroup'] }],
@@ -100,7 +100,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     'Address translation',
     ['C63', 'a floating address is made and deleted at once', { waitsFor: ['OvnFip', 'IptablesFIPRule'] }],
     ['C64', 'the end of a rule does not make its EIP ready', { waitsFor: ['IptablesFIPRule'] }],
-    ['C66', 'an EIP is torn out from under its rule'],
+    ['C66', 'an EIP is removed by force while a rule uses it'],
     ['C68', 'a NAT gateway is deleted before its rules', { waitsFor: GATEWAY }],
     [
       'C70',
@@ -119,21 +119,21 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     ['C76', 'a Subnet takes its policies along, and a restart writes nothing'],
     [
       'C78',
-      'routes that the interconnection learned are left alone, and go with it',
-      { waitsForFeature: 'interconnection (OVN-IC)', shown: 'what was learned is left alone' },
+      'routes that the interconnection learned stay, and are removed with it',
+      { waitsForFeature: 'interconnection (OVN-IC)', shown: 'learned rows stay' },
     ],
   ),
-  ...family('Rows of others in one OVN', ['C79', "rows of Neutron, ovn-kubernetes and nobody's stay bit for bit"]),
+  ...family('Foreign rows in one OVN', ['C79', 'rows of Neutron, of ovn-kubernetes and without owner stay bit by bit']),
   ...family(
-    'Collection of what is left',
+    'Collection',
     ['C81', 'a port without a pod is collected, wherever it is'],
     ['C82', 'no finding on a healthy cluster, whatever interfaces pods have'],
     ['C84', 'a namespace is deleted before what it holds', { waitsFor: ['NetworkPolicy'], shown: 'Subnets, pods and pools' }],
   ),
   ...family(
     'Restart, leaders and the database',
-    ['C85', 'a deposed leader goes on'],
-    ['C87', 'what came and went while no controller ran'],
+    ['C85', 'a process continues after it lost the Lease'],
+    ['C87', 'objects are created and deleted while no controller runs'],
     [
       'C88',
       'no set is emptied and filled again at a start',

@@ -1,7 +1,7 @@
 /** Subnets that change while their addresses are in use: an address family added or removed, a wider or narrower CIDR. */
 import assert from 'node:assert/strict';
 import { port, rowNamed } from './northbound.ts';
-import { addressOf, condition, namespaceYaml, podYaml, removed, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, namespaceYaml, podYaml, deletePod, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export const families: readonly Scenario[] = [
@@ -37,7 +37,7 @@ export const families: readonly Scenario[] = [
         ['10.60.0.1/24', 'fd00:60::1/112'],
         'what is in use stays in effect',
       );
-      await removed(cluster, 'stack', 'new');
+      await deletePod(cluster, 'stack', 'new');
       await condition(cluster, 'subnet', 'stack-net', 'Accepted', 'True');
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'stack-stack-net')['networks'], '10.60.0.1/24');
@@ -107,7 +107,7 @@ export const families: readonly Scenario[] = [
         'who is outside is in use still, and what is given out is within',
       );
       assert.match(String(port(await cluster.dump(), 'high.width')['addresses']), /10\.61\.0\.200$/);
-      await removed(cluster, 'width', 'high');
+      await deletePod(cluster, 'width', 'high');
       await condition(cluster, 'subnet', 'width-net', 'Accepted', 'True');
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'width-width-net')['networks'], '10.61.0.1/25');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { condition, gone, podYaml, pretendPhase, tenantYaml } from './pods.ts';
+import { condition, untilDeleted, podYaml, setPodStatus, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const nodeYaml = (name: string, annotations: Readonly<Record<string, string>> = {}): string =>
@@ -43,7 +43,7 @@ export const fieldNodes: readonly Scenario[] = [
       const { uid } = (await cluster.get('node', 'h22-node')).metadata;
       const before = (await cluster.get('ip', 'stays.h22')).metadata.uid;
       await cluster.delete('node', 'h22-node');
-      await gone(cluster, 'node', 'h22-node');
+      await untilDeleted(cluster, 'node', 'h22-node');
       await cluster.apply(nodeYaml('h22-node'));
       await joined(cluster, 'h22-node');
       await cluster.converged();
@@ -73,13 +73,13 @@ export const fieldNodes: readonly Scenario[] = [
         await allocated(cluster, 'h23', 'done');
         await cluster.apply(podOn('h23', 'waits', 'h23-node', { 'ovn.kubernetes.io/ip_address': '10.231.9.9' }));
         await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'h23');
-        await pretendPhase(cluster, 'h23', 'done', { phase: 'Failed' });
+        await setPodStatus(cluster, 'h23', 'done', { phase: 'Failed' });
         await cluster.delete('node', 'h23-node');
-        await gone(cluster, 'ip', 'node-h23-node');
+        await untilDeleted(cluster, 'ip', 'node-h23-node');
         // A real control plane deletes the pods of a deleted node by itself, some forty seconds later.
         for (const name of order)
           await cluster.kubectl(['delete', 'pod', name, '-n', 'h23', '--force', '--grace-period=0', '--ignore-not-found']);
-        for (const name of order) await gone(cluster, 'ip', `${name}.h23`);
+        for (const name of order) await untilDeleted(cluster, 'ip', `${name}.h23`);
         await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), '.h23', 'h23-node'), []);
         assert.equal((await cluster.get('subnet', 'h23-net')).status?.['v4usingIPs'], 0);
@@ -119,7 +119,7 @@ export const fieldNodes: readonly Scenario[] = [
         ['node-h24-node'],
       );
       await cluster.removeAll(nodeYaml('h24-node'));
-      await gone(cluster, 'ip', 'node-h24-node');
+      await untilDeleted(cluster, 'ip', 'node-h24-node');
     },
   },
   {
@@ -143,7 +143,7 @@ export const fieldNodes: readonly Scenario[] = [
         [a, b],
       );
       await cluster.removeAll(nodeYaml('h25-a') + nodeYaml('h25-b'));
-      await gone(cluster, 'ip', 'node-h25-b');
+      await untilDeleted(cluster, 'ip', 'node-h25-b');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'node-h25-a'), []);
     },

@@ -5,11 +5,11 @@ import { port, rowsNamed } from './northbound.ts';
 import {
   addressOf,
   condition,
-  gone,
+  untilDeleted,
   namespaceYaml,
   podYaml,
-  pretendPhase,
-  removed,
+  setPodStatus,
+  deletePod,
   running,
   subnetYaml,
   tenantYaml,
@@ -19,7 +19,7 @@ import type { Scenario } from './scenario.ts';
 import { runningPods, statefulSet } from './workloads.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
-const asks = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
+const requests = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
 const using = async (cluster: Parameters<Scenario['run']>[0], subnet: string): Promise<readonly unknown[]> => {
   await cluster.converged();
   const { status } = await cluster.get('subnet', subnet);
@@ -31,15 +31,15 @@ export const fieldPods: readonly Scenario[] = [
     name: "H01 another pod has the address of a Job's completed pod when the Job is deleted, and keeps it",
     run: async (cluster) => {
       const all = tenantYaml('h01', '10.210.0.0/29');
-      await cluster.apply(all + podYaml('h01', 'job', { restartPolicy: 'Never', annotations: asks('10.210.0.4') }));
+      await cluster.apply(all + podYaml('h01', 'job', { restartPolicy: 'Never', annotations: requests('10.210.0.4') }));
       await running(cluster, 'h01', 'job');
-      await pretendPhase(cluster, 'h01', 'job', { phase: 'Succeeded' });
-      await gone(cluster, 'ip', 'job.h01');
-      await cluster.apply(podYaml('h01', 'heir', { annotations: asks('10.210.0.4') }));
+      await setPodStatus(cluster, 'h01', 'job', { phase: 'Succeeded' });
+      await untilDeleted(cluster, 'ip', 'job.h01');
+      await cluster.apply(podYaml('h01', 'heir', { annotations: requests('10.210.0.4') }));
       assert.equal(await addressOf(cluster, 'h01', 'heir'), '10.210.0.4');
       const { uid } = (await cluster.get('ip', 'heir.h01')).metadata;
       await cluster.delete('pod', 'job', 'h01');
-      await gone(cluster, 'pod', 'job', 'h01');
+      await untilDeleted(cluster, 'pod', 'job', 'h01');
       assert.deepEqual(await using(cluster, 'h01-net'), [1, '10.210.0.4']);
       assert.equal((await cluster.get('ip', 'heir.h01')).metadata.uid, uid);
       assert.match(String(port(await cluster.dump(), 'heir.h01')['addresses']), / 10\.210\.0\.4$/);
@@ -50,10 +50,10 @@ export const fieldPods: readonly Scenario[] = [
     name: 'H02 a host-network pod that names an address and a Subnet gets none, and another pod has that address',
     run: async (cluster) => {
       const all = tenantYaml('h02', '10.211.0.0/29');
-      const said = { ...asks('10.211.0.3'), 'ovn.kubernetes.io/logical_switch': 'h02-net' };
-      await cluster.apply(all + podYaml('h02', 'agent', { annotations: said }).replace('spec:\n', 'spec:\n  hostNetwork: true\n'));
+      const annotations = { ...requests('10.211.0.3'), 'ovn.kubernetes.io/logical_switch': 'h02-net' };
+      await cluster.apply(all + podYaml('h02', 'agent', { annotations }).replace('spec:\n', 'spec:\n  hostNetwork: true\n'));
       await cluster.eventually('it runs', async () => (await cluster.get('pod', 'agent', 'h02')).status?.['phase'] === 'Running');
-      await cluster.apply(podYaml('h02', 'web', { annotations: asks('10.211.0.3') }));
+      await cluster.apply(podYaml('h02', 'web', { annotations: requests('10.211.0.3') }));
       assert.equal(await addressOf(cluster, 'h02', 'web'), '10.211.0.3');
       assert.deepEqual(await using(cluster, 'h02-net'), [1, '10.211.0.3']);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'agent.h02'), []);
@@ -64,9 +64,9 @@ export const fieldPods: readonly Scenario[] = [
     name: 'H03 only a pod that names an excluded address gets it, also when it is free again, and after its pool was created or edited',
     run: async (cluster) => {
       const all = tenantYaml('h03', '10.212.0.0/29', { excludeIps: ['10.212.0.2..10.212.0.4'] });
-      await cluster.apply(all + podYaml('h03', 'named', { annotations: asks('10.212.0.3') }));
+      await cluster.apply(all + podYaml('h03', 'named', { annotations: requests('10.212.0.3') }));
       assert.equal(await addressOf(cluster, 'h03', 'named'), '10.212.0.3');
-      await removed(cluster, 'h03', 'named');
+      await deletePod(cluster, 'h03', 'named');
       const pool = `---\napiVersion: kubeovn.io/v1\nkind: IPPool\nmetadata: {name: h03-pool}\nspec: {subnet: h03-net, ips: [10.212.0.6]}\n`;
       await cluster.apply(pool + podYaml('h03', 'any'));
       assert.equal(await addressOf(cluster, 'h03', 'any'), '10.212.0.5');
@@ -110,7 +110,7 @@ export const fieldPods: readonly Scenario[] = [
       await cluster.apply(podYaml('h05', 'next'));
       await condition(cluster, 'pod', 'next', BOUND, 'False', 'h05');
       await cluster.kubectl(['delete', 'pod', 'waits', '-n', 'h05', '--timeout=120s']);
-      await removed(cluster, 'h05', 'has');
+      await deletePod(cluster, 'h05', 'has');
       assert.equal(await addressOf(cluster, 'h05', 'next'), '10.214.0.2');
       assert.deepEqual(await using(cluster, 'h05-net'), [1, '10.214.0.2']);
       assert.equal(await cluster.find('ip', 'waits.h05'), undefined);
@@ -121,17 +121,17 @@ export const fieldPods: readonly Scenario[] = [
     name: "H06 another program's finalizer keeps the IP object of a deleted pod: the pod that requests its address reports that object, and gets the address when it goes",
     run: async (cluster) => {
       const all = tenantYaml('h06', '10.215.0.0/29');
-      await cluster.apply(all + podYaml('h06', 'old', { annotations: asks('10.215.0.3') }));
+      await cluster.apply(all + podYaml('h06', 'old', { annotations: requests('10.215.0.3') }));
       await running(cluster, 'h06', 'old');
       await cluster.patch('ip', 'old.h06', { metadata: { finalizers: ['example.com/keep', 'kubeovn.io/kube-ovn-controller'] } });
       await cluster.delete('pod', 'old', 'h06');
-      await gone(cluster, 'pod', 'old', 'h06');
-      await cluster.apply(podYaml('h06', 'new', { annotations: asks('10.215.0.3') }) + podYaml('h06', 'any'));
+      await untilDeleted(cluster, 'pod', 'old', 'h06');
+      await cluster.apply(podYaml('h06', 'new', { annotations: requests('10.215.0.3') }) + podYaml('h06', 'any'));
       await running(cluster, 'h06', 'any');
       const ip = await cluster.find('ip', 'old.h06');
       if (ip !== undefined) {
         await cluster.kubectl(['patch', 'ip', 'old.h06', '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]']);
-        await gone(cluster, 'ip', 'old.h06');
+        await untilDeleted(cluster, 'ip', 'old.h06');
       }
       assert.equal(await addressOf(cluster, 'h06', 'new'), '10.215.0.3');
       await cluster.converged();
@@ -151,7 +151,7 @@ export const fieldPods: readonly Scenario[] = [
       const [address] = (await runningPods(cluster, 'h07', 'db', 1)).values();
       for (let round = 0; round < 2; round++) {
         const { uid } = (await cluster.get('pod', 'db-0', 'h07')).metadata;
-        await pretendPhase(cluster, 'h07', 'db-0', { phase: 'Failed', reason: 'Evicted' });
+        await setPodStatus(cluster, 'h07', 'db-0', { phase: 'Failed', reason: 'Evicted' });
         await cluster.apply(podYaml('h07', `other-${round}`));
         await cluster.eventually('another db-0', async () => {
           const pod = await cluster.find('pod', 'db-0', 'h07');
@@ -163,7 +163,7 @@ export const fieldPods: readonly Scenario[] = [
       }
       assert.equal((await cluster.get('ip', 'db-0.h07')).spec['ipAddress'], address);
       await cluster.delete('statefulset', 'db', 'h07');
-      await gone(cluster, 'ip', 'db-0.h07');
+      await untilDeleted(cluster, 'ip', 'db-0.h07');
       assert.equal((await using(cluster, 'h07-net'))[0], 2);
       await cluster.removeAll(all);
     },
@@ -177,7 +177,7 @@ export const fieldPods: readonly Scenario[] = [
       const { uid } = (await cluster.get('pod', 'db-0', 'h08')).metadata;
       await cluster.patch('pod', 'db-0', { metadata: { finalizers: ['example.com/volume'] } }, 'h08');
       await cluster.delete('pod', 'db-0', 'h08');
-      await cluster.apply(podYaml('h08', 'thief', { annotations: asks(address) }));
+      await cluster.apply(podYaml('h08', 'thief', { annotations: requests(address) }));
       const { reason, message } = await condition(cluster, 'pod', 'thief', BOUND, 'False', 'h08');
       assert.equal(reason, 'AddressConflict');
       assert.match(message, /db-0\.h08/);
@@ -229,14 +229,14 @@ export const fieldPods: readonly Scenario[] = [
       await runningPods(cluster, 'h10-b', 'db', 1);
       await cluster.patch('pod', 'db-0', { metadata: { finalizers: ['example.com/volume'] } }, 'h10-b');
       await cluster.delete('statefulset', 'db', 'h10-b');
-      await gone(cluster, 'statefulset', 'db', 'h10-b');
+      await untilDeleted(cluster, 'statefulset', 'db', 'h10-b');
       await cluster.delete('pod', 'db-0', 'h10-a');
       await cluster.eventually('db-0 has its address again', async () => {
         const pods = await runningPods(cluster, 'h10-a', 'db', 1);
         return pods.get('db-0') === kept;
       });
       await cluster.patch('pod', 'db-0', { metadata: { finalizers: null } }, 'h10-b');
-      await gone(cluster, 'ip', 'db-0.h10-b');
+      await untilDeleted(cluster, 'ip', 'db-0.h10-b');
       assert.deepEqual(await using(cluster, 'h10-net'), [1, kept]);
       await cluster.delete('statefulset', 'db', 'h10-a');
       await cluster.removeAll(all);
@@ -275,8 +275,8 @@ export const fieldPods: readonly Scenario[] = [
       });
       assert.ok(first.every((fact) => fact !== undefined));
       await cluster.kubectl(['scale', 'statefulset', 'db', '-n', 'h11', '--replicas=0']);
-      await gone(cluster, 'ip', 'db-0.h11');
-      await gone(cluster, 'ip', 'db-0.h11.two.h11.ovn');
+      await untilDeleted(cluster, 'ip', 'db-0.h11');
+      await untilDeleted(cluster, 'ip', 'db-0.h11.two.h11.ovn');
       assert.deepEqual([(await using(cluster, 'h11-net'))[0], (await using(cluster, 'h11-two'))[0]], [0, 0]);
       await cluster.delete('statefulset', 'db', 'h11');
       await cluster.removeAll(all);
@@ -300,15 +300,15 @@ export const fieldPods: readonly Scenario[] = [
         ['b', 'a'],
       ]) {
         for (const vpc of order) {
-          const annotations = { ...asks('10.221.0.5'), 'ovn.kubernetes.io/logical_switch': `h12-${vpc}-net` };
+          const annotations = { ...requests('10.221.0.5'), 'ovn.kubernetes.io/logical_switch': `h12-${vpc}-net` };
           await cluster.apply(podYaml('h12', `in-${vpc}`, { annotations }));
         }
         for (const vpc of order) {
           const { annotations } = (await running(cluster, 'h12', `in-${vpc}`)).metadata;
-          const said = ['logical_switch', 'logical_router', 'ip_address'].map((key) => annotations?.[`ovn.kubernetes.io/${key}`]);
-          assert.deepEqual(said, [`h12-${vpc}-net`, `h12-${vpc}`, '10.221.0.5']);
+          const values = ['logical_switch', 'logical_router', 'ip_address'].map((key) => annotations?.[`ovn.kubernetes.io/${key}`]);
+          assert.deepEqual(values, [`h12-${vpc}-net`, `h12-${vpc}`, '10.221.0.5']);
         }
-        for (const vpc of order) await removed(cluster, 'h12', `in-${vpc}`);
+        for (const vpc of order) await deletePod(cluster, 'h12', `in-${vpc}`);
       }
       await cluster.converged();
       await cluster.removeAll(all);

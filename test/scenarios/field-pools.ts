@@ -1,7 +1,7 @@
 /** Histories from the field (docs/field-histories.md): IPPools that are changed or deleted while pods use them. */
 import assert from 'node:assert/strict';
 import { poolYaml } from './namespaces.ts';
-import { addressOf, condition, podYaml, removed, running, subnetYaml, tenantYaml } from './pods.ts';
+import { addressOf, condition, podYaml, deletePod, running, subnetYaml, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const POOL = 'ovn.kubernetes.io/ip_pool';
@@ -33,8 +33,8 @@ export const fieldPools: readonly Scenario[] = [
         );
         assert.match(await addressOf(cluster, 'h13', 'one'), /^10\.222\.0\.[89]$/);
         assert.match(await addressOf(cluster, 'h13', 'two'), /^10\.222\.1\.[89]$/);
-        await removed(cluster, 'h13', 'one');
-        await removed(cluster, 'h13', 'two');
+        await deletePod(cluster, 'h13', 'one');
+        await deletePod(cluster, 'h13', 'two');
         await cluster.kubectl(['delete', 'ippool', 'h13-p1', 'h13-p2', '--timeout=120s']);
       }
       await cluster.removeAll(all);

@@ -1,7 +1,7 @@
 /** Histories from the field (docs/field-histories.md): rows of OVN that other programs change, duplicate or delete. */
 import assert from 'node:assert/strict';
 import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
-import { addressOf, condition, gone, podYaml, pretendPhase, running, tenantYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, podYaml, setPodStatus, running, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export const fieldRows: readonly Scenario[] = [
@@ -18,7 +18,7 @@ export const fieldRows: readonly Scenario[] = [
       const { reason, message } = await condition(cluster, 'vpc', 'h26', 'WithoutEffect', 'True');
       assert.equal(reason, 'RouteShared');
       assert.match(message, /spec\.staticRoutes\[0\] "10\.9\.0\.0\/16" goes by way of 10\.232\.0\.9, and by way of 10\.232\.0\.10 as well/);
-      await cluster.eventually('an Event says so', async () =>
+      await cluster.eventually('an Event reports it', async () =>
         (await cluster.events('Vpc', 'h26')).some((event) => event.reason === 'RouteShared'),
       );
       await cluster.converged();
@@ -121,10 +121,10 @@ export const fieldRows: readonly Scenario[] = [
     run: async (cluster) => {
       const all = tenantYaml('h30', '10.236.0.0/28');
       const node = '---\napiVersion: v1\nkind: Node\nmetadata: {name: h31-node}\n';
-      const asks = (address: string): { readonly annotations: Readonly<Record<string, string>> } => ({
+      const requests = (address: string): { readonly annotations: Readonly<Record<string, string>> } => ({
         annotations: { 'ovn.kubernetes.io/ip_address': address },
       });
-      await cluster.apply(all + node + podYaml('h30', 'web', asks('10.236.0.4')));
+      await cluster.apply(all + node + podYaml('h30', 'web', requests('10.236.0.4')));
       await cluster.apply(podYaml('h30', 'done', { restartPolicy: 'Never' }).replace('spec:\n', 'spec:\n  nodeName: h31-node\n'));
       await running(cluster, 'h30', 'web');
       await cluster.eventually(
@@ -133,14 +133,14 @@ export const fieldRows: readonly Scenario[] = [
       );
       await cluster.controller.kill9();
       await cluster.kubectl(['delete', 'pod', 'web', '-n', 'h30', '--timeout=120s']);
-      await pretendPhase(cluster, 'h30', 'done', { phase: 'Succeeded' });
+      await setPodStatus(cluster, 'h30', 'done', { phase: 'Succeeded' });
       await cluster.kubectl(['delete', 'node', 'h31-node']);
-      await cluster.apply(podYaml('h30', 'web', asks('10.236.0.5')) + podYaml('h30', 'heir', asks('10.236.0.4')));
+      await cluster.apply(podYaml('h30', 'web', requests('10.236.0.5')) + podYaml('h30', 'heir', requests('10.236.0.4')));
       cluster.startController();
       assert.equal(await addressOf(cluster, 'h30', 'web'), '10.236.0.5');
       assert.equal(await addressOf(cluster, 'h30', 'heir'), '10.236.0.4');
-      await gone(cluster, 'ip', 'done.h30');
-      await gone(cluster, 'ip', 'node-h31-node');
+      await untilDeleted(cluster, 'ip', 'done.h30');
+      await untilDeleted(cluster, 'ip', 'node-h31-node');
       await cluster.converged();
       const dump = await cluster.dump();
       assert.match(String(port(dump, 'web.h30')['addresses']), / 10\.236\.0\.5$/);
@@ -164,8 +164,8 @@ export const fieldRows: readonly Scenario[] = [
         podYaml('h62', 'any') + podYaml('h62', 'named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.240.0.2' } }),
       );
       assert.equal(await addressOf(cluster, 'h62', 'any'), '10.240.0.3');
-      const told = await condition(cluster, 'pod', 'named', 'kiln.io/NetworkBound', 'False', 'h62');
-      assert.match(told.message, /the address 10\.240\.0\.2 in Subnet "h62-net" is held by port h62-ext of another program/);
+      const bound = await condition(cluster, 'pod', 'named', 'kiln.io/NetworkBound', 'False', 'h62');
+      assert.match(bound.message, /the address 10\.240\.0\.2 in Subnet "h62-net" is held by port h62-ext of another program/);
       await cluster.ovn.nbctl('lsp-del', 'h62-ext');
       assert.equal(await addressOf(cluster, 'h62', 'named'), '10.240.0.2');
       await cluster.eventually('it is at rest', async () =>

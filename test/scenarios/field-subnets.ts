@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { withWebhook } from './admission.ts';
 import { children, rowNamed, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -60,15 +60,15 @@ export const fieldSubnets: readonly Scenario[] = [
     run: async (cluster) => {
       const all = vpcYaml('h18') + namespaceYaml('h18');
       const net = subnetYaml('h18-net', { vpc: 'h18', cidrBlock: '10.227.0.0/28', namespaces: ['h18'] });
-      const said = async (): Promise<readonly unknown[]> => {
+      const subnetAndCidr = async (): Promise<readonly unknown[]> => {
         const { annotations } = (await cluster.get('namespace', 'h18')).metadata;
         return [annotations?.[SWITCH], annotations?.['ovn.kubernetes.io/cidr']];
       };
       await cluster.apply(all + net);
-      await cluster.eventually('it is claimed', async () => (await said())[0] === 'h18-net');
+      await cluster.eventually('the annotation names the Subnet', async () => (await subnetAndCidr())[0] === 'h18-net');
       await cluster.kubectl(['delete', 'subnet', 'h18-net', '--timeout=120s']);
       await cluster.converged();
-      const [name, cidr] = await said();
+      const [name, cidr] = await subnetAndCidr();
       assert.equal(name, 'ovn-default');
       assert.match(String(cidr), /^10\.16\.0\.0\/16/);
       await cluster.apply(podYaml('h18', 'web'));
@@ -95,7 +95,7 @@ export const fieldSubnets: readonly Scenario[] = [
       const ports = children(dump, rowNamed(dump, 'Logical_Router', 'h19-a'), 'ports', 'Logical_Router_Port').map(({ name }) => name);
       assert.deepEqual(ports, ['h19-a-h19-a-net']);
       await cluster.deleteAll(side('a', 'b', 1));
-      await gone(cluster, 'vpc', 'h19-a');
+      await untilDeleted(cluster, 'vpc', 'h19-a');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'h19-a'), []);
       await running(cluster, 'h19-b', 'web');
@@ -108,14 +108,14 @@ export const fieldSubnets: readonly Scenario[] = [
     name: 'H73 a Subnet is removed by force under its pod and created under another name with the same network: it is invalid and reports the reason, no address is in use twice, and it works when the pod is gone',
     run: async (cluster) => {
       const net = (name: string): string => subnetYaml(name, { vpc: 'h73', cidrBlock: '10.233.0.0/28', namespaces: ['h73'] });
-      const asks = { 'ovn.kubernetes.io/ip_address': '10.233.0.5' };
+      const requests = { 'ovn.kubernetes.io/ip_address': '10.233.0.5' };
       const all = vpcYaml('h73') + namespaceYaml('h73');
-      await cluster.apply(all + net('h73-old') + podYaml('h73', 'a', { annotations: asks }));
+      await cluster.apply(all + net('h73-old') + podYaml('h73', 'a', { annotations: requests }));
       assert.equal(await addressOf(cluster, 'h73', 'a'), '10.233.0.5');
       await cluster.delete('subnet', 'h73-old');
       await cluster.kubectl(['patch', 'subnet', 'h73-old', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
-      await gone(cluster, 'subnet', 'h73-old');
-      await cluster.apply(net('h73-new') + podYaml('h73', 'b', { annotations: asks }));
+      await untilDeleted(cluster, 'subnet', 'h73-old');
+      await cluster.apply(net('h73-new') + podYaml('h73', 'b', { annotations: requests }));
       const { reason, message } = await condition(cluster, 'subnet', 'h73-new', 'Accepted', 'False');
       assert.equal(reason, 'SubnetCidrOverlap');
       assert.match(message, /of Subnet h73-old, which is gone and has addresses in use/);
@@ -152,9 +152,9 @@ export const fieldSubnets: readonly Scenario[] = [
             .map(([name, request]) => podYaml('h20', name, { annotations: { 'ovn.kubernetes.io/ip_address': request } }))
             .join(''),
       );
-      const refused = await condition(cluster, 'subnet', 'h20-over', 'Accepted', 'False');
-      assert.equal(refused.reason, 'SubnetHoldsNode');
-      assert.ok(refused.message.includes(address), refused.message);
+      const accepted = await condition(cluster, 'subnet', 'h20-over', 'Accepted', 'False');
+      assert.equal(accepted.reason, 'SubnetHoldsNode');
+      assert.ok(accepted.message.includes(address), accepted.message);
       for (const [name, request] of Object.entries(requests)) {
         const { reason, message } = await condition(cluster, 'pod', name, BOUND, 'False', 'h20');
         assert.match(reason, /^Address(Conflict|OutOfRange)$/);
@@ -176,7 +176,7 @@ export const fieldSubnets: readonly Scenario[] = [
       const { reason, message } = await condition(cluster, 'subnet', 'join', 'WithoutEffect', 'True');
       assert.equal(reason, 'JoinHasNoPods');
       assert.match(message, /spec\.namespaces "h21"/);
-      await cluster.eventually('an Event says so', async () =>
+      await cluster.eventually('an Event reports it', async () =>
         (await cluster.events('Subnet', 'join')).some((event) => event.reason === 'JoinHasNoPods'),
       );
       await cluster.kubectl(['annotate', 'namespace', 'h21', 'kiln.io/misbound=evict']);
@@ -197,7 +197,7 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet over the address of the API server, and one that lists a namespace its Vpc does not: each is told by name, pods of that namespace wait, and follow when the Vpc lists it',
+    name: 'a Subnet over the address of the API server, and one that lists a namespace its Vpc does not: each reports it by name, pods of that namespace wait, and follow when the Vpc lists it',
     alone: true,
     run: async (cluster) => {
       const address = String((await cluster.get('service', 'kubernetes', 'default')).spec['clusterIP']);

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { rowsNamed } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const PROJECT = '6c0f1b0e-6a2f-4b7e-9d5b-0d2f8d8f7a11';
 
 /** Rows as Neutron, ovn-kubernetes, ovn-ic and a user with ovn-nbctl leave them. */
-async function others(cluster: ScenarioCluster): Promise<void> {
+async function makeForeignRows(cluster: ScenarioCluster): Promise<void> {
   const neutron = `neutron-${PROJECT}`;
   await cluster.ovn.nbctl(
     ...[
@@ -125,7 +125,7 @@ async function others(cluster: ScenarioCluster): Promise<void> {
   );
 }
 
-async function withoutOthers(cluster: ScenarioCluster): Promise<void> {
+async function removeForeignRows(cluster: ScenarioCluster): Promise<void> {
   const neutron = `neutron-${PROJECT}`;
   await cluster.ovn.nbctl(
     ...[
@@ -164,7 +164,7 @@ export const foreignRows: readonly Scenario[] = [
     name: 'C79 rows of Neutron, of ovn-kubernetes and without owner stay bit by bit through create, delete, kill -9 and start',
     alone: true,
     run: async (cluster) => {
-      await others(cluster);
+      await makeForeignRows(cluster);
       await cluster.converged();
       const before = await cluster.foreignRows();
       const options = async (): Promise<object> => entries((await cluster.rows('NB_Global'))[0]?.['options']);
@@ -191,7 +191,7 @@ export const foreignRows: readonly Scenario[] = [
       await cluster.converged();
       await cluster.invariantsHold(before);
       assert.deepEqual(await options(), globally);
-      await withoutOthers(cluster);
+      await removeForeignRows(cluster);
     },
   },
   {
@@ -326,7 +326,7 @@ export const foreignRows: readonly Scenario[] = [
       assert.match(pod.message, /pod\.taken/);
       const subnet = await condition(cluster, 'subnet', 'taken-net', 'Ready', 'False');
       const vpc = await condition(cluster, 'vpc', 'taken-vpc', 'Ready', 'False');
-      const said = async (kind: string, name: string, namespace?: string): Promise<readonly string[]> => {
+      const messagesOf = async (kind: string, name: string, namespace?: string): Promise<readonly string[]> => {
         const object = await cluster.get(kind.toLowerCase(), name, namespace);
         return [
           ...(object.status?.conditions ?? []).map(({ message = '' }) => message),
@@ -339,10 +339,10 @@ export const foreignRows: readonly Scenario[] = [
           ['Vpc', 'taken-vpc'],
           ['Pod', 'pod', 'taken'],
         ] as const) {
-          const messages = await said(kind, name, namespace);
+          const messages = await messagesOf(kind, name, namespace);
           assert.ok(
-            messages.some((message) => /not Kiln|foreign|belongs|somebody|another/i.test(message)),
-            `${kind} ${name} says: ${messages.join(' | ')} (${subnet.message}; ${vpc.message})`,
+            messages.some((message) => /not Kiln|foreign|belongs|another/i.test(message)),
+            `${kind} ${name} reports: ${messages.join(' | ')} (${subnet.message}; ${vpc.message})`,
           );
           assert.ok(
             (await cluster.events(kind, name, namespace)).some(({ type }) => type === 'Warning'),
@@ -359,7 +359,7 @@ export const foreignRows: readonly Scenario[] = [
       await condition(cluster, 'vpc', 'taken-vpc', 'Ready', 'True');
       assert.match(await addressOf(cluster, 'taken', 'pod'), /^10\.97\.0\./);
       await cluster.removeAll(network + pods);
-      await gone(cluster, 'vpc', 'taken');
+      await untilDeleted(cluster, 'vpc', 'taken');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', 'taken-net'), []);
     },

@@ -97,10 +97,10 @@ export const leaders: readonly Scenario[] = [
       await running(cluster, 'fenced', 'c');
       await deposed.untilLogged('no longer leading', { from: mark });
       await sleep(1_000);
-      const said = (await deposed.log()).slice(mark);
+      const lines = (await deposed.log()).slice(mark);
       // On a stalled machine the new leader may lose the Lease in its turn.
-      const again = said.findIndex(({ msg }) => msg === 'writing');
-      const woken = again === -1 ? said : said.slice(0, again);
+      const again = lines.findIndex(({ msg }) => msg === 'writing');
+      const woken = again === -1 ? lines : lines.slice(0, again);
       assert.equal(
         woken.some(({ msg }) => msg === 'transaction'),
         false,

@@ -5,7 +5,18 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowNamed, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
+import {
+  addressOf,
+  condition,
+  untilDeleted,
+  namespaceYaml,
+  podYaml,
+  deletePod,
+  running,
+  subnetYaml,
+  removeByForce,
+  vpcYaml,
+} from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -21,7 +32,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
 }
 
 /** `ovn-nbctl` arguments that give a row the ownership keys of a row of Kiln's whose row owner does not exist. */
-const marks = (table: string, record: string, owner: string): readonly string[] => [
+const ownershipKeys = (table: string, record: string, owner: string): readonly string[] => [
   ...['--', 'set', table, record, 'external_ids:vendor=kube-ovn', `external_ids:kiln.io/owner=${owner}`],
   ...['external_ids:kiln.io/uid=5d8f7a11-0000-4b7e-9d5b-0d2f8d8f7a11', 'external_ids:kiln.io/rule=pod'],
 ];
@@ -39,12 +50,12 @@ export const leftovers: readonly Scenario[] = [
       await cluster.apply(all + podYaml('c08', 'pod', { annotations: { [NETWORKS]: 'second' } }));
       await running(cluster, 'c08', 'pod');
       await cluster.converged();
-      await tornOut(cluster, 'subnet', 'c08-one');
+      await removeByForce(cluster, 'subnet', 'c08-one');
       await cluster.converged();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.c08').length, 1, 'the pod keeps its port while it lives');
       await cluster.delete('pod', 'pod', 'c08');
-      await gone(cluster, 'ip', 'pod.c08');
-      await gone(cluster, 'ip', 'pod.c08.second.c08.ovn');
+      await untilDeleted(cluster, 'ip', 'pod.c08');
+      await untilDeleted(cluster, 'ip', 'pod.c08.second.c08.ovn');
       await cluster.converged();
       const { v4usingIPs, v4availableIPrange } = (await cluster.get('subnet', 'c08-two')).status ?? {};
       assert.deepEqual([v4usingIPs, v4availableIPrange], [0, '10.170.1.2-10.170.1.254']);
@@ -64,8 +75,8 @@ export const leftovers: readonly Scenario[] = [
       await cluster.converged();
       await cluster.controller.pause();
       await cluster.delete('pod', 'pod', 'c12');
-      await gone(cluster, 'pod', 'pod', 'c12');
-      await tornOut(cluster, 'ip', 'pod.c12');
+      await untilDeleted(cluster, 'pod', 'pod', 'c12');
+      await removeByForce(cluster, 'ip', 'pod.c12');
       // The restarted API server has no history: the watch of the controller resumes from a list that has neither the pod nor the IP
       // object.
       await cluster.api.real?.kill('kube-apiserver');
@@ -85,10 +96,10 @@ export const leftovers: readonly Scenario[] = [
       await cluster.converged();
       assert.notDeepEqual(traces(await cluster.dump(), 'c15'), []);
       await cluster.controller.kill9();
-      await tornOut(cluster, 'vpc', 'c15');
-      await tornOut(cluster, 'subnet', 'c15-net');
+      await removeByForce(cluster, 'vpc', 'c15');
+      await removeByForce(cluster, 'subnet', 'c15-net');
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'c15', '--force', '--grace-period=0']);
-      await tornOut(cluster, 'ip', 'pod.c15');
+      await removeByForce(cluster, 'ip', 'pod.c15');
       await cluster.delete('namespace', 'c15');
       cluster.startController();
       await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'c15').length === 0);
@@ -105,8 +116,15 @@ export const leftovers: readonly Scenario[] = [
       await cluster.ovn.nbctl('ls-add', 'c81-foreign', '--', 'lsp-add', 'c81-foreign', 'c81-theirs');
       const before = await cluster.foreignRows();
       const strand = async (): Promise<void> => {
-        const add = (logicalSwitch: string, name: string, said: string): readonly string[] => [
-          ...['--', 'lsp-add', logicalSwitch, name, ...marks('Logical_Switch_Port', name, `pod/c81/${name}`), `external_ids:ls=${said}`],
+        const add = (logicalSwitch: string, name: string, switchKey: string): readonly string[] => [
+          ...[
+            '--',
+            'lsp-add',
+            logicalSwitch,
+            name,
+            ...ownershipKeys('Logical_Switch_Port', name, `pod/c81/${name}`),
+            `external_ids:ls=${switchKey}`,
+          ],
         ];
         await cluster.ovn.nbctl(
           ...add('c81-net', 'ghost-a.c81', 'c81-net').slice(1),
@@ -115,7 +133,7 @@ export const leftovers: readonly Scenario[] = [
         );
       };
       const collected = async (): Promise<void> => {
-        await cluster.eventually('the ghosts are gone', async () => traces(await cluster.dump(), 'ghost-').length === 0);
+        await cluster.eventually('the ports without a pod are collected', async () => traces(await cluster.dump(), 'ghost-').length === 0);
         await cluster.converged();
         await cluster.invariantsHold(before);
       };
@@ -199,7 +217,7 @@ export const leftovers: readonly Scenario[] = [
       assert.equal(await cluster.find('ip', 'gone.c90'), undefined);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'gone.c90'), []);
       assert.deepEqual(await uuids(), before, 'the same rows');
-      await removed(cluster, 'c90', 'goes');
+      await deletePod(cluster, 'c90', 'goes');
       await cluster.converged();
       const dump = await cluster.dump();
       assert.equal((port(dump, 'stays.c90')['external_ids'] as Readonly<Record<string, string>>)['kiln.io/owner'], 'pod/c90/stays');

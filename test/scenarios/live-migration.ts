@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { addressOf, gone, namespaceYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, untilDeleted, namespaceYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 import { installKinds, instanceYaml, KINDS, kindYaml, launch, machineYaml } from './virtual-machines.ts';
 
@@ -15,22 +15,22 @@ const migrationYaml = (name: string, phase: string): string =>
   `spec: {vmiName: vm}\nstatus: {phase: ${phase}}\n`;
 
 /** Waits until the port of the machine has these options. */
-async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move'): Promise<void> {
-  await cluster.eventually(`the place of port ${name}`, async () => {
+async function untilPortOptions(cluster: ScenarioCluster, options: object, name = 'vm.move'): Promise<void> {
+  await cluster.eventually(`the options of port ${name}`, async () => {
     assert.deepEqual(port(await cluster.dump(), name)['options'], options);
     return true;
   });
 }
 
 /** Both pods have one address in their annotations, with one IP object and one port. */
-async function shared(cluster: ScenarioCluster, address: string, pods: readonly string[], node: string): Promise<void> {
+async function untilAddressShared(cluster: ScenarioCluster, address: string, pods: readonly string[], node: string): Promise<void> {
   await cluster.converged();
   for (const pod of pods) {
     const { annotations = {} } = (await cluster.get('pod', pod, 'move')).metadata;
-    const told = ['ip_address', 'allocated', 'routed', 'virtualmachine', 'logical_switch'].map(
+    const values = ['ip_address', 'allocated', 'routed', 'virtualmachine', 'logical_switch'].map(
       (key) => annotations[`ovn.kubernetes.io/${key}`],
     );
-    assert.deepEqual(told, [address, 'true', 'true', 'vm', 'move-net'], pod);
+    assert.deepEqual(values, [address, 'true', 'true', 'vm', 'move-net'], pod);
   }
   const ips = (await cluster.names('ip')).filter((name) => name.includes('.move'));
   assert.deepEqual(ips, ['vm.move']);
@@ -44,7 +44,9 @@ const NETWORK = vpcYaml('move') + subnetYaml('move-net', { vpc: 'move', cidrBloc
 const MACHINE = NETWORK + namespaceYaml('move') + machineYaml('move') + instanceYaml('move');
 
 /** The machine runs on the first node. */
-async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string; readonly second: string; readonly address: string }> {
+async function startMachine(
+  cluster: ScenarioCluster,
+): Promise<{ readonly first: string; readonly second: string; readonly address: string }> {
   await cluster.apply(MACHINE);
   const [first = '', second = ''] = cluster.nodes;
   await launch(cluster, 'source', first, {}, 'move');
@@ -52,7 +54,7 @@ async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string;
 }
 
 /** The migration has begun: both pods run, and the port names both nodes. */
-async function begins(cluster: ScenarioCluster, job: string, first: string, second: string): Promise<void> {
+async function beginMigration(cluster: ScenarioCluster, job: string, first: string, second: string): Promise<void> {
   // The API server serves a kind a moment after its definition is established.
   await cluster.eventually('its migration is there', async () => {
     await cluster.apply(migrationYaml(job, 'Scheduling'));
@@ -60,22 +62,22 @@ async function begins(cluster: ScenarioCluster, job: string, first: string, seco
   });
   await launch(cluster, `target-${job}`, second, { [JOB]: job }, 'move');
   await running(cluster, 'move', `target-${job}`);
-  await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
+  await untilPortOptions(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
 }
 
 /** KubeVirt deletes the target of a migration that failed. */
-async function givesUp(cluster: ScenarioCluster, job: string): Promise<void> {
+async function abortMigration(cluster: ScenarioCluster, job: string): Promise<void> {
   await cluster.delete('pod', `target-${job}`, 'move');
-  await gone(cluster, 'pod', `target-${job}`, 'move');
-  await placed(cluster, {});
+  await untilDeleted(cluster, 'pod', `target-${job}`, 'move');
+  await untilPortOptions(cluster, {});
 }
 
-async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
+async function endMachine(cluster: ScenarioCluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', `pod/${pod}`, '-n', 'move', '--wait=false', '--ignore-not-found']);
-  await gone(cluster, 'ip', 'vm.move');
+  await untilDeleted(cluster, 'ip', 'vm.move');
   await cluster.removeAll(NETWORK + namespaceYaml('move') + KINDS + MIGRATIONS);
   // The next scenario creates a namespace of this name; a real API server rejects objects in it while the old one is being deleted.
-  await gone(cluster, 'namespace', 'move');
+  await untilDeleted(cluster, 'namespace', 'move');
   await cluster.converged();
   assert.deepEqual(traces(await cluster.dump(), 'move-net'), []);
 }
@@ -87,20 +89,20 @@ export const liveMigration: readonly Scenario[] = [
     name: 'a migration of a virtual machine fails: the address stays with the source; the kind that reports it came later than the controller',
     run: async (cluster) => {
       await installKinds(cluster);
-      const { first, second, address } = await runs(cluster);
+      const { first, second, address } = await startMachine(cluster);
       // The controller is not restarted for the new kind.
       await cluster.apply(MIGRATIONS);
       await cluster.eventually('moves are served', async () => {
         await cluster.kubectl(['get', 'virtualmachineinstancemigrations', '-A']);
         return true;
       });
-      await begins(cluster, 'fails', first, second);
-      await shared(cluster, address, ['source', 'target-fails'], first);
+      await beginMigration(cluster, 'fails', first, second);
+      await untilAddressShared(cluster, address, ['source', 'target-fails'], first);
       await cluster.apply(migrationYaml('fails', 'Failed'));
-      await placed(cluster, { 'requested-chassis': first });
-      await shared(cluster, address, ['source', 'target-fails'], first);
-      await givesUp(cluster, 'fails');
-      await ends(cluster, 'source');
+      await untilPortOptions(cluster, { 'requested-chassis': first });
+      await untilAddressShared(cluster, address, ['source', 'target-fails'], first);
+      await abortMigration(cluster, 'fails');
+      await endMachine(cluster, 'source');
     },
   },
   {
@@ -109,28 +111,28 @@ export const liveMigration: readonly Scenario[] = [
     run: async (cluster) => {
       await cluster.apply(MIGRATIONS);
       await installKinds(cluster);
-      const { first, second, address } = await runs(cluster);
+      const { first, second, address } = await startMachine(cluster);
       const station = port(await cluster.dump(), 'vm.move')['addresses'];
-      await begins(cluster, 'aborted', first, second);
+      await beginMigration(cluster, 'aborted', first, second);
       await cluster.controller.kill9();
       await cluster.apply(migrationYaml('aborted', 'Failed'));
       cluster.startController();
-      await placed(cluster, { 'requested-chassis': first });
-      await givesUp(cluster, 'aborted');
+      await untilPortOptions(cluster, { 'requested-chassis': first });
+      await abortMigration(cluster, 'aborted');
 
-      await begins(cluster, 'works', first, second);
+      await beginMigration(cluster, 'works', first, second);
       await cluster.controller.kill9();
       cluster.startController();
-      await shared(cluster, address, ['source', 'target-works'], first);
+      await untilAddressShared(cluster, address, ['source', 'target-works'], first);
       await cluster.apply(migrationYaml('works', 'Succeeded'));
-      await placed(cluster, { 'requested-chassis': second });
-      await shared(cluster, address, ['source', 'target-works'], second);
+      await untilPortOptions(cluster, { 'requested-chassis': second });
+      await untilAddressShared(cluster, address, ['source', 'target-works'], second);
       await cluster.delete('pod', 'source', 'move');
-      await gone(cluster, 'pod', 'source', 'move');
-      await placed(cluster, {});
-      await shared(cluster, address, ['target-works'], second);
+      await untilDeleted(cluster, 'pod', 'source', 'move');
+      await untilPortOptions(cluster, {});
+      await untilAddressShared(cluster, address, ['target-works'], second);
       assert.equal(port(await cluster.dump(), 'vm.move')['addresses'], station);
-      await ends(cluster, 'target-works');
+      await endMachine(cluster, 'target-works');
     },
   },
   {
@@ -176,15 +178,15 @@ export const liveMigration: readonly Scenario[] = [
       assert.equal(await plugged('target'), plugAddress);
       assert.equal(await addressOf(cluster, 'plug', 'target'), address);
       for (const name of ['vm.plug', FAST])
-        await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` }, name);
+        await untilPortOptions(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` }, name);
       await cluster.delete('pod', 'source', 'plug');
-      await gone(cluster, 'pod', 'source', 'plug');
+      await untilDeleted(cluster, 'pod', 'source', 'plug');
       await cluster.converged();
       assert.equal(port(await cluster.dump(), FAST)['addresses'], station);
 
       await cluster.apply(machineYaml('plug'));
       await cluster.kubectl(['annotate', 'pod', 'target', '-n', 'plug', `${NETWORKS}-`]);
-      await gone(cluster, 'ip', FAST);
+      await untilDeleted(cluster, 'ip', FAST);
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', FAST), []);
       assert.equal((await cluster.get('subnet', 'plug-fast')).status?.['v4usingIPs'], 0);
@@ -196,7 +198,7 @@ export const liveMigration: readonly Scenario[] = [
       assert.deepEqual([now['_uuid'], now['addresses']], [own['_uuid'], own['addresses']]);
 
       await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', 'pod/target', '-n', 'plug', '--wait=false', '--ignore-not-found']);
-      await gone(cluster, 'ip', 'vm.plug');
+      await untilDeleted(cluster, 'ip', 'vm.plug');
       await cluster.removeAll(all + KINDS);
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'plug-net', 'plug-fast'), []);

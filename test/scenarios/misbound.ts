@@ -1,7 +1,7 @@
 /** A Subnet that claims a namespace whose pods are already bound, and IP objects with a lease. */
 import assert from 'node:assert/strict';
 import { traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
 import { poolYaml } from './namespaces.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -34,18 +34,18 @@ spec:
         assert.equal(reason, 'Misbound');
         assert.match(message, /Subnet ovn-default.*tardy-net/);
       }
-      await cluster.eventually('an Event says so', async () =>
+      await cluster.eventually('an Event reports it', async () =>
         (await cluster.events('Pod', 'made', 'tardy')).some((event) => event.reason === 'Misbound'),
       );
       await cluster.kubectl(['annotate', 'namespace', 'tardy', 'kiln.io/misbound=evict']);
-      await cluster.eventually('the condition says that it is to leave', async () =>
+      await cluster.eventually('the condition reports that the pod is to be evicted', async () =>
         /disruption budgets/.test((await condition(cluster, 'pod', 'made', 'kiln.io/NetworkBound', 'True', 'tardy')).message),
       );
       await running(cluster, 'tardy', 'made');
       await cluster.kubectl(['delete', 'poddisruptionbudget', 'tardy', '-n', 'tardy']);
       await cluster.kubectl(['annotate', 'pod', 'made', '-n', 'tardy', 'kiln.io/look=again']);
-      await gone(cluster, 'pod', 'made', 'tardy');
-      await gone(cluster, 'ip', 'made.tardy');
+      await untilDeleted(cluster, 'pod', 'made', 'tardy');
+      await untilDeleted(cluster, 'ip', 'made.tardy');
       assert.match(
         (await condition(cluster, 'pod', 'bare', 'kiln.io/NetworkBound', 'True', 'tardy')).message,
         /no controller would create it again/,
@@ -66,15 +66,15 @@ spec:
       assert.equal(await addressOf(cluster, 'outside', 'early'), '10.253.0.2');
       const pool = poolYaml('outside-pool', { subnet: 'outside-net', ips: ['10.253.0.100..10.253.0.101'], namespaces: ['outside'] });
       await cluster.apply(pool);
-      const told = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
-      assert.equal(told.reason, 'Misbound');
-      assert.match(told.message, /takes its addresses from IPPool outside-pool/);
+      const bound = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
+      assert.equal(bound.reason, 'Misbound');
+      assert.match(bound.message, /takes its addresses from IPPool outside-pool/);
       await cluster.apply(podYaml('outside', 'next'));
       assert.match(await addressOf(cluster, 'outside', 'next'), /^10\.253\.0\.10[01]$/);
       assert.equal(await addressOf(cluster, 'outside', 'early'), '10.253.0.2');
       await cluster.kubectl(['delete', 'pod', 'next', '-n', 'outside', '--wait=false']);
       await cluster.kubectl(['delete', 'ippool', 'outside-pool', '--timeout=120s']);
-      await cluster.eventually('nobody is outside', async () => {
+      await cluster.eventually('no pod is outside', async () => {
         const { reason } = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
         return reason === 'Bound';
       });
@@ -104,17 +104,17 @@ spec: {podName: ${name}, namespace: leased, subnet: leased-net}
       });
       const { controller } = cluster;
       for (let tries = 1; ; tries++) {
-        assert.ok(tries <= 5, 'an Event says so');
+        assert.ok(tries <= 5, 'an Event reports it');
         const mark = (await controller.log()).length;
         await cluster.apply(ip('short', 'kiln.io/lease: 2s'));
-        await gone(cluster, 'ip', 'short.leased');
+        await untilDeleted(cluster, 'ip', 'short.leased');
         // A controller on a stalled machine may lose its Lease before it sends the Event. No other process knows what it deleted, so it is
         // tried again.
-        const end = await cluster.eventually('an Event says so', async () => {
-          if ((await cluster.events('IP', 'short.leased')).some((event) => event.reason === 'LeaseEnded')) return 'told';
+        const end = await cluster.eventually('an Event reports it', async () => {
+          if ((await cluster.events('IP', 'short.leased')).some((event) => event.reason === 'LeaseEnded')) return 'reported';
           return (await controller.log()).slice(mark).some(({ msg }) => msg === 'no longer leading') && 'lost its Lease';
         });
-        if (end === 'told') break;
+        if (end === 'reported') break;
       }
       const before = await cluster.get('ip', 'kept.leased');
       await cluster.controller.kill9();

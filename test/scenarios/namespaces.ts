@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, deletePod, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const SWITCH = 'ovn.kubernetes.io/logical_switch';
 
-const said = async (cluster: ScenarioCluster, namespace: string): Promise<string | undefined> =>
+const subnetAnnotation = async (cluster: ScenarioCluster, namespace: string): Promise<string | undefined> =>
   (await cluster.get('namespace', namespace)).metadata.annotations?.[SWITCH];
 
 export const namespaces: readonly Scenario[] = [
@@ -37,9 +37,9 @@ export const namespaces: readonly Scenario[] = [
       );
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c53', '--wait=false']);
       await cluster.kubectl(['delete', 'subnet', 'c53-net', '--timeout=120s']);
-      await cluster.eventually('it says no Subnet', async () => (await said(cluster, 'c53')) !== 'c53-net');
+      await cluster.eventually('the annotation names another Subnet', async () => (await subnetAnnotation(cluster, 'c53')) !== 'c53-net');
       await cluster.apply(subnet);
-      await cluster.eventually('it says the new one', async () => (await said(cluster, 'c53')) === 'c53-net');
+      await cluster.eventually('the annotation names the new Subnet', async () => (await subnetAnnotation(cluster, 'c53')) === 'c53-net');
       await cluster.apply(podYaml('c53', 'again'));
       assert.match(await addressOf(cluster, 'c53', 'again'), /^10\.179\.0\./);
       await cluster.removeAll(subnet + vpcYaml('c53') + namespaceYaml('c53'));
@@ -57,7 +57,7 @@ export const namespaces: readonly Scenario[] = [
         subnetYaml('c54-b', { vpc: 'c54', cidrBlock: '10.180.1.0/24', namespaces: ['c54'] });
       await cluster.apply(all);
       for (const name of ['c54-a', 'c54-b']) await condition(cluster, 'subnet', name, 'Ready', 'True');
-      await cluster.eventually('both are on it', async () => (await said(cluster, 'c54')) === 'c54-a,c54-b');
+      await cluster.eventually('both are on it', async () => (await subnetAnnotation(cluster, 'c54')) === 'c54-a,c54-b');
       await cluster.apply(podYaml('c54', 'named', { annotations: { [SWITCH]: 'c54-b' } }));
       assert.match(await addressOf(cluster, 'c54', 'named'), /^10\.180\.1\./);
       const fill = ['f1', 'f2', 'f3', 'f4', 'f5'];
@@ -67,7 +67,7 @@ export const namespaces: readonly Scenario[] = [
       assert.match((await condition(cluster, 'pod', 'full', 'kiln.io/NetworkBound', 'False', 'c54')).message, /c54-a/);
       assert.match(await addressOf(cluster, 'c54', 'any'), /^10\.180\.1\./, 'unnamed, it takes the next declared');
       assert.equal((await cluster.get('pod', 'full', 'c54')).metadata.annotations?.['ovn.kubernetes.io/ip_address'], undefined);
-      await removed(cluster, 'c54', 'f3');
+      await deletePod(cluster, 'c54', 'f3');
       assert.match(await addressOf(cluster, 'c54', 'full'), /^10\.180\.0\./);
       await cluster.removeAll(all);
       await cluster.converged();
@@ -133,7 +133,7 @@ export const namespaces: readonly Scenario[] = [
       }
       await cluster.removeAll(outside);
       await cluster.eventually('its addresses are free', async () => !(await cluster.names('ip')).some((name) => name.includes('.c82')));
-      await gone(cluster, 'subnet', 'c82-wide');
+      await untilDeleted(cluster, 'subnet', 'c82-wide');
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c82'), []);
     },

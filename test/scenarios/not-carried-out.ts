@@ -9,7 +9,7 @@ import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { traces } from './northbound.ts';
-import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 import { UNIMPLEMENTED_SPECS } from './unserved-specs.ts';
 
@@ -49,7 +49,7 @@ metadata: {name: unserved-sg}
 spec: {allowSameGroupTraffic: true}
 `;
 
-const NAME = 'untold';
+const NAME = 'unimplemented';
 
 const KINDS = Object.keys(UNIMPLEMENTED_SPECS) as readonly ResourceName[];
 
@@ -66,8 +66,8 @@ function scopeOf(resource: ResourceName): readonly [kind: string, name: string, 
 }
 
 /** Checks that the condition exists for the current generation. @returns the resourceVersion of the object */
-async function saysSo(cluster: ScenarioCluster, resource: ResourceName): Promise<string> {
-  return await cluster.eventually(`${resource} ${NAME} says that it is not implemented`, async () => {
+async function untilReported(cluster: ScenarioCluster, resource: ResourceName): Promise<string> {
+  return await cluster.eventually(`${resource} ${NAME} reports that it is not implemented`, async () => {
     const object = await cluster.get(...scopeOf(resource));
     const ready = conditionsOf(resource, object).find(({ type }) => type === 'Ready');
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'NotCarriedOut']);
@@ -78,8 +78,8 @@ async function saysSo(cluster: ScenarioCluster, resource: ResourceName): Promise
   });
 }
 
-async function allSaySo(cluster: ScenarioCluster): Promise<readonly string[]> {
-  return await Promise.all(KINDS.map(async (resource) => `${resource} ${await saysSo(cluster, resource)}`));
+async function untilAllReported(cluster: ScenarioCluster): Promise<readonly string[]> {
+  return await Promise.all(KINDS.map(async (resource) => `${resource} ${await untilReported(cluster, resource)}`));
 }
 
 async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
@@ -116,20 +116,20 @@ export const notCarriedOut: readonly Scenario[] = [
     name: 'an object of every kind that is not implemented has a condition that reports it, which is written once, follows an edit, and delays no other object',
     alone: true,
     run: async (cluster) => {
-      const told = UNIMPLEMENTED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
-      assert.deepEqual(KINDS.toSorted(), told.toSorted(), 'every kind is here');
+      const kinds = UNIMPLEMENTED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
+      assert.deepEqual(KINDS.toSorted(), kinds.toSorted(), 'every kind is here');
       assert.ok(NAT_RULES.every((resource) => KINDS.includes(resource)));
       const all = KINDS.map((resource) => manifestOf(resource, UNIMPLEMENTED_SPECS[resource]?.[0] ?? {})).join('');
       await cluster.apply(all);
-      const first = await allSaySo(cluster);
+      const first = await untilAllReported(cluster);
       await sleep(1_500);
-      assert.deepEqual(await versions(cluster), first, 'nobody writes again');
+      assert.deepEqual(await versions(cluster), first, 'no condition is written again');
       await cluster.apply(all);
       for (const resource of KINDS) {
         const [kind, name, namespace] = scopeOf(resource);
         await cluster.patch(kind, name, { spec: UNIMPLEMENTED_SPECS[resource]?.[1] ?? {} }, namespace);
       }
-      const edited = await allSaySo(cluster);
+      const edited = await untilAllReported(cluster);
       await cluster.controller.stop();
       await cluster.startController().untilLogged('writing');
       await sleep(1_500);
@@ -166,7 +166,7 @@ export const notCarriedOut: readonly Scenario[] = [
       await cluster.deleteAll(all);
       for (const resource of kinds) {
         const [kind, name, namespace] = scopeOf(resource);
-        await gone(cluster, kind, name, namespace);
+        await untilDeleted(cluster, kind, name, namespace);
       }
       for (const [kind, name] of [
         ['ovn-fip', 'h70-fip'],
@@ -175,7 +175,7 @@ export const notCarriedOut: readonly Scenario[] = [
         ['ip', own],
         ['vpc', 'h70'],
       ] as const)
-        await gone(cluster, kind, name);
+        await untilDeleted(cluster, kind, name);
       await warned(
         cluster,
         'OvnFip',

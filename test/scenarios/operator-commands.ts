@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { withWebhook, wouldBeRefused } from './admission.ts';
+import { withWebhook, untilDenied } from './admission.ts';
 import { rowsNamed } from './northbound.ts';
-import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
@@ -53,12 +53,12 @@ export const operatorCommands: readonly Scenario[] = [
       await condition(cluster, 'vpc', 'asked', 'DeletionBlocked', 'True');
       const waits = await kiln(cluster, 'explain', 'vpc', 'asked', '-o', 'json');
       assert.equal(waits.exit, 1, 'it waits');
-      assert.equal((await kiln(cluster, 'explain', 'vpc', 'nobody')).exit, 1);
+      assert.equal((await kiln(cluster, 'explain', 'vpc', 'absent')).exit, 1);
 
       await withWebhook(
         cluster,
         async () => {
-          await wouldBeRefused(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
+          await untilDenied(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
           assert.match(
             await cluster.kubectlFails(['delete', 'subnet', 'asked-net']),
             /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
@@ -69,7 +69,7 @@ export const operatorCommands: readonly Scenario[] = [
         },
         { flags: ['--webhook-deletion-in-use=deny'] },
       );
-      await gone(cluster, 'vpc', 'asked');
+      await untilDeleted(cluster, 'vpc', 'asked');
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'asked'), []);
       await cluster.delete('namespace', 'asked');
     },

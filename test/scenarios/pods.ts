@@ -56,8 +56,8 @@ export function tenantYaml(name: string, cidrBlock: string, spec: object = {}): 
 }
 
 /** The phase of a pod as a kubelet would write it. */
-export async function pretendPhase(cluster: ScenarioCluster, namespace: string, name: string, status: object): Promise<void> {
-  await cluster.eventually(`${name} is told so`, async () => {
+export async function setPodStatus(cluster: ScenarioCluster, namespace: string, name: string, status: object): Promise<void> {
+  await cluster.eventually(`the status of ${name} is written`, async () => {
     const pod = await cluster.get('pod', name, namespace);
     const written = JSON.stringify({ ...pod, status: { ...pod.status, ...status } });
     await cluster.kubectl(['replace', '--raw', `/api/v1/namespaces/${namespace}/pods/${name}/status`, '-f', '-'], written);
@@ -90,23 +90,23 @@ export async function addressOf(cluster: ScenarioCluster, namespace: string, nam
 }
 
 /** Deletes a pod and waits until it and its IP object are gone. */
-export async function removed(cluster: ScenarioCluster, namespace: string, name: string): Promise<void> {
+export async function deletePod(cluster: ScenarioCluster, namespace: string, name: string): Promise<void> {
   await cluster.delete('pod', name, namespace);
-  await gone(cluster, 'pod', name, namespace);
-  await gone(cluster, 'ip', `${name}.${namespace}`);
+  await untilDeleted(cluster, 'pod', name, namespace);
+  await untilDeleted(cluster, 'ip', `${name}.${namespace}`);
 }
 
 /** Removes an object by force, with `kubectl delete` and a patch of its finalizers: no controller releases it. */
-export async function tornOut(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
+export async function removeByForce(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
   await cluster.delete(kind, name);
   await cluster.patch(kind, name, { metadata: { finalizers: [] } }).catch((error: unknown) => {
     // The controller may have removed its finalizer in the meantime, or may not have added it yet.
     if (!(error instanceof ProgramError && error.stderr.includes('NotFound'))) throw error;
   });
-  await gone(cluster, kind, name);
+  await untilDeleted(cluster, kind, name);
 }
 
-export async function gone(cluster: ScenarioCluster, kind: string, name: string, namespace?: string): Promise<void> {
+export async function untilDeleted(cluster: ScenarioCluster, kind: string, name: string, namespace?: string): Promise<void> {
   await cluster.eventually(`${kind} ${name} is gone`, async () => (await cluster.find(kind, name, namespace)) === undefined);
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -37,8 +37,8 @@ export const races: readonly Scenario[] = [
         cluster.startController();
         await sleep(300);
       }
-      for (const i of [1, 2, 3]) await gone(cluster, 'subnet', `cut-net-${i}`);
-      await gone(cluster, 'vpc', 'cut');
+      for (const i of [1, 2, 3]) await untilDeleted(cluster, 'subnet', `cut-net-${i}`);
+      await untilDeleted(cluster, 'vpc', 'cut');
       await nothingLeft(cluster, 'cut');
     },
   },
@@ -52,7 +52,7 @@ export const races: readonly Scenario[] = [
       await cluster.converged();
       await cluster.controller.kill9();
       await cluster.delete('pod', 'goes', 'gap');
-      await gone(cluster, 'pod', 'goes', 'gap');
+      await untilDeleted(cluster, 'pod', 'goes', 'gap');
       await cluster.apply(
         podYaml('gap', 'comes', { annotations: { 'ovn.kubernetes.io/ip_address': goes } }) +
           vpcYaml('gap-two') +
@@ -111,7 +111,7 @@ export const races: readonly Scenario[] = [
       const { message } = await condition(cluster, 'pod', 'new', 'kiln.io/NetworkBound', 'False', 'closing');
       assert.match(message, /closing-net/);
       await cluster.delete('pod', 'old', 'closing');
-      await gone(cluster, 'subnet', 'closing-net');
+      await untilDeleted(cluster, 'subnet', 'closing-net');
       await cluster.apply(subnetYaml('closing-net', { vpc: 'closing', cidrBlock: '10.163.0.0/24', namespaces: ['closing'] }));
       assert.match(await addressOf(cluster, 'closing', 'new'), /^10\.163\.0\./, 'a namespace that a Vpc claims waits for its Subnet');
       await cluster.removeAll(network('closing', ''));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { freePorts } from '../../lab/programs/free-port.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { startWebhook } from '../conformance/webhook-under-test.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, subnetYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, deletePod, subnetYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -12,7 +12,7 @@ function policyYaml(port: number, caBundle: string): string {
   return `---\n${JSON.stringify({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'somebodys-policy' },
+    metadata: { name: 'foreign-policy' },
     webhooks: [
       {
         name: 'policy.example.com',
@@ -32,10 +32,10 @@ async function counts(cluster: ScenarioCluster): Promise<string> {
   return `${String(status?.['v4usingIPs'])} used, ${String(status?.['v4availableIPs'])} free`;
 }
 
-async function refusalReported(cluster: ScenarioCluster, pod: string, says: RegExp): Promise<void> {
-  await cluster.eventually(`pod ${pod} is told`, async () => {
+async function untilRejectionReported(cluster: ScenarioCluster, pod: string, pattern: RegExp): Promise<void> {
+  await cluster.eventually(`a condition of pod ${pod} reports it`, async () => {
     const { reason, message } = await condition(cluster, 'pod', pod, BOUND, 'False', 'friday');
-    return reason === 'IPRefused' && says.test(message);
+    return reason === 'IPRefused' && pattern.test(message);
   });
 }
 
@@ -44,11 +44,11 @@ export const refusedIps: readonly Scenario[] = [
     alone: true,
     name: 'an IP object that a policy rejects: the pod reports it, its address is free for another, over kill -9 too; it is bound when the policy is gone',
     run: async (cluster) => {
-      const refused = new Set(['web.friday']);
-      let asked = 0;
+      const denied = new Set(['web.friday']);
+      let reviews = 0;
       const policy = await startWebhook(({ request }) => {
-        if (!refused.has(request.name ?? '')) return { allowed: true };
-        asked++;
+        if (!denied.has(request.name ?? '')) return { allowed: true };
+        reviews++;
         return { allowed: false, status: { code: 403, message: 'no IP objects on Fridays' } };
       });
       try {
@@ -58,54 +58,54 @@ export const refusedIps: readonly Scenario[] = [
           namespaces: ['friday'],
         });
         await cluster.apply(namespaceYaml('friday') + subnet + policyYaml(policy.port, policy.caBundle));
-        await cluster.eventually('the policy is asked', async () => {
+        await cluster.eventually('the API server calls the policy', async () => {
           const text = await cluster.kubectl(['get', 'subnet', 'friday-net', '-o', 'jsonpath={.status.v4availableIPs}']);
-          return text === '2' && (await isAsked(cluster));
+          return text === '2' && (await deniesIps(cluster));
         });
         await cluster.apply(podYaml('friday', 'web'));
-        await refusalReported(
+        await untilRejectionReported(
           cluster,
           'web',
           /IP web\.friday cannot be created.*no IP objects on Fridays.*it has no address.*kubectl get validating/,
         );
-        await cluster.eventually('an Event says so', async () =>
+        await cluster.eventually('an Event reports it', async () =>
           (await cluster.events('Pod', 'web', 'friday')).some(({ reason }) => reason === 'IPRefused'),
         );
         await cluster.eventually('nothing is counted', async () => (await counts(cluster)) === '0 used, 2 free');
 
         await cluster.controller.kill9();
-        const [before, since] = [asked, performance.now()];
+        const [before, since] = [reviews, performance.now()];
         await cluster.ensureController();
-        await cluster.eventually('a fresh controller tries', () => Promise.resolve(asked > before));
-        await refusalReported(cluster, 'web', /no IP objects on Fridays/);
+        await cluster.eventually('a fresh controller tries', () => Promise.resolve(reviews > before));
+        await untilRejectionReported(cluster, 'web', /no IP objects on Fridays/);
         await cluster.apply(podYaml('friday', 'one') + podYaml('friday', 'two'));
         const others = [await addressOf(cluster, 'friday', 'one'), await addressOf(cluster, 'friday', 'two')];
         assert.deepEqual(others.toSorted(), ['10.69.0.2', '10.69.0.3']);
         await cluster.eventually('exactly theirs are counted', async () => (await counts(cluster)) === '2 used, 0 free');
         // The interval between tries grows to 20 s: a few tries in the beginning, then by the time that this machine takes.
         const most = 20 + (performance.now() - since) / 10_000;
-        assert.ok(asked - before < most, `it was tried ${asked - before} times`);
+        assert.ok(reviews - before < most, `it was tried ${reviews - before} times`);
 
-        await removed(cluster, 'friday', 'two');
-        refused.clear();
+        await deletePod(cluster, 'friday', 'two');
+        denied.clear();
         await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'web.friday')) !== undefined);
         assert.equal(await addressOf(cluster, 'friday', 'web'), others[1]);
         await condition(cluster, 'pod', 'web', BOUND, 'True', 'friday');
 
         // The webhook of the policy does not answer.
-        await removed(cluster, 'friday', 'one');
+        await deletePod(cluster, 'friday', 'one');
         await cluster.apply(policyYaml((await freePorts(1))[0] ?? 1, policy.caBundle));
-        await cluster.eventually('the policy is asked where nobody answers', async () => await isAsked(cluster));
+        await cluster.eventually('the policy has no endpoint', async () => await deniesIps(cluster));
         await cluster.apply(podYaml('friday', 'late'));
-        await refusalReported(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
+        await untilRejectionReported(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
         await cluster.eventually('only the other one is counted', async () => (await counts(cluster)) === '1 used, 1 free');
-        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy']);
+        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'foreign-policy']);
         await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'late.friday')) !== undefined);
         assert.equal(await addressOf(cluster, 'friday', 'late'), others[0]);
         await cluster.removeAll(subnet + namespaceYaml('friday'));
-        await gone(cluster, 'subnet', 'friday-net');
+        await untilDeleted(cluster, 'subnet', 'friday-net');
       } finally {
-        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy', '--ignore-not-found']);
+        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'foreign-policy', '--ignore-not-found']);
         policy.close();
       }
     },
@@ -113,7 +113,7 @@ export const refusedIps: readonly Scenario[] = [
 ];
 
 /** Whether IP objects are denied by now. It is a dry run: nothing is stored. */
-async function isAsked(cluster: ScenarioCluster): Promise<boolean> {
+async function deniesIps(cluster: ScenarioCluster): Promise<boolean> {
   const ip = { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name: 'web.friday' }, spec: { subnet: 'friday-net' } };
   try {
     await cluster.kubectl(['create', '--dry-run=server', '--validate=false', '-f', '-'], JSON.stringify(ip));

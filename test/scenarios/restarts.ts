@@ -30,7 +30,7 @@ async function termsOf(controllers: readonly ControllerProcess[]): Promise<numbe
 }
 
 /** Waits until nothing is written any more: Events about earlier changes may still be sent. */
-async function atRest(cluster: ScenarioCluster): Promise<void> {
+async function untilNoWrites(cluster: ScenarioCluster): Promise<void> {
   await cluster.eventually('two seconds without a write', async () => {
     const before = await versions(cluster);
     await sleep(2_000);
@@ -66,7 +66,7 @@ export const restarts: readonly Scenario[] = [
       await running(cluster, 'default', 'still');
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'still');
       await cluster.converged();
-      await atRest(cluster);
+      await untilNoWrites(cluster);
       const started: ControllerProcess[] = [cluster.controller];
       const mark = await termsOf(started);
       const [objects, log] = [await versions(cluster), await cluster.northboundLog()];

@@ -6,7 +6,7 @@ import type { NorthboundDump } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { poolYaml } from './namespaces.ts';
 import { port, rowNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, removeByForce, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -29,7 +29,7 @@ const portsWith = (dump: NorthboundDump, address: string): readonly unknown[] =>
     .map(({ name }) => name);
 
 /** Runs `look` again and again while `run` runs, and returns all results. */
-async function lookingOn<T>(look: () => Promise<T>, run: () => Promise<void>): Promise<readonly T[]> {
+async function observeDuring<T>(look: () => Promise<T>, run: () => Promise<void>): Promise<readonly T[]> {
   const looks: T[] = [];
   const over = new AbortController();
   const watch = (async (): Promise<void> => {
@@ -82,7 +82,7 @@ export const sameNames: readonly Scenario[] = [
       await cluster.apply(podYaml('c44', 'pod-0', at(address)));
       await running(cluster, 'c44', 'pod-0');
       const look = async (): Promise<number> => portsWith(await cluster.dump(), address).length;
-      const most = await lookingOn(look, async () => {
+      const most = await observeDuring(look, async () => {
         for (let round = 1; round <= 4; round++) {
           const going = cluster.delete('pod', `pod-${round - 1}`, 'c44');
           await cluster.apply(podYaml('c44', `pod-${round}`, at(address)));
@@ -122,7 +122,7 @@ export const sameNames: readonly Scenario[] = [
         const found = await running(cluster, 'c46', 'db-0');
         return found.metadata.uid !== before ? found : undefined;
       });
-      const judge = async (): Promise<void> => {
+      const checkNewPod = async (): Promise<void> => {
         await cluster.converged();
         const dump = await cluster.dump();
         const row = port(dump, 'db-0.c46');
@@ -132,10 +132,10 @@ export const sameNames: readonly Scenario[] = [
         assert.equal((await cluster.get('subnet', 'c46-net')).status?.['v4usingIPs'], 1);
         assert.equal((await cluster.get('ip', 'db-0.c46')).spec['nodeName'], 'node-2');
       };
-      await judge();
+      await checkNewPod();
       await first.resume();
       await first.untilLogged('no longer leading');
-      await judge();
+      await checkNewPod();
       await clean(cluster, 'c46');
     },
   },
@@ -161,9 +161,9 @@ export const sameNames: readonly Scenario[] = [
       const before = await sets();
       assert.ok([...before.values()].some((some) => some.size > 0));
       await cluster.delete('pod', 'goes', 'c88');
-      await gone(cluster, 'pod', 'goes', 'c88');
+      await untilDeleted(cluster, 'pod', 'goes', 'c88');
       await cluster.apply(podYaml('c88', 'comes', request));
-      const looks = await lookingOn(sets, async () => {
+      const looks = await observeDuring(sets, async () => {
         cluster.startController();
         await running(cluster, 'c88', 'comes');
         await cluster.converged();
@@ -193,10 +193,10 @@ export const sameNames: readonly Scenario[] = [
       const [one, two] = [await running(cluster, 'left', 'one'), await running(cluster, 'left', 'two')].map(
         ({ metadata }) => metadata.annotations,
       );
-      const said = (of: typeof one, what: string): string => of?.[`ovn.kubernetes.io/${what}`] ?? '';
+      const annotation = (of: typeof one, suffix: string): string => of?.[`ovn.kubernetes.io/${suffix}`] ?? '';
       const flow =
-        `inport == "one.left" && eth.src == ${said(one, 'mac_address')} && eth.dst == ${said(two, 'mac_address')} && ip.ttl == 64 && ` +
-        `ip4.src == ${said(one, 'ip_address')} && ip4.dst == ${said(two, 'ip_address')}`;
+        `inport == "one.left" && eth.src == ${annotation(one, 'mac_address')} && eth.dst == ${annotation(two, 'mac_address')} && ip.ttl == 64 && ` +
+        `ip4.src == ${annotation(one, 'ip_address')} && ip4.dst == ${annotation(two, 'ip_address')}`;
       await cluster.converged();
       const rows = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
@@ -213,15 +213,15 @@ export const sameNames: readonly Scenario[] = [
         { cidrBlock: '10.185.0.0/25' },
         { cidrBlock: '10.184.0.0/24', provider: 'lan.left' },
       ]) {
-        await tornOut(cluster, 'subnet', 'left-net');
+        await removeByForce(cluster, 'subnet', 'left-net');
         await cluster.apply(subnetYaml('left-net', { vpc: 'left', ...spec }));
         await stillThere();
       }
       await cluster.patch('subnet', 'left-net', { metadata: { finalizers: [] } });
-      await tornOut(cluster, 'subnet', 'left-net');
+      await removeByForce(cluster, 'subnet', 'left-net');
       await cluster.apply(subnetYaml('left-net', { vpc: 'left', cidrBlock: '10.184.0.0/24', namespaces: ['left'] }));
       await cluster.converged();
-      await tornOut(cluster, 'vpc', 'left');
+      await removeByForce(cluster, 'vpc', 'left');
       await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
       await cluster.converged();
       // If a Vpc and a Subnet are created within the same second, the Vpc gets the name.

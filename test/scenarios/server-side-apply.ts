@@ -28,7 +28,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Fields in examples of the guide that no Subnet has: a spelling mistake of the guide. The API server rejects such an object on apply. */
-const SLIPS: ReadonlySet<string> = new Set(['cidr']);
+const INVALID_IN_GUIDE: ReadonlySet<string> = new Set(['cidr']);
 
 /** Subnets of the guide, if it is available: one of each set of fields. Each is renamed and applied alone, so that they do not conflict. */
 function guideKinds(): readonly Kind[] {
@@ -37,7 +37,9 @@ function guideKinds(): readonly Kind[] {
     parseAllDocuments(readFileSync(join(GUIDE, file), 'utf8')).flatMap((document) => {
       if (document.errors.length > 0) return [];
       const { kind, spec } = (document.toJS() ?? {}) as { readonly kind?: string; readonly spec?: Readonly<Record<string, unknown>> };
-      return kind === 'Subnet' && spec !== undefined && !Object.keys(spec).some((field) => SLIPS.has(field)) ? [{ what: file, spec }] : [];
+      return kind === 'Subnet' && spec !== undefined && !Object.keys(spec).some((field) => INVALID_IN_GUIDE.has(field))
+        ? [{ what: file, spec }]
+        : [];
     }),
   );
   return [...new Map(found.map((one) => [Object.keys(one.spec).sort().join(), one])).values()];
@@ -56,7 +58,7 @@ export const serverSideApplies: readonly Scenario[] = [
       for (const [at, { what, spec }] of [...KINDS, ...guideKinds()].entries()) {
         const name = `applied-${at}`;
         await serverSideApply(cluster, subnetYaml(name, spec));
-        await cluster.eventually(`Subnet ${name} (${what}) is judged`, async () => {
+        await cluster.eventually(`Subnet ${name} (${what}) is accepted or invalid`, async () => {
           const { status } = await cluster.get('subnet', name);
           return (status?.conditions ?? []).some(({ type }) => type === 'Ready');
         });

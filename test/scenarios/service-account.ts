@@ -10,7 +10,7 @@ import { webhookConfiguration } from '../../src/webhook/manifests/webhook-config
 import type { Theft } from './account-thefts.ts';
 import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
 import { applyWebhookSecret, POLICIES_SINCE } from '../../src/testing/controller-account.ts';
-import { configure, isRefused, knownBy, webhookFlags } from './admission.ts';
+import { configure, deniesInvalidSubnet, clientAuthentication, webhookFlags } from './admission.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -91,19 +91,19 @@ async function outcomeOf(thief: KubeClient, { method, path, body }: Theft): Prom
     });
     return 'done';
   } catch (error) {
-    if (isKubeError(error, 'KUBE_FORBIDDEN')) return 'refused';
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return 'denied';
     return isKubeError(error, 'KUBE_DENIED') && error.message.includes('the controller of Kiln may only')
-      ? 'refused by a policy'
+      ? 'denied by a policy'
       : String(error);
   }
 }
 
 /** The thefts that were not denied, each with its outcome. @param by what must deny them */
-async function carriedOut(
+async function successfulThefts(
   thief: KubeClient,
   thefts: readonly Theft[],
   node: string,
-  by: 'refused' | 'refused by a policy' = 'refused',
+  by: 'denied' | 'denied by a policy' = 'denied',
 ): Promise<readonly string[]> {
   const found: string[] = [];
   for (const theft of thefts) {
@@ -122,7 +122,7 @@ export const serviceAccount: readonly Scenario[] = [
       await cluster.controller.stop();
       await applyWebhookSecret(cluster);
       const [port = 0] = await freePorts(1);
-      const controller = cluster.startController([...webhookFlags(port), ...knownBy(cluster)]);
+      const controller = cluster.startController([...webhookFlags(port), ...clientAuthentication(cluster)]);
       await controller.untilLogged('writing');
       await controller.untilLogged('webhook serves');
       await configure(cluster, port);
@@ -153,7 +153,7 @@ export const serviceAccount: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'least', 'pod'), '10.142.0.2');
       assert.match(await cluster.kubectlFails(['apply', '--validate=false', '-f', '-'], outside), /1\.2\.3\.4/);
       await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
-      await cluster.eventually('the webhook is asked no more', async () => !(await isRefused(cluster)));
+      await cluster.eventually('the API server no longer calls the webhook', async () => !(await deniesInvalidSubnet(cluster)));
       await cluster.apply(outside);
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
       await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
@@ -196,10 +196,10 @@ export const serviceAccount: readonly Scenario[] = [
       const thief = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.controllerKubeconfig })));
       try {
         const [node = ''] = cluster.nodes;
-        assert.deepEqual(await carriedOut(thief, THEFTS, node), []);
+        assert.deepEqual(await successfulThefts(thief, THEFTS, node), []);
         await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
         assert.deepEqual(
-          await carriedOut(
+          await successfulThefts(
             thief,
             SECRET_THEFTS.filter(({ method }) => method === 'POST'),
             node,
@@ -212,11 +212,11 @@ export const serviceAccount: readonly Scenario[] = [
         await cluster.kubectl(['create', ...granted, '--clusterrole=cluster-admin', '--serviceaccount=kube-system:kiln-controller']);
         await applyWebhookSecret(cluster);
         await cluster.eventually('the right is in effect', async () => {
-          const asked = ['auth', 'can-i', 'create', 'configmaps', '--as=system:serviceaccount:kube-system:kiln-controller'];
-          return (await cluster.kubectl(asked)).trim() === 'yes';
+          const question = ['auth', 'can-i', 'create', 'configmaps', '--as=system:serviceaccount:kube-system:kiln-controller'];
+          return (await cluster.kubectl(question)).trim() === 'yes';
         });
-        const judged = THEFTS.filter(({ byRole }) => byRole !== true);
-        assert.deepEqual(await carriedOut(thief, judged, node, 'refused by a policy'), [], 'with every right that there is');
+        const notByRole = THEFTS.filter(({ byRole }) => byRole !== true);
+        assert.deepEqual(await successfulThefts(thief, notByRole, node, 'denied by a policy'), [], 'with every right that there is');
         await cluster.kubectl(['delete', ...granted]);
       } finally {
         await thief.close();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, deletePod, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export const subnetChanges: readonly Scenario[] = [
@@ -27,8 +27,8 @@ export const subnetChanges: readonly Scenario[] = [
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net')['networks'], '10.150.0.1/24');
       assert.deepEqual([await gatewayOf('a'), await gatewayOf('early')], ['10.150.0.1', '10.150.0.1']);
-      await removed(cluster, 'gwmove', 'early');
-      await removed(cluster, 'gwmove', 'a');
+      await deletePod(cluster, 'gwmove', 'early');
+      await deletePod(cluster, 'gwmove', 'a');
       await condition(cluster, 'subnet', 'gwmove-net', 'Accepted', 'True');
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net')['networks'], '10.150.0.9/24');
@@ -70,7 +70,7 @@ export const subnetChanges: readonly Scenario[] = [
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], '10.251.0.1/28');
       assert.equal(await addressOf(cluster, 'gwtaken', 'a'), address);
-      await removed(cluster, 'gwtaken', 'a');
+      await deletePod(cluster, 'gwtaken', 'a');
       await condition(cluster, 'subnet', 'gwtaken-net', 'Accepted', 'True');
       await cluster.converged();
       assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], `${address}/28`);
@@ -122,7 +122,7 @@ export const subnetChanges: readonly Scenario[] = [
         assert.equal(reason, 'NoAvailableAddress');
         assert.match(message, new RegExp(namespace));
         await condition(cluster, 'pod', 'c', 'kiln.io/NetworkBound', 'False', namespace);
-        await removed(cluster, namespace, 'a');
+        await deletePod(cluster, namespace, 'a');
         const next = await cluster.eventually('one of them runs', async () =>
           (await Promise.all(['b', 'c'].map((name) => cluster.get('pod', name, namespace)))).find(
             ({ status }) => status?.['phase'] === 'Running',
@@ -164,7 +164,7 @@ metadata: {name: brief}
       assert.equal(rowsNamed(dump, 'Port_Group', 'ovn.default.brief').length, 1);
       assert.ok((dump.get('Logical_Router_Policy') ?? []).some(({ match }) => match === 'ip4.dst == 172.18.9.9'));
       await cluster.kubectl(['delete', 'node', 'brief', '--wait=false']);
-      await gone(cluster, 'ip', 'node-brief');
+      await untilDeleted(cluster, 'ip', 'node-brief');
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'brief', '172.18.9.9'), []);
     },
@@ -184,9 +184,9 @@ metadata: {name: brief}
       const row = port(dump, 'secured.default');
       const station = String(row['addresses']);
       assert.equal(row['port_security'], `${station} 10.16.200.1`);
-      const said = row['external_ids'] as Readonly<Record<string, string>>;
+      const keys = row['external_ids'] as Readonly<Record<string, string>>;
       assert.deepEqual(
-        [said['vips'], said['attach-vips'], said['security_groups'], said['associated_sg_sg-a'], said['associated_sg_sg-b']],
+        [keys['vips'], keys['attach-vips'], keys['security_groups'], keys['associated_sg_sg-a'], keys['associated_sg_sg-b']],
         ['10.16.200.1', 'true', 'sg-a/sg-b', 'true', 'true'],
       );
       assert.match(station, new RegExp(metadata.annotations?.[key('ip_address')] ?? 'none'));
@@ -197,9 +197,9 @@ metadata: {name: brief}
         'port security is off',
         async () => members(port(await cluster.dump(), 'secured.default')['port_security']).length === 0,
       );
-      await removed(cluster, 'default', 'secured');
+      await deletePod(cluster, 'default', 'secured');
       await cluster.delete('pod', 'host', 'default');
-      await gone(cluster, 'pod', 'host', 'default');
+      await untilDeleted(cluster, 'pod', 'host', 'default');
     },
   },
   {
@@ -226,12 +226,12 @@ spec: {podName: mine, namespace: kept, subnet: kept-net, v4IpAddress: 10.153.0.2
       await cluster.apply(podYaml('kept', 'mine'));
       assert.equal(await addressOf(cluster, 'kept', 'mine'), '10.153.0.2');
       await cluster.delete('pod', 'mine', 'kept');
-      await gone(cluster, 'pod', 'mine', 'kept');
+      await untilDeleted(cluster, 'pod', 'mine', 'kept');
       await cluster.converged();
       assert.notEqual(await cluster.find('ip', 'mine.kept'), undefined);
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'mine.kept'), []);
       await cluster.delete('ip', 'mine.kept');
-      await gone(cluster, 'ip', 'mine.kept');
+      await untilDeleted(cluster, 'ip', 'mine.kept');
       await cluster.removeAll(all);
     },
   },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { entries } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { aclsOf, children, port, rowNamed, traces } from './northbound.ts';
-import { addressOf, condition, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, namespaceYaml, podYaml, deletePod, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 async function statusOf(cluster: ScenarioCluster, subnet: string): Promise<Readonly<Record<string, unknown>>> {
@@ -74,7 +74,7 @@ export const subnets: readonly Scenario[] = [
         podYaml('fam4', 'one') + podYaml('fam4', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': '10.40.0.30' } }),
       );
       assert.equal(await addressOf(cluster, 'fam4', 'one'), '10.40.0.1');
-      assert.equal(await addressOf(cluster, 'fam4', 'two'), '10.40.0.30', 'an excluded address can be asked for by name');
+      assert.equal(await addressOf(cluster, 'fam4', 'two'), '10.40.0.30', 'an excluded address can be requested by name');
       await cluster.converged();
       assert.deepEqual(await statusOf(cluster, 'fam4-net'), {
         v4availableIPs: 240,
@@ -86,7 +86,7 @@ export const subnets: readonly Scenario[] = [
       const namespace = await cluster.get('namespace', 'fam4');
       assert.equal(namespace.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'fam4-net');
       assert.equal(namespace.metadata.annotations['ovn.kubernetes.io/cidr'], '10.40.0.0/24');
-      await removed(cluster, 'fam4', 'one');
+      await deletePod(cluster, 'fam4', 'one');
       await cluster.converged();
       assert.equal((await statusOf(cluster, 'fam4-net'))['v4usingIPs'], 0);
       await cluster.removeAll(all);
@@ -102,9 +102,9 @@ export const subnets: readonly Scenario[] = [
       await cluster.apply(all + podYaml('fam6', 'one'));
       assert.equal(await addressOf(cluster, 'fam6', 'one'), 'fd00:40::2');
       await cluster.converged();
-      const said = await statusOf(cluster, 'fam6-net');
+      const status = await statusOf(cluster, 'fam6-net');
       assert.deepEqual(
-        { ...said, v6availableIPs: 0 },
+        { ...status, v6availableIPs: 0 },
         {
           ...NOTHING_V4,
           v6availableIPs: 0,
@@ -113,7 +113,7 @@ export const subnets: readonly Scenario[] = [
           v6usingIPrange: 'fd00:40::2',
         },
       );
-      assert.equal(Number(said['v6availableIPs']), 2 ** 64);
+      assert.equal(Number(status['v6availableIPs']), 2 ** 64);
       assert.equal((await cluster.get('subnet', 'fam6-net')).spec['protocol'], 'IPv6');
       const router = rowNamed(await cluster.dump(), 'Logical_Router_Port', 'fam6-fam6-net');
       assert.equal(router['networks'], 'fd00:40::1/64');
@@ -148,9 +148,9 @@ export const subnets: readonly Scenario[] = [
       assert.equal(metadata.annotations?.['ovn.kubernetes.io/cidr'], '10.46.0.0/24,fd00:46::/112');
       assert.equal(metadata.annotations['ovn.kubernetes.io/gateway'], '10.46.0.1,fd00:46::1');
       assert.deepEqual(rowNamed(dump, 'Logical_Router_Port', 'both46-both46-net')['networks'], ['10.46.0.1/24', 'fd00:46::1/112']);
-      const said = await statusOf(cluster, 'both46-net');
+      const status = await statusOf(cluster, 'both46-net');
       assert.deepEqual(
-        [said['v4usingIPs'], said['v4availableIPs'], said['v6usingIPs'], said['v6availableIPs']],
+        [status['v4usingIPs'], status['v4availableIPs'], status['v6usingIPs'], status['v6availableIPs']],
         [2, 251, 2, 65_531],
         'each family counts its own',
       );
@@ -219,8 +219,14 @@ export const subnets: readonly Scenario[] = [
       const dump = await cluster.dump();
       const options = (dump.get('DHCP_Options') ?? []).filter((row) => entries(row['external_ids'])['ls'] === 'dhcp-net');
       const [v4, v6] = ['IPv4', 'IPv6'].map((protocol) => options.find((row) => entries(row['external_ids'])['protocol'] === protocol));
-      const { server_mac: serverMac, ...said } = entries(v4?.['options']);
-      assert.deepEqual(said, { lease_time: '7200', dns_server: '8.8.8.8', router: '10.49.0.1', server_id: '169.254.0.254', mtu: '1400' });
+      const { server_mac: serverMac, ...dhcpOptions } = entries(v4?.['options']);
+      assert.deepEqual(dhcpOptions, {
+        lease_time: '7200',
+        dns_server: '8.8.8.8',
+        router: '10.49.0.1',
+        server_id: '169.254.0.254',
+        mtu: '1400',
+      });
       assert.match(serverMac ?? '', /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
       assert.equal(v4?.['cidr'], '10.49.0.0/24');
       assert.equal(v6?.['cidr'], 'fd00:49::/64');

@@ -26,9 +26,9 @@ export async function scenarioSuite(name: string, options: ScenarioClusterOption
     test(name, { skip: missing }, () => undefined);
     return;
   }
-  const wanted = new RegExp(process.env['SCENARIO'] ?? '');
+  const pattern = new RegExp(process.env['SCENARIO'] ?? '');
   const minor = options.api === 'real' ? await apiServerMinor() : undefined;
-  const chosen = scenariosOn(options.api, minor, scenarios).filter((scenario) => wanted.test(scenario.name));
+  const chosen = scenariosOn(options.api, minor, scenarios).filter((scenario) => pattern.test(scenario.name));
   const [part = 1, parts = 1] = (process.env['TEST_PART'] ?? '1/1').split('/').map(Number);
   const inTurn = (_: Scenario, at: number): boolean => at % parts === part - 1;
   const together = chosen.filter((scenario) => scenario.alone !== true).filter(inTurn);
@@ -44,14 +44,14 @@ export async function scenarioSuite(name: string, options: ScenarioClusterOption
       return cluster;
     };
     const start = async (): Promise<void> => {
-      const spoilt = cluster;
+      const failed = cluster;
       cluster = undefined;
-      const stopped = spoilt
+      const stopped = failed
         ?.stop()
         .catch((error: unknown) => process.stderr.write(`the cluster that a scenario failed on does not stop: ${String(error)}\n`));
       await Promise.race([stopped, sleep(STOP_MS, undefined, { ref: false })]);
       cluster = await ScenarioCluster.start(options);
-      rested = false;
+      isConverged = false;
       unfinished.clear();
     };
     const declare = (title: string, skip: string | false, run: () => Promise<void>, first?: () => Promise<void>): void => {
@@ -63,20 +63,20 @@ export async function scenarioSuite(name: string, options: ScenarioClusterOption
       });
     };
     /** The previous scenario passed, and nothing has changed since. */
-    let rested = false;
+    let isConverged = false;
     const begin = async (): Promise<void> => {
       const runs = running().controllers.length === 1;
       await running().ensureController();
       const quiet = await running().namespacesEnded();
-      if (!rested || !runs || !quiet) await running().converged();
-      rested = false;
+      if (!isConverged || !runs || !quiet) await running().converged();
+      isConverged = false;
       foreign = await running().foreignRows();
     };
     const end = async (): Promise<void> => {
       // Deletions that the API server still performs would otherwise show up as changes in the check, which must find none.
       await running().namespacesEnded();
       await running().endsWell(foreign ?? (await running().foreignRows()));
-      rested = true;
+      isConverged = true;
     };
     before(async () => {
       await start();

@@ -4,7 +4,7 @@ import { members } from '../../src/testing/northbound-dump.ts';
 import { withWebhook } from './admission.ts';
 import { poolYaml } from './namespaces.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, namespaceYaml, podYaml, removed, tenantYaml } from './pods.ts';
+import { addressOf, condition, namespaceYaml, podYaml, deletePod, tenantYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const NAMESPACED = ['--tenancy=namespaced'];
@@ -24,9 +24,9 @@ export const tenancy: readonly Scenario[] = [
       await cluster.controller.stop();
       const controller = cluster.startController(NAMESPACED);
       await controller.untilLogged('writing');
-      const told = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'lodger');
-      assert.equal(told.reason, 'NamespaceNotAdmitted');
-      assert.match(told.message, /Subnet landlord-net does not admit Namespace lodger.*as long as it runs/);
+      const bound = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'lodger');
+      assert.equal(bound.reason, 'NamespaceNotAdmitted');
+      assert.match(bound.message, /Subnet landlord-net does not admit Namespace lodger.*as long as it runs/);
       assert.equal(await addressOf(cluster, 'lodger', 'early'), early);
       await cluster.eventually(
         'the ports of running pods are secured',
@@ -51,8 +51,8 @@ export const tenancy: readonly Scenario[] = [
         cluster,
         async () => {
           const apply = ['apply', '--validate=false', '-f', '-'];
-          const refused = await cluster.kubectlFails(apply, podYaml('lodger', 'asks', IN_LANDLORD));
-          assert.match(refused, /Subnet landlord-net does not admit Namespace lodger/);
+          const denial = await cluster.kubectlFails(apply, podYaml('lodger', 'asks', IN_LANDLORD));
+          assert.match(denial, /Subnet landlord-net does not admit Namespace lodger/);
           assert.match(await cluster.kubectlFails(apply, podYaml('lodger', 'asks', SPOOFING)), /port_security\] "false" is not allowed/);
           await cluster.kubectlFails(['annotate', 'pod', 'early', '-n', 'lodger', 'ovn.kubernetes.io/layer2_forward=true']);
           await cluster.kubectl(['annotate', 'pod', 'early', '-n', 'lodger', 'note=mine']);
@@ -69,10 +69,10 @@ export const tenancy: readonly Scenario[] = [
       ]);
       assert.match(await addressOf(cluster, 'lodger', 'late'), /^10\.171\.0\./, 'the administrator lets it in');
       await cluster.eventually(
-        'who ran is told that all is well',
+        'the condition of the running pod is Bound',
         async () => (await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'lodger')).reason === 'Bound',
       );
-      for (const name of ['early', 'late']) await removed(cluster, 'lodger', name);
+      for (const name of ['early', 'late']) await deletePod(cluster, 'lodger', name);
       await controller.stop();
       const open = cluster.startController();
       await open.untilLogged('writing');
@@ -114,7 +114,7 @@ export const tenancy: readonly Scenario[] = [
         );
       }
       await cluster.eventually(
-        'the IP object is refused',
+        'the IP object is invalid',
         async () =>
           (await cluster.get('ip', 'by-object.poolguest')).metadata.annotations?.['kiln.io/conditions']?.includes(
             'NamespaceNotAdmitted',
@@ -123,11 +123,11 @@ export const tenancy: readonly Scenario[] = [
       assert.match(await addressOf(cluster, 'poolowner', 'own'), /^10\.245\.0\.4[0-4]$/);
       assert.doesNotMatch(await addressOf(cluster, 'poolguest', 'free'), /^10\.245\.0\.4[0-4]$/);
       await withWebhook(cluster, async () => {
-        const refused = await cluster.kubectlFails(
+        const denial = await cluster.kubectlFails(
           ['apply', '--validate=false', '-f', '-'],
           podYaml('poolguest', 'asks', { annotations: ways['by-address'] ?? {} }),
         );
-        assert.match(refused, /address 10\.245\.0\.41 is of IPPool poolowner/);
+        assert.match(denial, /address 10\.245\.0\.41 is of IPPool poolowner/);
       });
       await cluster.apply(pool('poolowner', 'poolguest'));
       for (const name of ['by-name', 'by-address', 'by-vip'])

@@ -30,7 +30,7 @@ const objects =
   object('OvnSnatRule', 'leaving-snat', { ovnEip: 'leaving-eip', vpcSubnet: 'leaving-net' }) +
   object('QoSPolicy', 'leaving-qos', { bindingType: 'EIP' }) +
   object('SecurityGroup', 'leaving-group', {}) +
-  object('Vlan', 'leaving-vlan', { id: 7, provider: 'nobody' });
+  object('Vlan', 'leaving-vlan', { id: 7, provider: 'absent' });
 
 async function rowsOfKiln(cluster: ScenarioCluster): Promise<readonly string[]> {
   const owned: string[] = [];

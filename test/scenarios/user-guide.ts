@@ -53,8 +53,8 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       ] as const) {
         const { status, metadata } = await cluster.get('vpc', vpc);
         assert.deepEqual(metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
-        const { conditions: _, ...said } = status ?? {};
-        assert.deepEqual(said, {
+        const { conditions: _, ...fields } = status ?? {};
+        assert.deepEqual(fields, {
           standby: true,
           default: false,
           defaultLogicalSwitch: '',

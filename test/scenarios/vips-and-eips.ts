@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -16,8 +16,8 @@ const object = (kind: string, name: string, spec: object): string =>
 async function using(cluster: ScenarioCluster, subnet: string, count: number, range: string): Promise<void> {
   await cluster.eventually(`Subnet ${subnet} has ${count} in use: ${range}`, async () => {
     const { status } = await cluster.get('subnet', subnet);
-    const said = `${String(status?.['v4usingIPs'])} ${String(status?.['v4usingIPrange'])}`;
-    if (said !== `${count} ${range}`) throw new Error(`it says ${said}`);
+    const usage = `${String(status?.['v4usingIPs'])} ${String(status?.['v4usingIPrange'])}`;
+    if (usage !== `${count} ${range}`) throw new Error(`status has ${usage}`);
     return true;
   });
 }
@@ -50,12 +50,12 @@ export const vipsAndEips: readonly Scenario[] = [
       assert.match(message, /OvnSnatRule strip-snat/);
       await cluster.patch('ovn-eip', 'strip-gw', { metadata: { finalizers: [] } });
       await cluster.delete('ovn-eip', 'strip-gw');
-      await gone(cluster, 'ovn-eip', 'strip-gw');
+      await untilDeleted(cluster, 'ovn-eip', 'strip-gw');
       await using(cluster, 'strip-net', 1, '10.160.0.6');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'strip-gw'), []);
       await cluster.delete('ovn-snat-rule', 'strip-snat');
-      await gone(cluster, 'ovn-eip', 'strip-eip');
+      await untilDeleted(cluster, 'ovn-eip', 'strip-eip');
       await using(cluster, 'strip-net', 0, '');
       await cluster.removeAll(all);
     },
@@ -79,7 +79,7 @@ export const vipsAndEips: readonly Scenario[] = [
       await condition(cluster, 'ovn-eip', 'booked-eip', 'DeletionBlocked', 'True');
       await cluster.controller.stop();
       await cluster.patch('ovn-eip', 'booked-eip', { metadata: { finalizers: [] } });
-      await gone(cluster, 'ovn-eip', 'booked-eip');
+      await untilDeleted(cluster, 'ovn-eip', 'booked-eip');
       await cluster.startController().untilLogged('writing');
       await cluster.apply(object('OvnEip', 'booked-other', { externalSubnet: 'booked-net' }));
       assert.equal(await statusOf(cluster, 'ovn-eip', 'booked-other', 'v4Ip'), '10.161.0.3');
@@ -169,7 +169,7 @@ export const vipsAndEips: readonly Scenario[] = [
       await statusOf(cluster, 'iptables-eip', 'nogw-eip', 'ip');
       await using(cluster, 'nogw-net', 1, '10.164.0.2');
       await cluster.delete('iptables-eip', 'nogw-eip');
-      await gone(cluster, 'iptables-eip', 'nogw-eip');
+      await untilDeleted(cluster, 'iptables-eip', 'nogw-eip');
       await using(cluster, 'nogw-net', 0, '');
       assert.equal((await cluster.get('subnet', 'nogw-net')).status?.['v4availableIPrange'], '10.164.0.2-10.164.0.6');
       await cluster.removeAll(all);
@@ -211,8 +211,8 @@ export const vipsAndEips: readonly Scenario[] = [
         await cluster.deleteAll(names.map((name) => object('OvnEip', `mixed-${name}`, {})).join(''));
         await cluster.kubectl(['delete', 'pods', '--all', '-n', 'mixed', '--wait=false']);
         for (const name of names) {
-          await gone(cluster, 'ip', `${name}.mixed.ext.mixed.ovn`);
-          await gone(cluster, 'ovn-eip', `mixed-${name}`);
+          await untilDeleted(cluster, 'ip', `${name}.mixed.ext.mixed.ovn`);
+          await untilDeleted(cluster, 'ovn-eip', `mixed-${name}`);
         }
       }
       await using(cluster, 'mixed-ext', 0, '');

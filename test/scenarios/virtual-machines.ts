@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 export function kindYaml(kind: string, short: string): string {
@@ -71,9 +71,9 @@ export async function installKinds(cluster: ScenarioCluster): Promise<void> {
 
 async function stopMachine(cluster: ScenarioCluster, namespace: string, launcher: string): Promise<void> {
   await cluster.delete('vmi', 'vm', namespace);
-  await gone(cluster, 'vmi', 'vm', namespace);
+  await untilDeleted(cluster, 'vmi', 'vm', namespace);
   await cluster.kubectl(['delete', 'pod', launcher, '-n', namespace, '--wait=false', '--ignore-not-found']);
-  await gone(cluster, 'pod', launcher, namespace);
+  await untilDeleted(cluster, 'pod', launcher, namespace);
 }
 
 export const virtualMachines: readonly Scenario[] = [
@@ -117,8 +117,8 @@ export const virtualMachines: readonly Scenario[] = [
       assert.equal((await cluster.get('ip', 'vm.c23')).spec['subnet'], 'c23-three');
       await cluster.delete('vm', 'vm', 'c23');
       await stopMachine(cluster, 'c23', 'launcher-c');
-      await gone(cluster, 'ip', 'vm.c23');
-      await gone(cluster, 'ip', 'vm.c23.second.c23.ovn');
+      await untilDeleted(cluster, 'ip', 'vm.c23');
+      await untilDeleted(cluster, 'ip', 'vm.c23.second.c23.ovn');
       await cluster.removeAll(all + KINDS);
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'c23'), []);
@@ -139,7 +139,7 @@ export const virtualMachines: readonly Scenario[] = [
         if (first === 'subnet') await cluster.delete('subnet', 'c11-net');
         await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', 'pod/launcher', '-n', 'c11', '--wait=false', '--ignore-not-found']);
         if (first === 'machine') await cluster.delete('subnet', 'c11-net');
-        await gone(cluster, 'subnet', 'c11-net');
+        await untilDeleted(cluster, 'subnet', 'c11-net');
         assert.equal(await cluster.find('ip', 'vm.c11'), undefined);
         assert.equal(cluster.controller.pid, pid);
         await cluster.converged();
@@ -170,7 +170,7 @@ export const virtualMachines: readonly Scenario[] = [
       assert.deepEqual(moving['options'], { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
       await cluster.invariantsHold();
       await cluster.delete('pod', 'launcher-a', 'virt');
-      await gone(cluster, 'pod', 'launcher-a', 'virt');
+      await untilDeleted(cluster, 'pod', 'launcher-a', 'virt');
       await cluster.converged();
       const moved = port(await cluster.dump(), 'vm.virt');
       assert.deepEqual([moved['addresses'], moved['options'], moved['_uuid']], [station, {}, moving['_uuid']]);
@@ -188,7 +188,7 @@ export const virtualMachines: readonly Scenario[] = [
 
       await stopMachine(cluster, 'virt', 'launcher-c');
       await cluster.delete('vm', 'vm', 'virt');
-      await gone(cluster, 'ip', 'vm.virt');
+      await untilDeleted(cluster, 'ip', 'vm.virt');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'vm.virt'), []);
       await cluster.removeAll(podYaml('virt', 'other') + network + namespaceYaml('virt') + KINDS);

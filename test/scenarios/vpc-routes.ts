@@ -129,7 +129,7 @@ export const vpcRoutes: readonly Scenario[] = [
     },
   },
   {
-    name: 'a peering whose other end is invalid, and a next hop where nobody answers: the Vpc says what ovn-trace shows',
+    name: 'a peering whose other end is invalid, and a next hop that no host has: the Vpc reports what ovn-trace shows',
     run: async (cluster) => {
       const side = (one: string, other: string, end: string, nextHopIP: string, cidr: string): string =>
         vpcYaml(`h95-${one}`, {
@@ -172,7 +172,7 @@ export const vpcRoutes: readonly Scenario[] = [
         ['169.254.95.5', 'is in the network of the peering with Vpc h95-b, and no end of it has that address'],
         ['10.195.0.1', "is an address of the Vpc's own router"],
       ] as const) {
-        // The trace of an ARP request that nobody answers ends at the pods of the network.
+        // The trace of an ARP request without an answer ends at the pods of the network.
         assert.ok(!(await arrives(hop)).includes('two.h95-b'), hop);
         await cluster.eventually(`${hop} is reported`, async () => {
           const { reason, message } = await condition(cluster, 'vpc', 'h95-a', 'WithoutEffect', 'True');

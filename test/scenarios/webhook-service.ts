@@ -12,9 +12,9 @@ import { freePorts } from '../../lab/programs/free-port.ts';
 import { applyWebhookSecret } from '../../src/testing/controller-account.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/manifests/webhook-configuration.ts';
-import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
+import { deniesInvalidSubnet, withWebhook, untilDenied, untilAllowed } from './admission.ts';
 import { traces } from './northbound.ts';
-import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { condition, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const NAME = 'kiln-webhook.kube-system.svc';
@@ -90,15 +90,15 @@ export const webhookService: readonly Scenario[] = [
             const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
             const file = order.map((part) => documents[part]).join('');
             const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
-            for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
-            const refused = await cluster.kubectlFails(command, file);
-            assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
+            for (const document of [documents.vpc, documents.subnet]) await untilDenied(cluster, typed, document);
+            const denial = await cluster.kubectlFails(command, file);
+            assert.match(denial, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
             // The addresses of the pods are released before the command is typed again, as a user reads the message first.
-            for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
+            for (const pod of ['web', 'db']) await untilDeleted(cluster, 'ip', `${pod}.${name}`);
             await cluster.converged();
-            await wouldPass(cluster, typed, documents.vpc + documents.subnet);
+            await untilAllowed(cluster, typed, documents.vpc + documents.subnet);
             await cluster.kubectl(command, file);
-            await gone(cluster, 'vpc', name);
+            await untilDeleted(cluster, 'vpc', name);
             assert.equal(await cluster.find('subnet', `${name}-net`), undefined);
             await cluster.converged();
             assert.deepEqual(traces(await cluster.dump(), `${name}-net`), []);
@@ -163,14 +163,14 @@ export const webhookService: readonly Scenario[] = [
         await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), 'slip-net'), before, 'the rows of the running pod stay');
         // The deletion of a built-in object is denied in either mode: it would be created again.
-        await wouldBeRefused(cluster, ['delete', '--wait=false', 'vpc', 'ovn-cluster']);
+        await untilDenied(cluster, ['delete', '--wait=false', 'vpc', 'ovn-cluster']);
         await cluster.kubectl(['delete', 'namespace', 'slip', '--timeout=120s']);
         for (const [kind, name] of [
           ['ip', 'web.slip'],
           ['subnet', 'slip-net'],
           ['vpc', 'slip'],
         ] as const)
-          await gone(cluster, kind, name);
+          await untilDeleted(cluster, kind, name);
         await cluster.converged();
         assert.deepEqual(traces(await cluster.dump(), 'slip-net'), []);
       });
@@ -194,12 +194,12 @@ export const webhookService: readonly Scenario[] = [
         const own = cluster.startController([`--webhook-bind-address=:${port}`]);
         await own.untilLogged('webhook serves');
         await configure();
-        await cluster.eventually('the webhook is asked behind its Service', () => isRefused(cluster));
+        await cluster.eventually('the API server calls the webhook behind its Service', () => deniesInvalidSubnet(cluster));
         const [published = '', ...more] = await bundles(cluster);
         assert.ok(published !== '' && more.length === 0);
 
         // From here on cert-manager owns the bundle.
-        const foreign = Buffer.from(authorityOf('somebody').certificate).toString('base64');
+        const foreign = Buffer.from(authorityOf('other').certificate).toString('base64');
         await cluster.kubectl(['annotate', 'validatingwebhookconfiguration', 'kiln', `${INJECTED}=kube-system/kiln`]);
         const replaced = [0, 1, 2, 3].map((at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig/caBundle`, value: foreign }));
         const count = (behindService(port) as { readonly webhooks: readonly unknown[] }).webhooks.length;
@@ -232,7 +232,7 @@ export const webhookService: readonly Scenario[] = [
           value: bundle,
         }));
         await cluster.kubectl(['patch', 'validatingwebhookconfiguration', 'kiln', '--type=json', '-p', JSON.stringify(added)]);
-        await cluster.eventually('the webhook is asked with the given certificate', () => isRefused(cluster));
+        await cluster.eventually('the API server calls the webhook with the given certificate', () => deniesInvalidSubnet(cluster));
         await given.stop();
       } finally {
         await cluster.kubectl(cleared);

@@ -25,7 +25,7 @@ const DEPLOYMENT = SET.replace('kind: StatefulSet', 'kind: Deployment')
 
 export const withoutEffect: readonly Scenario[] = [
   {
-    name: 'annotations without effect are told: a misspelt key, a Vip that leaves the pod out, an IPPool on a StatefulSet, a Deployment and a Subnet themselves',
+    name: 'conditions report annotations without effect: a misspelt key, a Vip that leaves the pod out, an IPPool on a StatefulSet, a Deployment and a Subnet themselves',
     run: async (cluster) => {
       const tenant = tenantYaml('h91', '10.191.0.0/24');
       const vip = custom('Vip', 'h91-vip', { subnet: 'h91-net', namespace: 'h91', selector: ['app:other'] });
@@ -36,7 +36,7 @@ export const withoutEffect: readonly Scenario[] = [
         podYaml('h91', 'web', { annotations: { 'ovn.kubernetes.io/ip_adress': '10.191.0.9', 'ovn.kubernetes.io/aaps': 'h91-vip' } }),
       );
       await running(cluster, 'h91', 'web');
-      await cluster.eventually('both are told', async () => {
+      await cluster.eventually('conditions report both', async () => {
         const { message } = await condition(cluster, 'pod', 'web', 'kiln.io/WithoutEffect', 'True', 'h91');
         assert.match(message, /\[ovn\.kubernetes\.io\/ip_adress\] .* the nearest key that is read is ovn\.kubernetes\.io\/ip_address/);
         return message.includes('names Vip h91-vip, which leaves the pod out');
@@ -73,7 +73,7 @@ export const withoutEffect: readonly Scenario[] = [
     },
   },
   {
-    name: 'told as well: an underlay Subnet with a bare switch, a Vip named as a port of a pod, an IPPool for a namespace in another Subnet',
+    name: 'conditions report: an underlay Subnet with a bare switch, a Vip named as a port of a pod, an IPPool for a namespace in another Subnet',
     run: async (cluster) => {
       const tenant = tenantYaml('h92', '10.192.0.0/24') + namespaceYaml('h92-under');
       const under = subnetYaml('h92-under', { cidrBlock: '10.193.0.0/24', vlan: 'h92-vlan', namespaces: ['h92-under'] });

@@ -1,7 +1,7 @@
 /** Pods of StatefulSets and Deployments, made by real controllers or their stand-ins: rollouts, scaling, deletion of namespaces. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, untilDeleted, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import { rowNamed, rowsNamed, traces } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -84,8 +84,8 @@ async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: s
   const ips = await Promise.all(
     (await cluster.names('ip')).filter((name) => name.endsWith(`.${namespace}`)).map((name) => cluster.get('ip', name)),
   );
-  const said = ips.map(({ spec }) => `${String(spec['podName'])} ${String(spec['ipAddress'])}`);
-  assert.deepEqual(said.toSorted(), [...pods].map(([name, address]) => `${name} ${address}`).toSorted());
+  const found = ips.map(({ spec }) => `${String(spec['podName'])} ${String(spec['ipAddress'])}`);
+  assert.deepEqual(found.toSorted(), [...pods].map(([name, address]) => `${name} ${address}`).toSorted());
   const ports = (await cluster.rows('Logical_Switch_Port')).filter(({ name }) => String(name).endsWith(`.${namespace}`));
   assert.deepEqual(
     ports.map(({ name, addresses }) => `${String(name)} ${String(addresses).split(' ')[1] ?? ''}`).toSorted(),
@@ -189,11 +189,11 @@ export const workloads: readonly Scenario[] = [
       await runningPods(cluster, 'undo', 'web', 2);
       await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'undo', '--replicas=1']);
       await cluster.eventually('its Events say how it was scaled', async () => {
-        const said = await cluster.kubectl(['describe', 'deployment', 'web', '-n', 'undo']);
+        const description = await cluster.kubectl(['describe', 'deployment', 'web', '-n', 'undo']);
         return [
           /ScalingReplicaSet .*Scaled up replica set web-\w+ (?:from 0 )?to 2/,
           /ScalingReplicaSet .*Scaled down replica set web-\w+ (?:from 2 )?to 1/,
-        ].every((one) => one.test(said));
+        ].every((one) => one.test(description));
       });
       await cluster.delete('deployment', 'web', 'undo');
       await cluster.delete('statefulset', 'db', 'undo');
@@ -234,15 +234,15 @@ export const workloads: readonly Scenario[] = [
         vpcYaml('readdress') +
         subnetYaml('readdress-net', { vpc: 'readdress', cidrBlock: '10.252.0.0/28', namespaces: ['readdress'] }) +
         namespaceYaml('readdress');
-      const asks = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
-      await cluster.apply(all + statefulSet('readdress', 1, asks('10.252.0.5')));
+      const requests = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
+      await cluster.apply(all + statefulSet('readdress', 1, requests('10.252.0.5')));
       await runningPods(cluster, 'readdress', 'db', 1);
-      await cluster.apply(statefulSet('readdress', 1, asks('10.252.0.6')));
+      await cluster.apply(statefulSet('readdress', 1, requests('10.252.0.6')));
       await cluster.eventually('its port has the new address', async () => {
         const { addresses } = rowNamed(await cluster.dump(), 'Logical_Switch_Port', 'db-0.readdress');
         return String(addresses).endsWith(' 10.252.0.6');
       });
-      await cluster.apply(podYaml('readdress', 'heir', { annotations: asks('10.252.0.5') }));
+      await cluster.apply(podYaml('readdress', 'heir', { annotations: requests('10.252.0.5') }));
       assert.equal((await running(cluster, 'readdress', 'heir')).metadata.annotations?.['ovn.kubernetes.io/ip_address'], '10.252.0.5');
       await cluster.delete('statefulset', 'db', 'readdress');
       await cluster.removeAll(all);
@@ -260,7 +260,7 @@ export const workloads: readonly Scenario[] = [
       const { uid } = (await cluster.get('pod', 'db-0', 'c58')).metadata;
       await cluster.controller.pause();
       await cluster.kubectl(['delete', 'statefulset', 'db', '-n', 'c58', '--timeout=120s']);
-      await gone(cluster, 'pod', 'db-0', 'c58');
+      await untilDeleted(cluster, 'pod', 'db-0', 'c58');
       await cluster.apply(statefulSet('c58', 3));
       await cluster.eventually('another db-0', async () => {
         const pod = await cluster.find('pod', 'db-0', 'c58');
@@ -298,13 +298,13 @@ export const workloads: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'sts', 'db-1'), addresses[1]);
       for (const other of ['other-1', 'other-2']) assert.ok(!addresses.includes(await addressOf(cluster, 'sts', other)));
       await cluster.kubectl(['scale', 'statefulset', 'db', '-n', 'sts', '--replicas=1']);
-      await gone(cluster, 'ip', 'db-2.sts');
-      await gone(cluster, 'ip', 'db-1.sts');
+      await untilDeleted(cluster, 'ip', 'db-2.sts');
+      await untilDeleted(cluster, 'ip', 'db-1.sts');
       await cluster.converged();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'db-2.sts'), []);
       assert.equal(await addressOf(cluster, 'sts', 'db-0'), addresses[0]);
       await cluster.delete('statefulset', 'db', 'sts');
-      await gone(cluster, 'ip', 'db-0.sts');
+      await untilDeleted(cluster, 'ip', 'db-0.sts');
       await cluster.removeAll(all);
     },
   },

@@ -333,9 +333,7 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
       .toSorted(),
     ['network-attachment-definitions/shop/odd', 'pods/shop/attached'],
   );
-  const kept = JSON.parse(
-    bench.object('network-attachment-definitions', 'shop/odd')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]',
-  ) as readonly { readonly type: string; readonly message: string }[];
+  const kept = bench.conditions('network-attachment-definitions', 'shop/odd');
   assert.deepEqual(
     kept.map((one) => [one.type, one.message]),
     [['Accepted', message]],

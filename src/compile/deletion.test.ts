@@ -127,7 +127,7 @@ test('a Subnet that is being deleted: a request for an address fails', () => {
   bench.put('ips', { metadata: { name: 'vip.shop' }, spec: { subnet: 'red', podName: 'vip', namespace: 'shop' } });
   bench.converge();
   assert.equal(bench.object('ips', 'vip.shop')?.spec['v4IpAddress'], undefined);
-  const text = bench.object('ips', 'vip.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  const text = bench.conditionText('ips', 'vip.shop');
   assert.match(text, /Subnet red is being deleted/);
   assert.equal(eventsOf(bench, 'ips', 'vip.shop', /./).length, 1);
   bench.removeByForce('pods', 'shop/a');

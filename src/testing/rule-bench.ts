@@ -7,6 +7,7 @@
  *     bench.converge();
  *     bench.row('Logical_Router', 'blue');
  */
+import type { Condition } from '../api/kubernetes/meta.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { Compiler } from '../compile/compiler.ts';
 import type { Rule } from '../compile/compiler.ts';
@@ -19,6 +20,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec, TABLES } from '../nb/tables.ts';
 import type { Row, RowChange, Uuid } from '../ovsdb/index.ts';
+import { conditionsOf } from '../world/conditions.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -124,22 +126,35 @@ export class RuleBench {
     return this.#objects.keys(resource);
   }
 
+  /** The conditions of an object, wherever its kind has them: in its status, or in an annotation. */
+  conditions(resource: ResourceName, key: string): readonly Partial<Condition>[] {
+    const object = this.object(resource, key);
+    return object === undefined ? [] : conditionsOf(resource, object);
+  }
+
   condition(
     resource: ResourceName,
     key: string,
     type: string,
   ): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {
-    return this.object(resource, key)?.status?.conditions?.find((condition) => condition.type === type);
+    return this.conditions(resource, key).find((condition): condition is Condition => condition.type === type);
+  }
+
+  /** The conditions of an object as a user reads them, one a line: `Accepted=False AddressConflict: the address…`. */
+  conditionText(resource: ResourceName, key: string): string {
+    return this.conditions(resource, key)
+      .map(({ type, status, reason = '', message = '' }) => `${type ?? ''}=${status ?? ''} ${reason}: ${message}`)
+      .join('\n');
   }
 
   get events(): readonly TestEvent[] {
     return [...this.#objects.events, ...this.#reports];
   }
 
-  /** Advances the time of the World and the API server, and converges. @param moment milliseconds since the epoch */
-  passTo(moment: number): void {
-    this.#objects.clock = moment;
-    this.world.deadlines.advance(moment);
+  /** Advances the time of the World and the API server, and converges. @param now milliseconds since the epoch */
+  passTo(now: number): void {
+    this.#objects.clock = now;
+    this.world.deadlines.advance(now);
     this.converge();
   }
 

@@ -29,10 +29,7 @@ test('an IP object deleted under a running pod waits for the pod, and names it',
   scene.bench.converge();
   scene.bench.delete('ips', 'web.shop');
   scene.bench.converge();
-  const conditions = JSON.parse(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as {
-    readonly type: string;
-    readonly message: string;
-  }[];
+  const conditions = scene.bench.conditions('ips', 'web.shop');
   assert.equal(conditions[0]?.type, 'DeletionBlocked');
   assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
   assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'DeletionBlocked').length, 1);
@@ -274,7 +271,7 @@ test("a pod's IP object edited to be the Subnet's own goes with the pod, deleted
   for (const id of ['subnets', 'ips'] as const) bench.delete(id, id === 'ips' ? 'web.shop' : 'net');
   bench.converge();
   assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
-  assert.match(bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '', /DeletionBlocked.*Pod shop\/web/);
+  assert.match(bench.conditionText('ips', 'web.shop'), /DeletionBlocked.*Pod shop\/web/);
   bench.removeByForce('pods', 'shop/web');
   bench.converge();
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
@@ -306,10 +303,7 @@ test('an IP object whose pod has another address, in a conflict, is corrected an
       spec: { externalSubnet: 's5', v4Ip: brought, macAddress: '0a:00:00:00:00:02', type: 'nat' },
     });
     bench.converge();
-    const text = bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
-    const conflict = (JSON.parse(text) as { readonly type: string; readonly message: string }[]).find(
-      ({ type }) => type === 'AddressConflict',
-    );
+    const conflict = bench.condition('ips', 'back.shop', 'AddressConflict');
     assert.equal(conflict?.message, sentence + next);
   }
 });

@@ -147,11 +147,8 @@ function annotationsOf({ bench }: PodScene, name: string): Readonly<Record<strin
 function boundOf(
   { bench }: PodScene,
   name: string,
-): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
-  const text = bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
-  return (JSON.parse(text) as { type: string; status: string; reason: string; message: string }[]).find(
-    ({ type }) => type === 'kiln.io/NetworkBound',
-  );
+): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {
+  return bench.condition('nodes', name, 'kiln.io/NetworkBound');
 }
 
 test('a heartbeat of a node runs no rule', () => {
@@ -201,8 +198,7 @@ test('InternalIPs that are no address, or that two nodes have: each node reports
   const scene = new PodScene();
   const { bench } = scene;
   const internal = (...list: readonly string[]): object => ({ addresses: list.map((address) => ({ type: 'InternalIP', address })) });
-  const reported = (name: string): readonly { readonly reason?: string; readonly message?: string }[] =>
-    JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
+  const reported = (name: string): readonly { readonly reason?: string; readonly message?: string }[] => bench.conditions('nodes', name);
   bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('ten', '192.168.1.11', 'fd00::2') });
   bench.put('nodes', { metadata: { name: 'n3' }, spec: {}, status: internal('192.168.1.13', 'FD00::2') });
   bench.converge();
@@ -482,8 +478,7 @@ test('a node whose port has the name of an IP object reserved for a pod reports 
 test('nodes whose names differ only in `-` and `.` have one port group in OVN: both report that while both exist', () => {
   const scene = new PodScene();
   const { bench } = scene;
-  const reported = (name: string): readonly { readonly reason: string; readonly message: string }[] =>
-    JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
+  const reported = (name: string): readonly { readonly reason?: string; readonly message?: string }[] => bench.conditions('nodes', name);
   bench.put('nodes', { metadata: { name: 'n-0' }, spec: {} });
   bench.put('nodes', { metadata: { name: 'n.0' }, spec: {} });
   bench.converge();

@@ -34,7 +34,7 @@ function static7(scene: PodScene, name: string): void {
 }
 
 function said(scene: PodScene, name: string): string {
-  return scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  return scene.bench.conditionText('ips', name);
 }
 
 function reason(scene: PodScene, pod: string): string | undefined {

@@ -25,7 +25,7 @@ test('an IP object whose name does not fit its Subnet keeps its pod from binding
     waits?.message ?? '',
     /IP web\.shop: metadata\.name "web\.shop" is not the name of the port of pod shop\/web in Subnet side.*kubectl delete ip web\.shop/,
   );
-  assert.match(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '', /NameInvalid/);
+  assert.match(scene.bench.conditionText('ips', 'web.shop'), /NameInvalid/);
   assert.equal(using(scene, 'side'), 0);
   scene.bench.removeByForce('ips', 'web.shop');
   scene.bench.converge();

@@ -109,15 +109,15 @@ test("a user's reservation fails with the present reason when its Subnet changes
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'side' } });
   scene.bench.converge();
-  const said = (): string => scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
-  for (const [cidrBlock, words] of [
+  const conditions = (): string => scene.bench.conditionText('ips', 'web.shop');
+  for (const [cidrBlock, pattern] of [
     ['10.7.0.0/24', /AddressOutOfRange.*10\.1\.0\.2 cannot be allocated in Subnet/],
     ['fd00:1::/112', /AddressOutOfRange.*10\.1\.0\.2 is IPv4, and Subnet .*side.* is IPv6/],
   ] as const) {
     scene.bench.removeByForce('subnets', 'side');
     scene.subnet('side', { cidrBlock });
     scene.bench.converge();
-    assert.match(said(), words);
+    assert.match(conditions(), pattern);
     assert.equal(scene.bench.writesAfterRestart(), 0, cidrBlock);
   }
 });
@@ -275,12 +275,12 @@ test('an address annotation removed while the Subnet is gone is written again', 
 
 test('a pod keeps an IP object with its uid if its Subnet is removed from the object, also if that Subnet never existed', () => {
   const scene = new PodScene();
-  const said = {
+  const annotations = {
     'ovn.kubernetes.io/allocated': 'true',
     'ovn.kubernetes.io/ip_address': '10.2.0.2',
     'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:03',
   };
-  const { uid } = scene.pod('web', { annotations: { ...said, 'ovn.kubernetes.io/logical_switch': 'nowhere' } }).metadata;
+  const { uid } = scene.pod('web', { annotations: { ...annotations, 'ovn.kubernetes.io/logical_switch': 'nowhere' } }).metadata;
   const addresses = { ipAddress: '10.2.0.2', v4IpAddress: '10.2.0.2', v6IpAddress: '', macAddress: '0a:00:00:00:00:03' };
   scene.bench.put('ips', {
     metadata: { name: 'web.shop', annotations: { 'kiln.io/pod-uid': uid } },
@@ -289,7 +289,7 @@ test('a pod keeps an IP object with its uid if its Subnet is removed from the ob
   scene.bench.converge();
   const before = scene.bench.object('ips', 'web.shop');
   assert.equal(before?.spec['subnet'], 'nowhere');
-  scene.pod('web', { annotations: said });
+  scene.pod('web', { annotations });
   scene.bench.converge();
   const after = scene.bench.object('ips', 'web.shop');
   assert.deepEqual([after?.metadata.uid, after?.spec], [before?.metadata.uid, before?.spec]);

@@ -84,10 +84,7 @@ test('a pod keeps its address when a foreign port with the same one is added, al
     const portAddresses = (name: string): unknown => one.row('Logical_Switch_Port', name)?.['addresses'];
     assert.match(String(portAddresses('any.shop')), / 10\.1\.0\.2$/);
     assert.match(String(portAddresses('named.shop')), / 10\.1\.0\.9$/);
-    assert.match(
-      String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']),
-      /is also held by port ext of another program/,
-    );
+    assert.match(one.conditionText('ips', 'any.shop'), /is also held by port ext of another program/);
     assert.deepEqual(reported(one), [undefined, undefined], 'none is kept back');
   }
 });
@@ -115,7 +112,7 @@ test("a pod's port that lost its ownership keys is the pod's: no other claimant 
   const { uuid = '' } = bench.world.rows.state(rowId('Logical_Switch_Port', 'web.shop')) ?? {};
   bench.removeForeignRow('Logical_Switch_Port', uuid);
   portOfOther(bench, 'web.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
-  assert.doesNotMatch(String(bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions']), /AddressConflict/);
+  assert.doesNotMatch(bench.conditionText('ips', 'web.shop'), /AddressConflict/);
   assert.equal(scene.addressOf('shop/web'), '10.1.0.2');
 });
 
@@ -160,7 +157,7 @@ test('a switch that another program takes belongs to no Subnet: its ports confli
   scene.pod('any');
   bench.converge();
   portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
-  const shown = (one: RuleBench): string => String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']);
+  const shown = (one: RuleBench): string => one.conditionText('ips', 'any.shop');
   assert.match(shown(bench), /is also held by port ext of another program/);
 
   const { uuid } = bench.world.rows.state(rowId('Logical_Switch', 'net')) ?? assert.fail();

@@ -67,8 +67,8 @@ test('a request for the MAC of the gateway fails, with the field, its value and 
     reported('iptables-eips', 'e2'),
     `IptablesEIP e2: spec.v4ip "10.60.0.9", spec.macAddress "${mac}": ${rule}; kubectl edit iptables-eips.kubeovn.io e2`,
   );
-  const ofIp = made.bench.object('ips', 'kept.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
-  assert.ok(ofIp.includes(`IP kept.shop: spec.macAddress \\"${mac}\\": ${rule.replaceAll('"', '\\"')}; kubectl edit ip kept.shop`), ofIp);
+  const ofIp = made.bench.conditionText('ips', 'kept.shop');
+  assert.ok(ofIp.includes(`IP kept.shop: spec.macAddress "${mac}": ${rule}; kubectl edit ip kept.shop`), ofIp);
   assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPrange'], '');
 });
 
@@ -121,7 +121,7 @@ test("a pod whose MAC becomes the gateway's keeps its port and reports that, and
   made.bench.put('ips', { metadata, spec: { ...spec, ipAddress: '10.60.0.9', v4IpAddress: '10.60.0.9' } });
   made.bench.converge();
   assert.match(
-    made.bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '',
+    made.bench.conditionText('ips', 'back.shop'),
     new RegExp(`HeldTwice.*IP back\\.shop: MAC ${mac} of Subnet net is also held by the gateway \\(${mac} of Subnet net\\)`),
   );
 });

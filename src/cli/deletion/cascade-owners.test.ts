@@ -79,3 +79,29 @@ test('workloads that stay are not changed, and owners that cannot be scaled are 
   });
   assert.equal(one.replicas(), 3);
 });
+
+test('the command goes on when the controller makes no pods any more: a Deployment has none, others have observed their scale', async () => {
+  const looks: { observedGeneration?: number; replicas?: number }[] = [];
+  const answered: string[] = [];
+  const client = {
+    get: () => Promise.resolve({ metadata: { name: 'web' }, spec: { replicas: 2 } }),
+    mergePatch: () => Promise.resolve({}),
+    find: () => {
+      const status = looks.shift() ?? assert.fail('it looks once more than needed');
+      answered.push(`${status.observedGeneration}/${status.replicas}`);
+      return Promise.resolve({ metadata: { name: 'web', generation: 2 }, status });
+    },
+  };
+  const io = { client, say: () => undefined } as unknown as CommandIo;
+  const settled = async (kind: string, ...states: typeof looks): Promise<void> => {
+    looks.push(...states);
+    const workload = { ...DEPLOYMENT, resource: { ...DEPLOYMENT.resource, kind } };
+    await settleOwners([workload], 'scale', io, new Patience(30_000, () => undefined));
+    assert.deepEqual(looks, []);
+  };
+  await settled('Deployment', { observedGeneration: 1, replicas: 2 }, { observedGeneration: 2, replicas: 2 }, { observedGeneration: 2 });
+  await settled('StatefulSet', { observedGeneration: 1, replicas: 2 }, { observedGeneration: 2, replicas: 2 });
+  // Nothing runs this one.
+  await settled('ReplicaSet', {});
+  assert.equal(answered.length, 6);
+});

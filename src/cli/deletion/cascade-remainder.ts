@@ -22,8 +22,12 @@ export class CascadeLeft {
   readonly #world: World;
   readonly #shown: ReadonlySet<string>;
 
-  constructor(world: World, steps: readonly TreeObject[]) {
+  readonly #endingOwners: ReadonlySet<string>;
+
+  /** @param endingOwners uids of owners that were scaled to 0 or deleted: their pods go by themselves */
+  constructor(world: World, steps: readonly TreeObject[], endingOwners: ReadonlySet<string>) {
     this.#world = world;
+    this.#endingOwners = endingOwners;
     this.steps = steps.filter((step) => objectOf(world, step)?.metadata.uid === step.uid);
     this.#shown = new Set(this.steps.map((step) => idOf(step.resource, keyOf({ metadata: step }))));
   }
@@ -71,18 +75,25 @@ export class CascadeLeft {
   }
 
   /**
-   * Whether an object blocks only for a while: it does not exist any more, is being deleted, is an address of such a pod, or is part of the
-   * plan.
+   * Whether an object blocks only for a while: it does not exist any more, is being deleted, is a pod whose owner ends, is an address of
+   * such a pod, or is part of the plan.
    */
   #passes(resource: ResourceName, key: string): boolean {
     const world = this.#world;
     const object = world.tables[resource]?.peek(key);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return true;
+    if (resource === 'pods') return this.#ends(key);
     if (resource !== 'ips') return false;
     if (!ipKeepsAddress(world, key)) return true;
     const ip = world.ips.peek(key);
     if (ip === undefined || isReserved(ip) || isRetained(ip.spec.podType)) return false;
-    return this.#isShown('pods', `${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);
+    const pod = `${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`;
+    return this.#isShown('pods', pod) || this.#passes('pods', pod);
+  }
+
+  #ends(pod: string): boolean {
+    const owner = this.#world.pods.peek(pod)?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    return owner !== undefined && this.#endingOwners.has(owner.uid);
   }
 }
 

@@ -61,6 +61,8 @@ class RunningCascade {
   readonly #gone: string[] = [];
   /** Uids. */
   readonly #asked = new Set<string>();
+  /** Uids. */
+  readonly #endingOwners: ReadonlySet<string>;
   #left: CascadeLeft;
   #lastGone = performance.now();
   #waitedFor = '';
@@ -70,7 +72,8 @@ class RunningCascade {
   constructor(run: CascadeRun) {
     this.#run = run;
     this.#patience = new Patience(run.timeoutMs, (text) => run.io.say(text));
-    this.#left = new CascadeLeft(run.observation.world, run.cascade.steps);
+    this.#endingOwners = new Set(run.owners === 'keep' ? [] : run.cascade.owned.map(({ owner }) => owner.uid));
+    this.#left = new CascadeLeft(run.observation.world, run.cascade.steps, this.#endingOwners);
   }
 
   report(): void {
@@ -108,7 +111,7 @@ class RunningCascade {
 
   #look(): void {
     const before = this.#left.steps;
-    this.#left = new CascadeLeft(this.#run.observation.world, before);
+    this.#left = new CascadeLeft(this.#run.observation.world, before, this.#endingOwners);
     const still = new Set(this.#left.steps);
     for (const step of before) {
       if (still.has(step)) continue;

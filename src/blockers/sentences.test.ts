@@ -9,11 +9,11 @@ const many = { count: 13, names: ['IP a.shop', 'IP b.shop'] };
 test('the message names the first blockers, the number of others, and the next command', () => {
   assert.equal(
     blockedSentence(DEFAULT_SETTINGS, 'subnets', 'red', many),
-    'Subnet red cannot be deleted: 13 objects still use it: IP a.shop, IP b.shop and 11 more. It goes when they are gone; kubectl get subnets red shows the state',
+    'Subnet red cannot be deleted: 13 objects still use it: IP a.shop, IP b.shop and 11 more. It is deleted when they are gone; kubectl get subnets red shows the state',
   );
   assert.match(
     blockedSentence(DEFAULT_SETTINGS, 'subnets', 'red', one),
-    /: one object still uses it: IP a\.shop\. It goes when that is gone;/,
+    /: one object still uses it: IP a\.shop\. It is deleted when that is gone;/,
   );
 });
 
@@ -24,11 +24,11 @@ test('for an object that the cluster needs, the message says that no action is n
   ] as const)
     assert.match(
       blockedSentence(DEFAULT_SETTINGS, resource, name, many),
-      /The cluster needs it: it keeps serving, accepts new dependents meanwhile, and nothing has to be done\. It goes when they and the last node are gone, and is created again; kubectl get /,
+      /The cluster needs it: it stays in effect and accepts new dependents; nothing needs to be done\. It is deleted when they and the last node are gone, and Kiln creates it again; kubectl get /,
     );
   assert.match(
     blockedSentence(DEFAULT_SETTINGS, 'subnets', 'ovn-default', one),
-    /It goes when that is gone, and is created again at once; a pod that needs a new address in it waits until then; /,
+    /It is deleted when that is gone, and Kiln creates it again at once; a pod that needs a new address in it waits until then; /,
   );
 });
 

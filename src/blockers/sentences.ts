@@ -9,19 +9,21 @@ import { commandText } from '../text/command-text.ts';
 /** For an object that is being deleted. */
 export function blockedSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
   const { plural } = traitsOf(resource);
-  return `${blockersSentence(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
+  return `${blockersSentence(resource, key, blockers)}. ${whenDeleted(settings, resource, key, blockers)}; ${commandText`kubectl get ${plural} ${key} shows the state`}`;
 }
 
-function whenItGoes(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
+function whenDeleted(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
   const builtIn = builtInOf(settings, resource, key);
   const they = count === 1 ? 'that' : 'they';
   if (isNeededByCluster(builtIn))
     return (
-      `The cluster needs it: it keeps serving, accepts new dependents meanwhile, and nothing has to be done. ` +
-      `It goes when ${they} and the last node are gone, and is created again`
+      `The cluster needs it: it stays in effect and accepts new dependents; nothing needs to be done. ` +
+      `It is deleted when ${they} and the last node are gone, and Kiln creates it again`
     );
-  const goes = `It goes when ${they} ${count === 1 ? 'is' : 'are'} gone`;
-  return builtIn === undefined ? goes : `${goes}, and is created again at once; a pod that needs a new address in it waits until then`;
+  const deleted = `It is deleted when ${they} ${count === 1 ? 'is' : 'are'} gone`;
+  return builtIn === undefined
+    ? deleted
+    : `${deleted}, and Kiln creates it again at once; a pod that needs a new address in it waits until then`;
 }
 
 /** Names in a warning: the API server truncates longer ones. */
@@ -34,7 +36,7 @@ export function waitingDeletionSentence(resource: ResourceName, key: string, { c
   const shown = names.slice(0, WARNED).join(', ');
   const more = count > WARNED ? ` and ${count - WARNED} more` : '';
   const look = commandText`kiln explain ${kind.toLowerCase()} ${key}`;
-  return `${kind} ${key} is in use and waits: it stays in effect, and takes nothing new, until ${users} gone (${look}): ${shown}${more}`;
+  return `${kind} ${key} is in use: it stays in effect, accepts no new dependents, and is deleted when ${users} gone (${look}): ${shown}${more}`;
 }
 
 /** For a deletion that the webhook denies. */
@@ -44,7 +46,7 @@ export function deniedDeletionSentence(settings: Settings, resource: ResourceNam
   const again = recreationSentence(settings, resource, key);
   if (again !== undefined) return `${used}. ${again}`;
   const first = `Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
-  return `${used}. ${first}; in one go, leaves first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`;
+  return `${used}. ${first}; or all at once, dependents first: ${commandText`kiln delete ${kind.toLowerCase()} ${key} --cascade`}`;
 }
 
 /** Undefined for an object that only users create. */

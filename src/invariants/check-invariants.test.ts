@@ -216,7 +216,7 @@ test('I5: a deletion without blockers, or with a blocker that does not exist', (
       ...subnet,
       status: { ...subnet.status, conditions: [{ type: 'DeletionBlocked', status: 'True', message }] },
     });
-  said('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It goes when they are gone');
+  said('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It is deleted when they are gone');
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
   said(
     'Subnet red cannot be deleted yet: Logical_Switch red is no longer needed, but ACL red|to-lport|7|ip4 in it belongs to another program',

@@ -19,11 +19,11 @@ export const METRICS = {
   kiln_build_info: { kind: 'gauge', help: '1, with the version and that of Node.js', labels: ['version', 'node'] },
   kiln_leader: { kind: 'gauge', help: '1 while this process certainly holds the Lease', labels: [] },
   kiln_term: { kind: 'gauge', help: 'Term that this process writes with; 0 while it may not write', labels: [] },
-  kiln_ready: { kind: 'gauge', help: '1 while every cache is complete and the Northbound replica is in step', labels: [] },
+  kiln_ready: { kind: 'gauge', help: '1 while every cache is complete and the Northbound replica is connected and up to date', labels: [] },
 
   kiln_reconcile_total: {
     kind: 'counter',
-    help: 'Turns: settled (all due rules ran and all writes were handed over), continued (the rest waits for the next turn), failed (a rule threw)',
+    help: 'Turns by result: settled (converged: all due rules ran and all writes are queued), continued (due rules remain for the next turn), failed (a rule threw an exception)',
     labels: ['result'],
   },
   kiln_reconcile_duration_seconds: {
@@ -55,8 +55,8 @@ export const METRICS = {
     help: 'Rows that another program changed, deleted or added, and that were repaired',
     labels: ['table', 'kind'],
   },
-  kiln_row_conflicts: { kind: 'gauge', help: 'Desired rows that cannot be written because of another row or object', labels: [] },
-  kiln_rows_set_aside: { kind: 'gauge', help: 'Rows whose write failed twice in OVN; each is tried again after a while', labels: [] },
+  kiln_row_conflicts: { kind: 'gauge', help: 'Desired rows that cannot be written because another row or object conflicts', labels: [] },
+  kiln_rows_set_aside: { kind: 'gauge', help: 'Rows whose write failed twice in OVN; each is retried after a delay', labels: [] },
   kiln_collection_paused: { kind: 'gauge', help: '1 while collection of rows without an owner is paused', labels: [] },
   kiln_collection_pauses_total: { kind: 'counter', help: 'How often collection was paused', labels: [] },
   kiln_collection_held_rows: { kind: 'gauge', help: 'Rows whose collection waits for the end of a pause', labels: [] },
@@ -84,10 +84,10 @@ export const METRICS = {
   },
   kiln_ovsdb_refuses: {
     kind: 'gauge',
-    help: '1 while every transaction fails because of the server itself, such as a full disk',
+    help: '1 while every transaction fails because of a fault of the server, such as a full disk',
     labels: ['db'],
   },
-  kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is in step with the server', labels: ['db'] },
+  kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is connected and up to date', labels: ['db'] },
   kiln_ovsdb_reconnects_total: {
     kind: 'counter',
     help: 'Resyncs: how often the replica became complete after the first time',
@@ -95,7 +95,7 @@ export const METRICS = {
   },
   kiln_ovsdb_replica_lag_seconds: {
     kind: 'gauge',
-    help: 'How long the replica is out of step, or a transaction has waited for its reply',
+    help: 'For how long the replica has not been up to date, or a transaction has had no reply',
     labels: ['db'],
   },
 
@@ -107,12 +107,12 @@ export const METRICS = {
   kiln_api_writes_pending: { kind: 'gauge', help: 'Writes to the Kubernetes API that are queued or under way', labels: [] },
   kiln_api_writes_held_total: {
     kind: 'counter',
-    help: 'Times that a write waited because its object was written 60 times within a minute: another program undoes the writes',
+    help: 'Writes that were delayed because their object was written 60 times within a minute: another program undoes the writes',
     labels: [],
   },
   kiln_api_objects_held: {
     kind: 'gauge',
-    help: 'Objects with writes that are due and not sent now, by the write delay: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (rejected by the API server), catching-up, rows-under-way, paced (a status of the Subnet was written less than a second ago), others-leave-first and leaving (evictions)',
+    help: 'Objects with writes that are due and not sent now, by the write delay: not-leading, unanswered (one is under way), resting (retry delay after a write that conflicted with a newer version, had no effect, or failed), refused (the API server rejected the write), catching-up, rows-under-way (a transaction that may create its rows has no reply yet), paced (a status of the Subnet was written less than a second ago), others-leave-first (the limit of concurrent evictions is reached), leaving (the eviction was requested)',
     labels: ['why'],
   },
   kiln_events_total: {
@@ -140,7 +140,7 @@ export const METRICS = {
   },
   kiln_ip_problems: {
     kind: 'gauge',
-    help: 'Interfaces without the address they should have: an allocation failure with its code, AddressConflict of two that hold one, Misbound pods, pods whose IP object was rejected (IPRefused)',
+    help: 'Interfaces without their address: the code of an allocation failure, AddressConflict (two interfaces hold one address), Misbound (pods), IPRefused (the API server rejected the IP object)',
     labels: ['problem'],
   },
   kiln_misbound_pods: { kind: 'gauge', help: 'Pods on another Subnet than their namespace has now', labels: [] },
@@ -162,7 +162,7 @@ export const METRICS = {
   },
   kiln_webhook_refusals_total: {
     kind: 'counter',
-    help: "Clients of the webhook's port that were not served: too many connections (rate), connections and bodies that made room for others (room, body), reviews that took too much time (computing), no certificate of an API server (identity)",
+    help: "Clients of the webhook's port that were not served: too many connections (rate), connections or bodies that were dropped at the limit (room, body), reviews that took too much time (computing), no certificate of an API server (identity)",
     labels: ['why'],
   },
 

@@ -214,7 +214,7 @@ test('the time grows with the text, not with its square', () => {
 
 test('messages of Kiln stay unchanged', () => {
   for (const text of [
-    'Subnet red cannot be deleted: 2 objects still use it: IP web-0.red-web, IP web-1.red-web. It goes when they are gone; kubectl get subnets red shows the state',
+    'Subnet red cannot be deleted: 2 objects still use it: IP web-0.red-web, IP web-1.red-web. It is deleted when they are gone; kubectl get subnets red shows the state',
     'list pods: KUBE_UNAUTHORIZED: the server does not accept the credentials',
     'Vpc blue: spec.staticRoutes[0].cidr "10.0.0.300/24" is no network; a route needs the network or the address that it is for',
     'outport == "blue-red" && ip4.src == 10.1.0.0/24',
@@ -223,7 +223,7 @@ test('messages of Kiln stay unchanged', () => {
     'kiln-controller-7d9f8b6c5-x2x7k_6f1c0d2e-9d3b-4f57-8a3e-0c6a9f1e2b11',
     'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     '2026-01-01T00:00:00Z ovn.kubernetes.io/logical_switch=red-web',
-    'name --metrics-token-file so that a scraper from elsewhere is answered, or bind 127.0.0.1',
+    'set --metrics-token-file to serve scrapers on other machines, or bind 127.0.0.1',
     'environment variable KILN_WEBHOOK_SECRET: "Bad" is no name of an object',
     '410: the resourceVersion or the continue token is too old',
     '--webhook-cert and --webhook-key go together: give both, or neither to have a certificate made',

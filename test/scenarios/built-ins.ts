@@ -80,7 +80,7 @@ async function deleteAll(cluster: ScenarioCluster, whileDown: boolean): Promise<
   for (const [kind, name] of [BUILT_IN[0], BUILT_IN[2]]) {
     const { reason, message } = await condition(cluster, kind, name, 'DeletionBlocked', 'True');
     assert.equal(reason, 'NeededByCluster');
-    assert.match(message, /The cluster needs it: it keeps serving, accepts new dependents meanwhile, and nothing has to be done\./);
+    assert.match(message, /The cluster needs it: it stays in effect and accepts new dependents; nothing needs to be done\./);
   }
   assert.match((await condition(cluster, 'subnet', 'ovn-default', 'DeletionBlocked', 'True')).message, /IP stays\.default/);
   assert.match((await condition(cluster, 'subnet', 'wiped-net', 'DeletionBlocked', 'True')).message, /IP inside\.wiped/);

@@ -96,7 +96,7 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
         { header: 'SUBNET', value: object.subnet },
         { header: 'LEASE', value: lease },
       ]),
-    undo: `make ${traits.kind} ${name} again with ${[joinDual({ v4, v6 }), mac].filter((one) => one !== '').join(' and ')} in its spec${lease === '' ? '' : `, and annotation ${kilnAnnotation.lease} "${lease}"`}`,
+    undo: `create ${traits.kind} ${name} again with ${[joinDual({ v4, v6 }), mac].filter((one) => one !== '').join(' and ')} in its spec${lease === '' ? '' : `, and annotation ${kilnAnnotation.lease} "${lease}"`}`,
   };
 }
 

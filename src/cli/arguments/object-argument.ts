@@ -47,7 +47,7 @@ export function nameArgument(command: string, kind: string, name: string | undef
   if (name !== undefined && inOne !== undefined)
     throw new CommandFailure(
       EXIT.usage,
-      `kiln ${command} is given two names, ${inOne} and ${name}`,
+      `kiln ${command} has two names, ${inOne} and ${name}`,
       'it takes one object',
       `kiln ${command} ${type} ${name}`,
     );

@@ -90,7 +90,7 @@ export async function leaderProblem(io: OfCluster, namespace: string): Promise<s
     const leader = await leaderOf(io, namespace);
     if (leader?.live === true) return undefined;
     if (leader === undefined || leader.identity === '') return 'no controller leads, so nothing changes';
-    return `no controller leads, so nothing changes: ${leader.identity} did last, and last renewed its Lease at ${leader.renewed}`;
+    return `no controller leads, so nothing changes: ${leader.identity} was the last leader and last renewed its Lease at ${leader.renewed}`;
   } catch (error) {
     if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
     throw error;
@@ -102,12 +102,12 @@ export async function settingsFor(flags: SettingsFlags, io: Pick<CommandIo, 'cli
   const published = await publishedSettings(flags, io);
   const network = networkSettings(flags, published);
   if (network.ok) return network.settings;
-  throw new CommandFailure(EXIT.usage, 'these settings do not go together', network.problem, 'kiln config');
+  throw new CommandFailure(EXIT.usage, 'these settings contradict each other', network.problem, 'kiln config');
 }
 
 async function publishedSettings({ leaseNamespace }: LeaseFlags, io: Pick<CommandIo, 'client' | 'say'>): Promise<Settings> {
   const assumed = (why: string): Settings => {
-    io.say(`hint: ${why}; Kube-OVN's defaults are assumed where no flag says otherwise`);
+    io.say(`hint: ${why}; without a flag, Kube-OVN's default is assumed`);
     return DEFAULT_SETTINGS;
   };
   const lease = `Lease ${leaseNamespace}/${CONTROLLER_LEASE}`;

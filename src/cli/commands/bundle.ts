@@ -139,8 +139,7 @@ async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> 
     return [...objectsIn(observation.world, names), ...rowsIn(observation.world)];
   });
   await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
-  if (northboundOf(flags) === undefined)
-    missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
+  if (northboundOf(flags) === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB is set');
   else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
   await collect('Events', async () => [
     textOf(
@@ -237,7 +236,7 @@ async function laboratoryLog({ kubeconfig = process.env['KUBECONFIG'] ?? '' }: B
 
 function readmeOf(time: string, members: readonly TarMember[], missing: readonly string[]): string {
   return [
-    `What kiln bundle found at ${time}.`,
+    `Written by kiln bundle; time: ${time}.`,
     '',
     ...members.map(({ path, text }) => `${path}  ${Buffer.byteLength(text)} bytes`),
     '',

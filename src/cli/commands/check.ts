@@ -51,7 +51,7 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
     await proofs.prove(`${tenant}: pods reach each other across Subnets`, () => reaches(lab, own));
   }
   await proofs.prove('the tenants do not reach each other', () => isolated(lab, pods));
-  await proofs.prove('a fresh look plans nothing', async () => {
+  await proofs.prove('a fresh controller plans nothing', async () => {
     await controller.untilQuiet();
     const { rows, objects } = controller.plan();
     if (rows.length + objects.length > 0)
@@ -64,7 +64,7 @@ export async function check({ lab, controller, progress, webhook }: CheckParts):
     await proofs.prove('the admission webhook denies a network that overlaps, and the deletion of what the cluster needs', () =>
       denials(lab),
     );
-  await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () =>
+  await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): objects in use wait and report their blockers', () =>
     deleteAll(lab),
   );
   await proofs.prove('the API server is as empty as before', async () => {
@@ -207,7 +207,7 @@ async function deleteAll(lab: Laboratory): Promise<string> {
   const { client } = lab;
   for (const name of TENANTS) await client.delete(VPCS, { name });
   for (const { object } of demoObjects().filter(({ resource }) => resource === SUBNETS)) await client.delete(SUBNETS, object.metadata);
-  const blocked = await until('Vpcs and Subnets say what they wait for', async () => {
+  const blocked = await until('Vpcs and Subnets report their blockers', async () => {
     const messages: string[] = [];
     for (const [resource, name] of [
       ...TENANTS.map((tenant) => [VPCS, tenant] as const),
@@ -275,7 +275,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > end) throw new Error(`after ${seconds(PATIENCE_MS)} still not true: ${what}`);
+    if (performance.now() > end) throw new Error(`after ${seconds(PATIENCE_MS)} not reached: ${what}`);
     await sleep(50);
   }
 }

@@ -61,18 +61,18 @@ test('a dry run shows the tree and what it does to workloads, and changes nothin
   );
   assert.match(
     out,
-    /\ngoes: 4 objects, leaves first\nworkloads: 1 pod ends\n {2}not made again by anybody: default\/green-0\nNorthbound rows that go with them: \d+\n$/,
+    /\ndeletes: 4 objects, dependents first\nworkloads: 1 pod is deleted\n {2}not created again by a controller: default\/green-0\nNorthbound rows deleted with them: \d+\n$/,
   );
   const server = await scene.kiln('delete', 'vpc', 'green', '--cascade', '--dry-run=server');
   assert.equal(server.exit, 0, server.said);
-  assert.match(server.said, /the server takes the deletion of one object/);
+  assert.match(server.said, /the API server accepts the deletion of one object/);
   assert.equal((await find('pods', 'green-0', 'default'))?.metadata.deletionTimestamp, undefined);
 });
 
 test('without a terminal it needs --yes, and then all of it goes, leaves first', { skip }, async () => {
   const asked = await scene.kiln('delete', 'vpc', 'green', '--cascade');
   assert.equal(asked.exit, 2);
-  assert.match(asked.said, /there is no terminal to ask on\n {2}next: kiln delete vpc green --cascade --yes\n$/);
+  assert.match(asked.said, /there is no terminal for the confirmation\n {2}next: kiln delete vpc green --cascade --yes\n$/);
   const done = await scene.kiln('delete', 'vpc', 'green', '--cascade', '--yes', '--timeout=120s');
   assert.equal(done.exit, 0, done.said);
   const lines = done.out.trimEnd().split('\n');
@@ -102,8 +102,11 @@ test('pods that would come back: the command stops and reports them, until a fla
   await scene.controller.untilQuiet();
   const stopped = await scene.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes');
   assert.equal(stopped.exit, 1);
-  assert.match(stopped.said, /ReplicaSet default\/shop \(4\) would make them again/);
-  assert.match(stopped.said, /why: pods would come back: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/);
+  assert.match(stopped.said, /ReplicaSet default\/shop \(4\) would create them again/);
+  assert.match(
+    stopped.said,
+    /why: these workloads would create the pods again: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/,
+  );
   assert.equal(await its('pods'), made.replicas);
   const done = await scene.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=120s', '-o', 'json');
   assert.equal(done.exit, 0, done.said);
@@ -156,9 +159,9 @@ test('a timeout: exit 4 and the objects left; Ctrl-C: 130 and the next command; 
   );
   const unled = await scene.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s', '--lease-namespace=default');
   assert.match(unled.said, /why: no controller leads, so nothing changes; not gone in time: pod\/default\/stuck-0 /);
-  const stopped = await scene.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
+  const stopped = await scene.kilnInterrupted(/deletes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
   assert.equal(stopped.exit, 130);
-  assert.match(stopped.said, /interrupted: 0 deleted, 4 left; nothing is undone; to go on: kiln delete vpc stuck --cascade\n$/);
+  assert.match(stopped.said, /interrupted: 0 deleted, 4 left; the deletions stay; to continue: kiln delete vpc stuck --cascade\n$/);
   assert.deepEqual((await find('pods', 'stuck-0', 'default'))?.metadata.finalizers, ['example.com/keep']);
   assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
 });
@@ -213,10 +216,10 @@ test('new objects are named and not deleted: exit 1, and the deleted ones are li
   await letGo();
   const { exit, out, said } = await running;
   assert.equal(exit, 1, said);
-  assert.match(said, /\nIP late\.default came in between and was not shown: it is not deleted\n/);
+  assert.match(said, /\nIP late\.default is new and was not in the plan: it is not deleted\n/);
   assert.match(
     said,
-    /error: 2 of the 4 objects are still there\n {2}why: held by what came in between and was not shown: IP late\.default\n/,
+    /error: 2 of the 4 objects are still there\n {2}why: blocked by new objects that the plan did not show: IP late\.default\n/,
   );
   assert.match(said, / {2}next: kiln delete vpc amid --cascade\n$/);
   const { deleted, left } = JSON.parse(out) as Deletion;
@@ -271,7 +274,7 @@ test(
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 403, reason: 'Forbidden', message: 'policy says no' }, 1);
     const { exit, out, said } = await scene.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
     assert.equal(exit, 3, said);
-    assert.match(said, /\nthe API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now\n/);
+    assert.match(said, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
     assert.match(
       said,
       /error: 2 of the 4 objects are still there\n {2}why: KUBE_FORBIDDEN: .*policy says no\n {2}next: .*; then kiln delete vpc cuts --cascade\n$/,
@@ -293,7 +296,7 @@ test(
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
     const closed = await scene.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=120s');
     assert.equal(closed.exit, 0, closed.said);
-    assert.match(closed.said, /\nthe API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now\n/);
-    assert.equal(closed.said.match(/asked again/g)?.length, 1, 'the Subnet was closed before anything else was asked for');
+    assert.match(closed.said, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
+    assert.equal(closed.said.match(/the command retries/g)?.length, 1, 'the Subnet was closed before anything else was asked for');
   },
 );

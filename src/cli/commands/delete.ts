@@ -61,7 +61,7 @@ const DRAWN = 20;
 export function addDelete(program: Command): void {
   const command = program
     .command('delete')
-    .description('delete an object, and with --cascade its dependents: leaves first, without removing finalizers')
+    .description('delete an object, and with --cascade its dependents first; removes no finalizer')
     .argument('<kind>', 'kind or short name of pods and of kubeovn.io, or KIND/NAME')
     .argument('[name]', 'name of the object')
     .addHelpText('after', EXAMPLES)
@@ -130,15 +130,15 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     throw new CommandFailure(
       EXIT.findings,
       'nothing was deleted',
-      `pods would come back: ${workloads.map(({ text }) => text).join(', ')}`,
-      `say what becomes of them: ${deleteCommand(named)} --cascade --owners=${OWNER_POLICIES.join('|')}`,
+      `these workloads would create the pods again: ${workloads.map(({ text }) => text).join(', ')}`,
+      `choose what happens to them: ${deleteCommand(named)} --cascade --owners=${OWNER_POLICIES.join('|')}`,
     );
   if (flags.yes !== true) {
     if (io.ask === undefined)
       throw new CommandFailure(
         EXIT.usage,
         'nothing was deleted',
-        'there is no terminal to ask on',
+        'there is no terminal for the confirmation',
         `${deleteCommand(named)} --cascade --yes`,
       );
     if (!(await io.ask(`Delete ${counted(cascade.steps.length)}? This cannot be undone.`))) {
@@ -173,7 +173,7 @@ function requireOwnKind({ resource, namespace, name }: NamedObject): void {
   throw new CommandFailure(
     EXIT.usage,
     `${typeText(resource)}/${name} is not deleted`,
-    `it deletes pods and objects of kubeovn.io, and with a ${kind} goes more than that`,
+    `the command is for pods and objects of kubeovn.io; a ${kind} has other dependents`,
     commandText`kubectl delete ${typeText(resource)} ${name} ${inNamespace(namespace)}`,
   );
 }
@@ -210,23 +210,27 @@ function planLines(
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
   const { steps, loose, retainedAddresses, namespaces, pools, rows } = cascade;
   const pods = steps.filter((step) => step.resource === 'pods');
-  const fate = { keep: 'stays, and makes new pods, which find the Subnet closed', scale: 'is scaled to 0', delete: 'is deleted' } as const;
+  const fate = {
+    keep: 'stays and creates new pods, which wait: the Subnet accepts none',
+    scale: 'is scaled to 0',
+    delete: 'is deleted',
+  } as const;
   const lines = [
     '',
-    `goes: ${counted(steps.length)}, leaves first`,
-    ...(pods.length === 0 ? [] : [`workloads: ${pods.length} ${pods.length === 1 ? 'pod ends' : 'pods end'}`]),
-    ...workloads.map(({ text, pods: count }) => `  ${text} (${count}) ${owners === undefined ? 'would make them again' : fate[owners]}`),
-    ...(loose.length === 0 ? [] : [`  not made again by anybody: ${listed(loose)}`]),
-    ...(northboundRead ? [`Northbound rows that go with them: ${rows}`] : []),
+    `deletes: ${counted(steps.length)}, dependents first`,
+    ...(pods.length === 0 ? [] : [`workloads: ${pods.length} ${pods.length === 1 ? 'pod is deleted' : 'pods are deleted'}`]),
+    ...workloads.map(({ text, pods: count }) => `  ${text} (${count}) ${owners === undefined ? 'would create them again' : fate[owners]}`),
+    ...(loose.length === 0 ? [] : [`  not created again by a controller: ${listed(loose)}`]),
+    ...(northboundRead ? [`Northbound rows deleted with them: ${rows}`] : []),
     ...(namespaces.length === 0
       ? []
       : [
-          `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; the next pods of them are bound where another Subnet claims them, else in ${world.settings.defaultSubnet}`,
+          `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; its next pods get another Subnet that lists the namespace, else ${world.settings.defaultSubnet}`,
         ]),
     ...(pools.length === 0
       ? []
       : [
-          `stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; ${commandText`kubectl delete ippool ${pools.map(nameArgument)}`}`,
+          `stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, then without a Subnet; to delete it: ${commandText`kubectl delete ippool ${pools.map(nameArgument)}`}`,
         ]),
     ...(retainedAddresses.length === 0 ? [] : [`retained addresses that are freed: ${listed(retainedAddresses)}`]),
   ];
@@ -241,7 +245,7 @@ async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number>
     : steps.slice(0, 1);
   for (const { resource, namespace, name, uid } of leaves)
     await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid, dryRun: true });
-  io.say(`the server takes the deletion of ${counted(leaves.length)}; ${[...held].join(', ')} follow when those are gone`);
+  io.say(`the API server accepts the deletion of ${counted(leaves.length)}; ${[...held].join(', ')} follow when those are gone`);
   return EXIT.fine;
 }
 

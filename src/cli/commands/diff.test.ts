@@ -141,7 +141,7 @@ test('version of a controller that does not fit: exit 1', { skip }, async () => 
   assert.equal(exit, 1);
   assert.match(
     out,
-    /\ncontroller +- no leader; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/,
+    /\ncontroller +- no leader; the last one was kiln 9\.1\.0; it is not compatible with kiln \S+ here: use the commands of its version\n/,
   );
   await onLease({ [kilnAnnotation.version]: VERSION });
 });
@@ -164,7 +164,7 @@ test(
     await onLease({ [kilnAnnotation.settings]: null });
     assert.match(
       (await scene.kiln('diff')).said,
-      /^hint: no controller has published its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
+      /^hint: no controller has published its settings in Lease kube-system\/kiln-controller; without a flag, Kube-OVN's default is assumed$/m,
     );
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
   },

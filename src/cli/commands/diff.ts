@@ -48,7 +48,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
     throw new CommandFailure(
       EXIT.usage,
       'kiln diff needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB says where it is',
+      'neither --ovn-nb nor KILN_OVN_NB is set',
       'kiln diff --ovn-nb tcp:HOST:6641',
     );
   // Reports an API server that is not reachable or denies access at once, instead of after the time limit.
@@ -89,7 +89,7 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
  * @param problem of the Northbound database, in brackets; empty if there was none
  */
 export function notComplete({ waitingFor, trouble }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
-  const what = 'kiln diff could not look at everything';
+  const what = 'kiln diff could not read everything';
   const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
   if (waitingFor.includes('the Northbound database'))
     return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);

@@ -40,7 +40,7 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
       throw new CommandFailure(
         EXIT.usage,
         `${target} was not released`,
-        'there is no terminal to ask on',
+        'there is no terminal for the confirmation',
         commandText`kiln release ${target} --yes`,
       );
     if (!(await io.ask('Release it?'))) {
@@ -58,13 +58,13 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
     throw new CommandFailure(
       EXIT.findings,
       `${target} was not released`,
-      'it changed after it was looked at: something may have begun to use it',
+      'it changed after the check: another object may use it now',
       commandText`kiln release ${target}`,
     );
   }
   if (left !== undefined && flags.wait && flags.dryRun === 'none') await untilGone(named, flags, io.client);
   io.out(named.output(flags.output));
-  io.say(`released ${address}; to have it back: ${named.undo}`);
+  io.say(`released ${address}; to reserve it again: ${named.undo}`);
   return EXIT.fine;
 }
 

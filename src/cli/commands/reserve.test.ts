@@ -84,7 +84,7 @@ test('reserve books the next free address, or the requested one, and release fre
   assert.equal(free.exit, 0);
   assert.match(free.out, /^NAME {9}V4IP {7}V6IP {4}MAC .*SUBNET {2}LEASE {2}FOR {10}STATE/);
   assert.match(free.out, /\none\.default {2}10\.91\.0\.2 {2}<none> {2}[0-9a-f:]{17} {2}kept {4}24h {4}default\/one/);
-  assert.match(free.said, /to give it back: kiln release one\.default/);
+  assert.match(free.said, /to release it: kiln release one\.default/);
   const named = await reserved('two', { ip: '10.91.0.77', mac: '0A:00:00:00:00:77', namespace: 'shop', output: 'name' });
   assert.deepEqual([named.exit, named.out], [0, 'ip.kubeovn.io/two.shop\n']);
   const { spec, metadata } = (await find('two.shop')) as IP;
@@ -99,7 +99,7 @@ test('reserve books the next free address, or the requested one, and release fre
   );
   const back = await released('two.shop');
   assert.deepEqual([back.exit, await find('two.shop')], [0, undefined]);
-  assert.match(back.said, /to have it back: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77 --mac 0a:00:00:00:00:77\n/);
+  assert.match(back.said, /to reserve it again: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77 --mac 0a:00:00:00:00:77\n/);
   const { macAddress = '' } = (await find('one.default'))?.spec ?? {};
   assert.match(
     (await released('one.default')).said,
@@ -172,7 +172,7 @@ test('release prompts on a terminal, requires --yes elsewhere, and checks again 
   assert.notEqual(await find('asked.default'), undefined);
   const bare = await released('asked.default', { yes: false });
   assert.equal(bare.exit, 2);
-  assert.match(bare.said, /there is no terminal to ask on\nkiln release asked\.default --yes/);
+  assert.match(bare.said, /there is no terminal for the confirmation\nkiln release asked\.default --yes/);
   const raced = await released('asked.default', { yes: false }, async () => {
     await make(PODS, {
       metadata: { name: 'asked', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'kept' } },

@@ -65,12 +65,12 @@ export async function reserve(name: string, flags: ReserveFlags, io: CommandIo):
   }
   const { ip, made } = await create(wanted, flags, io);
   if (flags.dryRun === 'server' || !flags.wait || isFilled(ip)) {
-    if (!made) io.say(`${ip.metadata.name} was reserved before`);
+    if (!made) io.say(`${ip.metadata.name} is reserved already`);
     io.out(addressOutput(flags.output, ip));
     return EXIT.fine;
   }
   const filled = await untilFilled(ip, made, flags, io);
-  io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to give it back: ${commandText`kiln release ${filled.metadata.name}`}`);
+  io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to release it: ${commandText`kiln release ${filled.metadata.name}`}`);
   io.out(addressOutput(flags.output, filled));
   return EXIT.fine;
 }
@@ -177,7 +177,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
     if (now === undefined || now.metadata.uid !== uid)
       throw new CommandFailure(
         EXIT.findings,
-        `IP ${name} was taken away while it was waited for`,
+        `IP ${name} was deleted before it had an address`,
         'another client deleted it, or its lease ended',
         'kubectl get events',
       );
@@ -197,8 +197,8 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
       throw new CommandFailure(
         EXIT.timeout,
         `IP ${name} has no address yet`,
-        message === '' ? 'no controller has answered' : message,
-        `it is answered later; look with ${commandText`kubectl get ip ${name}, or take it back with kiln release ${name} --yes`}`,
+        message === '' ? 'no controller has processed it' : message,
+        `the controller processes it later; see ${commandText`kubectl get ip ${name}, or release it with kiln release ${name} --yes`}`,
       );
     if (message !== said) io.say(message);
     said = message;

@@ -51,8 +51,8 @@ export async function runLaboratory(flags: StartFlags, settings: Settings): Prom
     return failed(
       new CommandFailure(
         EXIT.usage,
-        'kiln start has nothing to start',
-        'this installation has no laboratory',
+        'kiln start needs a cluster',
+        'this installation does not contain the laboratory',
         'name a cluster: kiln start --kubeconfig FILE --ovn-nb ENDPOINTS, or in a pod kiln start --in-cluster --ovn-nb ENDPOINTS',
       ),
     );
@@ -214,15 +214,15 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
       ...(pod === undefined
         ? []
-        : [`  ${commandText`kiln explain vpc ${pod.tenant}      # what is in it, down to the pods and the rows in OVN`}`]),
+        : [`  ${commandText`kiln explain vpc ${pod.tenant}      # its dependents, down to the pods, and its rows in OVN`}`]),
       ...(pod === undefined
         ? []
         : [
-            `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; after kubectl delete it waits for what uses it`}`,
+            `  ${commandText`kiln delete vpc ${pod.tenant} --cascade      # prints the plan and asks; dependents first, while kubectl delete waits for them`}`,
           ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',
-      `Not implemented yet (each such object says so): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
+      `Not implemented yet (reported on each such object): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,
       '',
     ].join('\n'),

@@ -31,7 +31,7 @@ for (const [signal, expected] of [
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (!said.includes('cannot be followed') && (said + text).includes('cannot be followed')) child.kill(signal);
+      if (!said.includes('cannot be read') && (said + text).includes('cannot be read')) child.kill(signal);
       said += text;
     });
     const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];

@@ -84,7 +84,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     const why = error instanceof Error ? error.message : String(error);
     const failure = isKubeError(error)
       ? failureOf(error, 'start')
-      : new CommandFailure(EXIT.usage, 'kiln start cannot begin', why, 'kiln start --help');
+      : new CommandFailure(EXIT.usage, 'kiln start failed', why, 'kiln start --help');
     tellAll(failureText(failure));
     return isKubeError(error) ? EXIT.unreachable : failure.exit;
   }

@@ -75,7 +75,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
     throw new CommandFailure(
       EXIT.usage,
       'kiln uninstall needs the Northbound database',
-      'neither --ovn-nb nor KILN_OVN_NB says where it is, and rows would be left in it',
+      'neither --ovn-nb nor KILN_OVN_NB is set; without it, rows would stay',
       'kiln uninstall --ovn-nb tcp:HOST:6641 --dry-run=client',
     );
   await client.version();
@@ -123,15 +123,13 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
   if (undefinedYet.length > 0)
     throw new CommandFailure(
       EXIT.findings,
-      'definitions are still there',
+      'CustomResourceDefinitions remain',
       undefinedYet.join(', '),
       commandText`kubectl describe crd ${undefinedYet[0] ?? ''}`,
     );
   await held[Symbol.asyncDispose]();
   await remove(client, own);
-  io.say(
-    'gone; what is left is what was applied by hand: kubectl delete -f deploy/webhook.yaml -f deploy/controller.yaml -f deploy/rbac.yaml',
-  );
+  io.say('removed; what was applied by hand is left: kubectl delete -f deploy/webhook.yaml -f deploy/controller.yaml -f deploy/rbac.yaml');
   return EXIT.fine;
 }
 
@@ -205,8 +203,8 @@ function planLines({ kinds, definitions: defined, own }: Found, removal: RowRemo
 async function consent({ yes }: UninstallFlags, io: CommandIo): Promise<void> {
   if (yes === true) return;
   if (io.ask === undefined)
-    throw new CommandFailure(EXIT.usage, 'nothing was changed', 'there is no terminal to ask on', 'kiln uninstall --yes');
-  if (!(await io.ask('Take all of this away? Pods lose their network. This cannot be undone.')))
+    throw new CommandFailure(EXIT.usage, 'nothing was changed', 'there is no terminal for the confirmation', 'kiln uninstall --yes');
+  if (!(await io.ask('Remove all of this? Pods lose their network. This cannot be undone.')))
     throw new CommandFailure(EXIT.findings, 'nothing was changed', 'the answer was no', 'kiln uninstall --dry-run=client');
 }
 
@@ -218,7 +216,7 @@ function keptFailure(kept: readonly ListedKind[]): CommandFailure {
   return new CommandFailure(
     EXIT.findings,
     'custom resources stay',
-    `finalizers of others hold them: ${texts.slice(0, 10).join(', ')}${more}`,
-    'see to what those finalizers are for, then kiln uninstall',
+    `finalizers of other programs block them: ${texts.slice(0, 10).join(', ')}${more}`,
+    'let those programs remove their finalizers, then kiln uninstall',
   );
 }

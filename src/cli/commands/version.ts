@@ -155,7 +155,7 @@ function versionLines(
       : `✖ not served: ${lacking.join(', ')}; kubectl apply -f deploy/crds.yaml`;
   const database =
     northbound === undefined
-      ? '- not looked at (--ovn-nb)'
+      ? '- not read (--ovn-nb)'
       : northbound.problem !== undefined
         ? `✖ ${northbound.problem}`
         : `✔ schema ${northbound.schema ?? ''}${northbound.ovn === null ? '' : `, OVN ${northbound.ovn}`}${northbound.missing.length === 0 ? '' : `; without ${northbound.missing.join(', ')}, which is left out`}`;
@@ -171,7 +171,7 @@ function versionLines(
 function controllerText(leader: Leader | undefined, skewed: boolean): string {
   if (leader === undefined) return '- no controller has led yet';
   const version = leader.version === undefined ? 'version not published' : `kiln ${leader.version}`;
-  const misfit = skewed ? `; it does not fit kiln ${VERSION} here: use the commands of its version` : '';
+  const misfit = skewed ? `; it is not compatible with kiln ${VERSION} here: use the commands of its version` : '';
   if (leader.identity === '') return `- no leader; the last one was ${version}${misfit}`;
   return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', with an expired Lease'}${misfit}`;
 }

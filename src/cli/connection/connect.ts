@@ -59,12 +59,12 @@ function logConnection(session: OvsdbSession, log: Log): void {
     const reason = message.replaceAll(endpoint, '').replaceAll(/\d+/g, '#');
     if (said.has(reason)) return;
     said.add(reason);
-    log.warn('the Northbound database cannot be followed', { code, error: message });
+    log.warn('the Northbound database cannot be read', { code, error: message });
   });
   session.onState((state) => {
     if (state !== 'synced') return;
     if (since !== undefined)
-      log.info('the Northbound database is followed again', { endpoint: session.endpoint, ms: Math.round(performance.now() - since) });
+      log.info('the Northbound database is read again', { endpoint: session.endpoint, ms: Math.round(performance.now() - since) });
     since = undefined;
     said.clear();
   });

@@ -35,7 +35,7 @@ export function certificateProblem({
   const missing = Object.entries(files).flatMap(([flag, file]) => (file === undefined ? [flag] : []));
   const endpoint = ovnNb.split(',').find((one) => one.trim().startsWith('ssl:'));
   if (endpoint !== undefined && missing.length > 0)
-    return `--ovn-nb ${endpoint.trim()} is reached with TLS and needs ${missing.join(' and ')} as well`;
+    return `--ovn-nb ${endpoint.trim()} uses TLS and needs ${missing.join(' and ')} as well`;
   if (missing.length > 0 && missing.length < 3)
     return `ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key; ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not there`;
   if (ovnCa === undefined || ovnCert === undefined || ovnKey === undefined) return undefined;
@@ -52,7 +52,7 @@ function contents(flag: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const what = file.includes('-----BEGIN')
-      ? 'takes the name of a file, not what is in it'
+      ? 'expects the path of a file, not its contents'
       : `${file} cannot be read: ${(error as Error).message}`;
     throw new Error(`${flag} ${what}`, { cause: error });
   }

@@ -33,7 +33,7 @@ export class Patience {
   /** @param trouble the error of the latest request; undefined if it succeeded */
   note(trouble: KubeError | undefined): void {
     if (trouble !== undefined && this.#trouble === undefined)
-      this.#say(`the API server does not take it now, it is asked again: ${trouble.code}: ${trouble.message}`);
+      this.#say(`the API server does not accept requests now; the command retries: ${trouble.code}: ${trouble.message}`);
     this.#trouble = trouble;
   }
 

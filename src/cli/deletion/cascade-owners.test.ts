@@ -50,15 +50,15 @@ test('a request to scale is retried during an outage of the API server, and the 
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
   await settleOwners([DEPLOYMENT], 'scale', one.io, patience(one));
   assert.equal(one.replicas(), 0);
-  assert.match(one.said[0] ?? '', /^the API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now/);
-  assert.match(one.said[1] ?? '', /^the API server does not take it now, it is asked again: KUBE_DISCONNECTED/);
+  assert.match(one.said[0] ?? '', /^the API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now/);
+  assert.match(one.said[1] ?? '', /^the API server does not accept requests now; the command retries: KUBE_DISCONNECTED/);
   assert.deepEqual(one.said.slice(2), ['Deployment shop/web scaled to 0; to undo: kubectl scale deployment web -n shop --replicas=3']);
 });
 
 test('an owner whose deletion lost its reply counts as deleted', async () => {
   const one = server('lost');
   await settleOwners([DEPLOYMENT], 'delete', one.io, patience(one));
-  assert.equal(one.said.at(-1), 'Deployment shop/web is gone already');
+  assert.equal(one.said.at(-1), 'Deployment shop/web is deleted already');
 });
 
 test('a rejected request ends the cascade at once, an outage after the timeout', async () => {

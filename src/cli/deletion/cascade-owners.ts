@@ -41,7 +41,7 @@ export async function settleOwners(workloads: readonly Workload[], owners: Owner
       io.say(owners === 'delete' ? await deleteOwner(workload, io, patience) : await scaleOwner(workload, io, patience));
     } catch (error) {
       if (!isGone(error)) throw error;
-      io.say(`${workloadText(workload)} is gone already`);
+      io.say(`${workloadText(workload)} is deleted already`);
     }
   }
 }

@@ -62,7 +62,7 @@ export class CascadeLeft {
     const strangers = this.#strangersOf(step);
     const why = [
       ...(others.length === 0 ? [] : [`finalizer ${others.join(', ')}`]),
-      ...(strangers.length === 0 ? [] : [`held by ${strangers.join(', ')}`]),
+      ...(strangers.length === 0 ? [] : [`blocked by ${strangers.join(', ')}`]),
     ];
     return why.length === 0 ? '' : ` (${why.join('; ')})`;
   }

@@ -84,7 +84,7 @@ class RunningCascade {
 
   interrupted(): string {
     this.report();
-    return `interrupted: ${this.#gone.length} deleted, ${this.#left.steps.length} left; nothing is undone; to go on: ${this.#run.again}`;
+    return `interrupted: ${this.#gone.length} deleted, ${this.#left.steps.length} left; the deletions stay; to continue: ${this.#run.again}`;
   }
 
   async settleOwners(): Promise<void> {
@@ -128,7 +128,7 @@ class RunningCascade {
       if (error === undefined) continue;
       if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#failureOf(error);
       this.#asked.delete(step.uid ?? '');
-      this.#run.io.say(`Subnet ${step.name} stays open for now: ${error instanceof Error ? error.message : String(error)}`);
+      this.#run.io.say(`Subnet ${step.name} still accepts new dependents: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -177,7 +177,7 @@ class RunningCascade {
     for (const name of this.#left.strangers) {
       if (this.#warned.has(name)) continue;
       this.#warned.add(name);
-      this.#run.io.say(`${name} came in between and was not shown: it is not deleted`);
+      this.#run.io.say(`${name} is new and was not in the plan: it is not deleted`);
     }
   }
 
@@ -207,7 +207,7 @@ class RunningCascade {
 
   /** All remaining steps have blockers outside of the plan. */
   #stuck(): CommandFailure {
-    const why = `held by what came in between and was not shown: ${this.#left.strangers.join(', ')}`;
+    const why = `blocked by new objects that the plan did not show: ${this.#left.strangers.join(', ')}`;
     return this.#failure(EXIT.findings, why, this.#run.again);
   }
 

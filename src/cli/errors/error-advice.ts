@@ -31,10 +31,9 @@ export const KUBE_ADVICE: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_DISCONNECTED: SERVER,
   KUBE_PROTOCOL: SERVER,
   KUBE_ANSWER_TOO_LARGE: SERVER,
-  KUBE_LIST_DOUBTED:
-    'compare the list with the object by name, and look at what stands between: kubectl get -A KIND; kubectl get KIND NAME',
+  KUBE_LIST_DOUBTED: 'compare the list with the object by name, and check proxies between them: kubectl get -A KIND; kubectl get KIND NAME',
   KUBE_CONFIG: 'name another file with --kubeconfig, or another --context',
-  KUBE_FENCED: 'nothing: the process that leads does it',
+  KUBE_FENCED: 'nothing: the leader does it',
   KUBE_SUPERSEDED: 'nothing: the newer write counts',
   KUBE_CLOSED: 'nothing: the process was ending',
 };
@@ -54,8 +53,8 @@ export const OVSDB_ADVICE: Readonly<Record<OvsdbErrorCode, string>> = {
   OVSDB_BROKEN_STREAM: 'check that the endpoint is an OVSDB server, and ssl: where it speaks TLS',
   OVSDB_MESSAGE_TOO_LARGE: REPORT,
   OVSDB_PROTOCOL: 'check that the endpoint is an OVSDB server',
-  OVSDB_NO_REPLY: 'look at what stands between this client and ovsdb-server, or restart that server',
-  OVSDB_EFFECT_MISSING: 'look at what stands between this client and ovsdb-server, or restart that server',
+  OVSDB_NO_REPLY: 'check proxies between this client and ovsdb-server, or restart ovsdb-server',
+  OVSDB_EFFECT_MISSING: 'check proxies between this client and ovsdb-server, or restart ovsdb-server',
   OVSDB_BAD_SCHEMA: 'check the version of OVN',
   OVSDB_BAD_VALUE: REPORT,
   OVSDB_INCONSISTENT: RECOVERS,

@@ -23,7 +23,7 @@ function kiln(...args: readonly string[]): { readonly status: number | null; rea
 test('`kiln start` without a cluster reports that there is no laboratory, and what to name instead', () => {
   const { status, stderr } = kiln('start');
   assert.equal(status, 2, stderr);
-  assert.match(stderr, /^error: .*\n {2}why: this installation has no laboratory\n {2}next: .*--kubeconfig.*--in-cluster/m);
+  assert.match(stderr, /^error: .*\n {2}why: this installation does not contain the laboratory\n {2}next: .*--kubeconfig.*--in-cluster/m);
 });
 
 test('a controller on a cluster starts without it', () => {

@@ -18,11 +18,11 @@ test('an address that another program has, or that this machine has not, is name
   const serve = (bind: string): Promise<() => Promise<void>> => serveController(bind, controller, new Metrics(), SILENT);
   await assert.rejects(serve(`127.0.0.1:${port}`), {
     name: 'AddressError',
-    message: `--metrics-bind-address 127.0.0.1:${port} cannot be had: another program listens there; name another one, or off`,
+    message: `--metrics-bind-address 127.0.0.1:${port} is not available: another program listens there; choose another one, or off`,
   });
   await assert.rejects(
     serve('192.0.2.1:10670'),
-    /192\.0\.2\.1:10670 cannot be had: this machine has no such address; name another one, or off$/,
+    /192\.0\.2\.1:10670 is not available: this machine has no such address; choose another one, or off$/,
   );
   other.close();
   await once(other, 'close');
@@ -46,7 +46,7 @@ test("a laboratory's port that another program has is named with its flag; what 
     () => {
       throw laboratoryProblem(port, failure);
     },
-    { name: 'AddressError', message: `--port ${port} cannot be had: another program listens there; name another one, or leave it out` },
+    { name: 'AddressError', message: `--port ${port} is not available: another program listens there; choose another one, or omit it` },
   );
   const another = new Error('no OVN');
   assert.equal(laboratoryProblem(port, another), another);

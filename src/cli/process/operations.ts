@@ -74,14 +74,14 @@ export async function serveController(
       ...(tokenFile !== undefined && { token: () => token(tokenFile) }),
     });
     if (tokenFile === undefined && !LOOPBACK.test(address.host ?? ''))
-      log.warn('metrics are served to this machine alone, though others reach their port', {
+      log.warn('metrics are served to this machine only, although other machines reach the port', {
         bind,
-        next: 'name --metrics-token-file so that a scraper from elsewhere is answered, or bind 127.0.0.1',
+        next: 'set --metrics-token-file to serve scrapers on other machines, or bind 127.0.0.1',
       });
     log.info('serving metrics and probes', { url: server.url, paths: '/metrics, /healthz, /readyz' });
     return () => server.close();
   } catch (error) {
-    throw new AddressError(`--metrics-bind-address ${bind} cannot be had: ${bindProblem(error)}; name another one, or off`, {
+    throw new AddressError(`--metrics-bind-address ${bind} is not available: ${bindProblem(error)}; choose another one, or off`, {
       cause: error,
     });
   }
@@ -105,7 +105,7 @@ export class AddressError extends Error {
 /** The failure of a laboratory's start; names the flag if its port cannot be used. */
 export function laboratoryProblem(port: number | undefined, error: unknown): unknown {
   if (port === undefined || !(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== 'listen') return error;
-  return new AddressError(`--port ${port} cannot be had: ${bindProblem(error)}; name another one, or leave it out`, { cause: error });
+  return new AddressError(`--port ${port} is not available: ${bindProblem(error)}; choose another one, or omit it`, { cause: error });
 }
 
 const BIND_PROBLEMS: Readonly<Record<string, string>> = {

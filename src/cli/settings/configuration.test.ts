@@ -145,7 +145,7 @@ test('what is right one by one and wrong together is one sentence', () => {
   ] as const)
     assert.equal(
       addresses(webhook, metrics),
-      `--webhook-bind-address ${webhook} and --metrics-bind-address ${metrics} are one; each needs a port of its own`,
+      `--webhook-bind-address ${webhook} and --metrics-bind-address ${metrics} are the same; each needs its own port`,
     );
   assert.equal(addresses('127.0.0.1:10680', '127.0.0.2:10680'), undefined);
   assert.equal(addresses(':10680', ':10681'), undefined);
@@ -158,11 +158,11 @@ test('what is right one by one and wrong together is one sentence', () => {
     /^--ovn-nb tcp:10\.0\.0\.1:6641,10\.0\.0\.2: endpoint "10\.0\.0\.2" is not unix:PATH/,
   );
   const real = ['--kubeconfig', 'k', '--ovn-nb', 'tcp:10.0.0.1:6641,ssl:10.0.0.2:6641'];
-  assert.equal(problem(...real), '--ovn-nb ssl:10.0.0.2:6641 is reached with TLS and needs --ovn-ca and --ovn-cert and --ovn-key as well');
+  assert.equal(problem(...real), '--ovn-nb ssl:10.0.0.2:6641 uses TLS and needs --ovn-ca and --ovn-cert and --ovn-key as well');
   const pem = file('x');
   assert.match(problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '/none') ?? '', /^--ovn-key \/none cannot be read/);
   const inline = problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '-----BEGIN PRIVATE KEY-----\nhunter22') ?? '';
-  assert.equal(inline, '--ovn-key takes the name of a file, not what is in it');
+  assert.equal(inline, '--ovn-key expects the path of a file, not its contents');
 });
 
 test('invalid names of objects, and of interfaces that no node agent makes, are errors that name them', () => {

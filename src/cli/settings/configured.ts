@@ -8,7 +8,7 @@ import { tellAll } from '../output/terminal.ts';
 import { startProblem } from './start-problem.ts';
 
 export const PRECEDENCE =
-  'Each setting can be a flag, an environment variable (KILN_…) or a key of the --config file; the first of these that is there counts, then the default.';
+  'Each setting can be a flag, an environment variable (KILN_…) or a key of the --config file. Precedence: flag, environment variable, configuration file, default.';
 
 /**
  * @param runsAnyway run the command although the settings contradict each other, then print the problem

@@ -16,7 +16,7 @@ import { webhookSettings } from './webhook-flags.ts';
 export function startProblem(flags: StartFlags, settings: readonly Configured[] = []): string | undefined {
   const real = flags.kubeconfig !== undefined || flags.inCluster === true;
   if (flags.kubeconfig !== undefined && flags.inCluster === true)
-    return `--kubeconfig ${flags.kubeconfig} and --in-cluster name two clusters; give one of them`;
+    return `--kubeconfig ${flags.kubeconfig} and --in-cluster name two clusters; set only one of them`;
   if (real && flags.ovnNb === undefined)
     return `${flags.inCluster === true ? '--in-cluster' : '--kubeconfig'} needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641`;
   if (!real && flags.ovnNb !== undefined && !isForCommands(settings))
@@ -27,7 +27,7 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
   if (retry >= deadline || deadline >= duration)
     return `--leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})`;
   if (real && flags.check === true)
-    return '--check proves the demo in a laboratory; it does not go with --kubeconfig, --in-cluster and --ovn-nb';
+    return '--check proves the demo in a laboratory; it cannot be combined with --kubeconfig, --in-cluster and --ovn-nb';
   if (!real && flags.readOnly === true)
     return '--read-only needs --kubeconfig (or --in-cluster) and --ovn-nb: a laboratory in which nothing may be written never gets a network';
   if (flags.metricsTokenFile !== undefined) {
@@ -42,7 +42,7 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
   const webhook = webhookSettings(flags, flags.namespace);
   if (!webhook.ok) return webhook.problem;
   if (webhook.port !== undefined && shareAPort(flags.webhookBindAddress, flags.metricsBindAddress))
-    return `--webhook-bind-address ${flags.webhookBindAddress} and --metrics-bind-address ${flags.metricsBindAddress} are one; each needs a port of its own`;
+    return `--webhook-bind-address ${flags.webhookBindAddress} and --metrics-bind-address ${flags.metricsBindAddress} are the same; each needs its own port`;
   return certificateProblem(flags);
 }
 

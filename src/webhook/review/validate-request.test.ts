@@ -278,10 +278,10 @@ test('where deletions wait, what is in use is accepted with a warning that says 
   const { denials, warnings } = reviewed(scene, 'DELETE', 'vpcs', vpc, waits);
   assert.deepEqual(denials, []);
   assert.deepEqual(warnings, [
-    'Vpc blue is in use and waits: it stays in effect, and takes nothing new, until the object that uses it is gone (kiln explain vpc blue): Subnet net',
+    'Vpc blue is in use: it stays in effect, accepts no new dependents, and is deleted when the object that uses it is gone (kiln explain vpc blue): Subnet net',
   ]);
   const [many = ''] = reviewed(scene, 'DELETE', 'subnets', net, waits).warnings;
-  assert.match(many, /until the 6 objects that use it are gone \(kiln explain subnet net\): IP web-0\.shop, .* and 3 more$/);
+  assert.match(many, /is deleted when the 6 objects that use it are gone \(kiln explain subnet net\): IP web-0\.shop, .* and 3 more$/);
   assert.ok(many.length <= 256, 'an API server truncates longer warnings');
   assert.match(only(reviewed(scene, 'DELETE', 'vpcs', scene.bench.object('vpcs', 'ovn-cluster') ?? {}, waits)), /is built in/);
   for (let i = 0; i < 6; i++) scene.bench.delete('pods', `shop/web-${i}`);

@@ -58,7 +58,12 @@ test('diff: empty where the controller has done its work, and what it would do w
   assert.deepEqual([nothing.exit, nothing.out, nothing.said], [0, '', 'nothing to do\n']);
   await scene.controller.stop();
   await scene.make('vpcs', { metadata: { name: 'new' } });
-  const { exit, out } = await scene.kiln('diff');
+  const grouped = await scene.kiln('diff');
+  assert.equal(grouped.exit, 1);
+  assert.match(grouped.out, /^CHANGE +KIND +COUNT +FIELDS +NAMES\n(.*\n)*insert +Logical_Router +1 +- +new\n/);
+  assert.match(grouped.out, /^patch +Vpc +1 +metadata\.finalizers\S* +new$/m);
+  assert.match(grouped.said, /^hint: kiln diff --details prints each change$/m);
+  const { exit, out } = await scene.kiln('diff', '--details');
   assert.equal(exit, 1);
   assert.match(out, /^insert Logical_Router new: .*"name":"new"/m);
   assert.match(out, /^patch Vpc new: .*kube-ovn-controller/m);
@@ -154,7 +159,7 @@ test(
     assert.deepEqual(told, DEFAULT_SETTINGS);
     await onLease({ [kilnAnnotation.settings]: settingsText({ ...DEFAULT_SETTINGS, defaultVpc: 'main' }) });
     const asTold = await scene.kiln('diff');
-    assert.match(asTold.out, /^create Vpc main: /m);
+    assert.match(asTold.out, /^create +Vpc +1 +- +main$/m);
     assert.doesNotMatch((await scene.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
     assert.match((await scene.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
     assert.match(

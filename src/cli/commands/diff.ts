@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
 import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
+import { planGroupLines } from '../../explain/plan-groups.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../connection/cluster-command.ts';
@@ -17,11 +18,13 @@ import { commandText } from '../../text/command-text.ts';
 
 export interface DiffFlags extends LookFlags {
   readonly output: 'table' | StructuredFormat;
+  readonly details?: boolean;
 }
 
 const EXAMPLES = `
 Examples:
-  kiln diff --ovn-nb tcp:10.0.0.1:6641          one line for each row and object that would change
+  kiln diff --ovn-nb tcp:10.0.0.1:6641          changes by kind, with their number
+  kiln diff --details                           one line for each row and object that would change
   kiln diff -o json | jq .rows                  for programs
 `;
 
@@ -35,7 +38,8 @@ export function addDiff(program: Command): void {
     .description('print what the controller would write now, in OVN and in Kubernetes; reads only')
     .addHelpText('after', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', ...STRUCTURED_FORMATS]).default('table'))
+    .option('--details', 'one line for each change, instead of one for each kind of change');
   addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: DiffFlags) => {
     process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io));
   });
@@ -60,9 +64,10 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const left = leftoverGroups(look.world, look.desired);
   const count = plan.rows.length + plan.objects.length;
   if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', { ...planJson(plan), leftovers: left }));
-  else if (count > 0) io.out(planLines(plan));
+  else if (count > 0) io.out(flags.details === true ? planLines(plan) : planGroupLines(plan));
   if (flags.output === 'table') for (const line of leftoverLines(left)) io.say(line);
   if (count === 0) io.say('nothing to do');
+  else if (flags.output === 'table' && flags.details !== true) io.say('hint: kiln diff --details prints each change');
   return count === 0 ? EXIT.fine : EXIT.findings;
 }
 

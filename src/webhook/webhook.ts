@@ -164,7 +164,7 @@ export class Webhook {
       },
       (error: unknown) => {
         this.#server = undefined;
-        log.warn('the webhook cannot listen; it is tried again', { port, error: error instanceof Error ? error.message : String(error) });
+        log.warn('the webhook cannot listen; Kiln retries', { port, error: error instanceof Error ? error.message : String(error) });
         if (!this.#closed) this.#timer = this.#clock.setTimeout(() => this.#use(this.#credential ?? credential), LISTEN_AGAIN_MS);
       },
     );

@@ -6,7 +6,7 @@ import { isKubeError } from '../../kube/errors.ts';
 /** Between two attempts. */
 const PAUSE_MS = 1_000;
 
-export class Patience {
+export class RequestRetry {
   readonly #until: number;
   readonly #say: (text: string) => void;
   #trouble: KubeError | undefined;
@@ -38,14 +38,14 @@ export class Patience {
   }
 
   /** @param ask a request that can be repeated safely */
-  async of<T>(ask: () => Promise<T>): Promise<T> {
+  async run<T>(ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         const answer = await ask();
         this.note(undefined);
         return answer;
       } catch (error) {
-        if (!isPassing(error) || this.isOver) throw error;
+        if (!isRetryable(error) || this.isOver) throw error;
         this.note(error);
       }
       await sleep(this.pauseMs);
@@ -54,6 +54,6 @@ export class Patience {
 }
 
 /** Whether the API server is unreachable or overloaded. */
-export function isPassing(error: unknown): error is KubeError {
+export function isRetryable(error: unknown): error is KubeError {
   return isKubeError(error) && error.retryable && error.code !== 'KUBE_UNAUTHORIZED';
 }

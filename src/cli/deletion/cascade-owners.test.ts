@@ -7,7 +7,7 @@ import { KubeError } from '../../kube/errors.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import { settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
-import { Patience } from '../connection/request-retry.ts';
+import { RequestRetry } from '../connection/request-retry.ts';
 import { DEPLOYMENT } from '../testing/deployment.ts';
 
 interface Server {
@@ -44,11 +44,11 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
   return { io, said, replicas: () => replicas };
 }
 
-const patience = ({ said }: Server, ms = 30_000): Patience => new Patience(ms, (text) => void said.push(text));
+const retry = ({ said }: Server, ms = 30_000): RequestRetry => new RequestRetry(ms, (text) => void said.push(text));
 
 test('a request to scale is retried during an outage of the API server, and the way back names the former scale', async () => {
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
-  await settleOwners([DEPLOYMENT], 'scale', one.io, patience(one));
+  await settleOwners([DEPLOYMENT], 'scale', one.io, retry(one));
   assert.equal(one.replicas(), 0);
   assert.match(one.said[0] ?? '', /^the API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now/);
   assert.match(one.said[1] ?? '', /^the API server does not accept requests now; the command retries: KUBE_DISCONNECTED/);
@@ -57,24 +57,24 @@ test('a request to scale is retried during an outage of the API server, and the 
 
 test('an owner whose deletion lost its reply counts as deleted', async () => {
   const one = server('lost');
-  await settleOwners([DEPLOYMENT], 'delete', one.io, patience(one));
+  await settleOwners([DEPLOYMENT], 'delete', one.io, retry(one));
   assert.equal(one.said.at(-1), 'Deployment shop/web is deleted already');
 });
 
 test('a rejected request ends the cascade at once, an outage after the timeout', async () => {
   const refused = server('KUBE_FORBIDDEN');
-  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, patience(refused)), { code: 'KUBE_FORBIDDEN' });
+  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, retry(refused)), { code: 'KUBE_FORBIDDEN' });
   assert.deepEqual(refused.said, []);
   const away = server(...Array.from({ length: 9 }, () => 'KUBE_UNAVAILABLE' as const));
-  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', away.io, patience(away, 10)), { code: 'KUBE_UNAVAILABLE' });
+  await assert.rejects(settleOwners([DEPLOYMENT], 'delete', away.io, retry(away, 10)), { code: 'KUBE_UNAVAILABLE' });
   assert.equal(away.replicas(), 3);
 });
 
 test('workloads that stay are not changed, and owners that cannot be scaled are reported before the first write', async () => {
   const one = server();
-  await settleOwners([DEPLOYMENT], 'keep', one.io, patience(one));
+  await settleOwners([DEPLOYMENT], 'keep', one.io, retry(one));
   assert.equal(one.replicas(), 3);
-  await assert.rejects(settleOwners([DEPLOYMENT, { ...DEPLOYMENT, name: 'ds', scales: false }], 'scale', one.io, patience(one)), {
+  await assert.rejects(settleOwners([DEPLOYMENT, { ...DEPLOYMENT, name: 'ds', scales: false }], 'scale', one.io, retry(one)), {
     why: 'Deployment shop/ds cannot be scaled',
   });
   assert.equal(one.replicas(), 3);
@@ -96,7 +96,7 @@ test('the command goes on when the controller makes no pods any more: a Deployme
   const settled = async (kind: string, ...states: typeof looks): Promise<void> => {
     looks.push(...states);
     const workload = { ...DEPLOYMENT, resource: { ...DEPLOYMENT.resource, kind } };
-    await settleOwners([workload], 'scale', io, new Patience(30_000, () => undefined));
+    await settleOwners([workload], 'scale', io, new RequestRetry(30_000, () => undefined));
     assert.deepEqual(looks, []);
   };
   await settled('Deployment', { observedGeneration: 1, replicas: 2 }, { observedGeneration: 2, replicas: 2 }, { observedGeneration: 2 });

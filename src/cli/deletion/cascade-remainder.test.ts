@@ -15,11 +15,11 @@ test('a pod that came in between stops the command, unless its owner ends: it go
   scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, ownerReferences } });
   scene.bench.converge();
   const left = (...ending: readonly string[]): CascadeLeft => new CascadeLeft(scene.bench.world, steps, new Set(ending));
-  assert.deepEqual(left().strangers, ['IP web-late.shop']);
+  assert.deepEqual(left().unplannedBlockers, ['IP web-late.shop']);
   assert.ok(left().stuck);
-  assert.deepEqual(left('another').strangers, left().strangers);
-  assert.deepEqual([left('r1').strangers, left('r1').stuck], [[], false]);
+  assert.deepEqual(left('another').unplannedBlockers, left().unplannedBlockers);
+  assert.deepEqual([left('r1').unplannedBlockers, left('r1').stuck], [[], false]);
   // Its address waits for the pod's containers to end.
   scene.bench.delete('pods', 'shop/web-late');
-  assert.deepEqual(left().strangers, []);
+  assert.deepEqual(left().unplannedBlockers, []);
 });

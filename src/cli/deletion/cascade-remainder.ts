@@ -38,8 +38,8 @@ export class CascadeLeft {
   }
 
   /** `<kind> <key>` of the first ten new blockers that the plan did not show. */
-  get strangers(): readonly string[] {
-    return [...new Set(this.steps.flatMap((step) => this.#strangersOf(step)))].slice(0, 10);
+  get unplannedBlockers(): readonly string[] {
+    return [...new Set(this.steps.flatMap((step) => this.#unplannedBlockersOf(step)))].slice(0, 10);
   }
 
   /** Waiting does not help: every remaining step has a blocker that the plan did not show. */
@@ -47,7 +47,7 @@ export class CascadeLeft {
     const lowest = this.steps.filter(
       (step) => blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), this.#isShown).count === 0,
     );
-    return lowest.length > 0 && lowest.every((step) => this.#strangersOf(step).length > 0);
+    return lowest.length > 0 && lowest.every((step) => this.#unplannedBlockersOf(step).length > 0);
   }
 
   /** The first ten, each with its blocker or finalizer. */
@@ -59,17 +59,17 @@ export class CascadeLeft {
   #why(step: TreeObject): string {
     const finalizers = objectOf(this.#world, step)?.metadata.finalizers ?? [];
     const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    const strangers = this.#strangersOf(step);
+    const unplannedBlockers = this.#unplannedBlockersOf(step);
     const why = [
       ...(others.length === 0 ? [] : [`finalizer ${others.join(', ')}`]),
-      ...(strangers.length === 0 ? [] : [`blocked by ${strangers.join(', ')}`]),
+      ...(unplannedBlockers.length === 0 ? [] : [`blocked by ${unplannedBlockers.join(', ')}`]),
     ];
     return why.length === 0 ? '' : ` (${why.join('; ')})`;
   }
 
   readonly #isShown = (resource: ResourceName, key: string): boolean => this.#shown.has(idOf(resource, key));
 
-  #strangersOf(step: TreeObject): readonly string[] {
+  #unplannedBlockersOf(step: TreeObject): readonly string[] {
     const lasts = (resource: ResourceName, key: string): boolean => !this.#isShown(resource, key) && !this.#passes(resource, key);
     return blockersAmong(this.#world, step.resource, keyOf({ metadata: step }), lasts).names;
   }

@@ -15,7 +15,7 @@ import { isGone, settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from '../connection/cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors/command-failure.ts';
 import { leaderProblem } from '../cluster/leader.ts';
-import { isPassing, Patience } from '../connection/request-retry.ts';
+import { isRetryable, RequestRetry } from '../connection/request-retry.ts';
 import type { Workload } from './workload-owner.ts';
 import { commandText, inNamespace } from '../../text/command-text.ts';
 
@@ -57,7 +57,7 @@ class RunningCascade {
   readonly #run: CascadeRun;
   readonly #began = performance.now();
   /** Interval between looks without any change. */
-  readonly #patience: Patience;
+  readonly #retry: RequestRetry;
   readonly #gone: string[] = [];
   /** Uids. */
   readonly #asked = new Set<string>();
@@ -71,7 +71,7 @@ class RunningCascade {
 
   constructor(run: CascadeRun) {
     this.#run = run;
-    this.#patience = new Patience(run.timeoutMs, (text) => run.io.say(text));
+    this.#retry = new RequestRetry(run.timeoutMs, (text) => run.io.say(text));
     this.#endingOwners = new Set(run.owners === 'keep' ? [] : run.cascade.owned.map(({ owner }) => owner.uid));
     this.#left = new CascadeLeft(run.observation.world, run.cascade.steps, this.#endingOwners);
   }
@@ -89,7 +89,7 @@ class RunningCascade {
 
   async settleOwners(): Promise<void> {
     const { workloads, owners, io } = this.#run;
-    await settleOwners(workloads, owners, io, this.#patience);
+    await settleOwners(workloads, owners, io, this.#retry);
   }
 
   async deleteSteps(): Promise<void> {
@@ -102,9 +102,9 @@ class RunningCascade {
       if (failed !== undefined) throw this.#failureOf(failed);
       this.#warnOfStrangers();
       if (this.#left.stuck) throw this.#stuck();
-      if (this.#patience.isOver) throw await this.#timedOut();
+      if (this.#retry.isOver) throw await this.#timedOut();
       await this.#reportWaiting();
-      await observation.changed(this.#patience.pauseMs);
+      await observation.changed(this.#retry.pauseMs);
     }
     io.say(`${this.#gone.length} deleted in ${((performance.now() - this.#began) / 1_000).toFixed(1)} s`);
   }
@@ -135,9 +135,9 @@ class RunningCascade {
   async #askUntilAnswered(step: TreeObject): Promise<unknown> {
     for (;;) {
       const [error] = await this.#ask([step]);
-      if (error !== undefined || this.#patience.trouble === undefined) return error;
-      if (this.#patience.isOver) throw await this.#timedOut();
-      await this.#run.observation.changed(this.#patience.pauseMs);
+      if (error !== undefined || this.#retry.trouble === undefined) return error;
+      if (this.#retry.isOver) throw await this.#timedOut();
+      await this.#run.observation.changed(this.#retry.pauseMs);
     }
   }
 
@@ -160,13 +160,13 @@ class RunningCascade {
             if (isGone(error)) return;
             if (isDeniedByBlockers(error)) this.#asked.delete(uid);
             // The kind was listed before, so this API server has just started and does not serve custom resources yet.
-            if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void failures.push(error);
+            if (!isRetryable(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void failures.push(error);
             this.#asked.delete(uid);
             trouble = error;
           }
         }),
       );
-      this.#patience.note(trouble);
+      this.#retry.note(trouble);
       // The other deletions would fail in the same way.
       if (trouble !== undefined) break;
     }
@@ -174,7 +174,7 @@ class RunningCascade {
   }
 
   #warnOfStrangers(): void {
-    for (const name of this.#left.strangers) {
+    for (const name of this.#left.unplannedBlockers) {
       if (this.#warned.has(name)) continue;
       this.#warned.add(name);
       this.#run.io.say(`${name} is new and was not in the plan: it is not deleted`);
@@ -207,12 +207,12 @@ class RunningCascade {
 
   /** All remaining steps have blockers outside of the plan. */
   #stuck(): CommandFailure {
-    const why = `blocked by new objects that the plan did not show: ${this.#left.strangers.join(', ')}`;
+    const why = `blocked by new objects that the plan did not show: ${this.#left.unplannedBlockers.join(', ')}`;
     return this.#failure(EXIT.findings, why, this.#run.again);
   }
 
   async #timedOut(): Promise<CommandFailure> {
-    const met = this.#patience.trouble;
+    const met = this.#retry.trouble;
     const problem = met === undefined ? await this.#noLeader() : `${met.code}: ${met.message}`;
     const trouble = problem === undefined ? '' : `${problem}; `;
     const { steps, text } = this.#left;

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { watchStarters } from './ancestor-watch.ts';
+import { watchAncestors } from './ancestor-watch.ts';
 
 const SELF = join(import.meta.dirname, 'ancestor-watch.ts');
 /** Prints when it has started, and when it notices the end. */
-const WATCHER = `import { watchStarters } from ${JSON.stringify(SELF)};
-  watchStarters(() => { console.log('gone'); process.exit(0); });
+const WATCHER = `import { watchAncestors } from ${JSON.stringify(SELF)};
+  watchAncestors(() => { console.log('gone'); process.exit(0); });
   console.log('there');
   setTimeout(() => process.exit(3), 60_000);`;
 /** Does the same as npm: starts a shell that runs the program and waits. */
@@ -49,6 +49,6 @@ for (const [whom, signal] of [
 
 test('a process that npm did not start goes on when its parent ends', () => {
   let looks = 0;
-  watchStarters(assert.fail, { npm_lifecycle_event: 'test' }, () => [++looks, 1])();
+  watchAncestors(assert.fail, { npm_lifecycle_event: 'test' }, () => [++looks, 1])();
   assert.equal(looks, 0);
 });

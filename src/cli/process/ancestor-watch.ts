@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs';
 const LOOK_MS = 500;
 
 /** The parent and grandparent of a process; 0 if there is none or it is unknown. */
-export type Starters = () => readonly [parent: number, grandparent: number];
+export type Ancestors = () => readonly [parent: number, grandparent: number];
 
-export const startersOfThis: Starters = () => [process.ppid, parentOf(process.ppid)];
+export const ownAncestors: Ancestors = () => [process.ppid, parentOf(process.ppid)];
 
 function parentOf(pid: number): number {
   try {
@@ -24,11 +24,11 @@ function parentOf(pid: number): number {
  * Calls `gone` once after npm, or the shell it started, has ended; never if npm did not start this process.
  * @returns a function that stops the watch
  */
-export function watchStarters(gone: () => void, env: NodeJS.ProcessEnv = process.env, starters: Starters = startersOfThis): () => void {
+export function watchAncestors(gone: () => void, env: NodeJS.ProcessEnv = process.env, ancestors: Ancestors = ownAncestors): () => void {
   if (env['npm_lifecycle_event'] !== 'start') return () => undefined;
-  const [parent, grandparent] = starters();
+  const [parent, grandparent] = ancestors();
   const timer = setInterval(() => {
-    const now = starters();
+    const now = ancestors();
     if (now[0] === parent && now[1] === grandparent) return;
     clearInterval(timer);
     gone();

@@ -1,6 +1,6 @@
 /** Waits for the end of a program that runs until it is interrupted. */
 import { watchOutput } from './output-watch.ts';
-import { watchStarters } from './ancestor-watch.ts';
+import { watchAncestors } from './ancestor-watch.ts';
 
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP (the terminal was closed), or when the npm that started the process or the reader of its
@@ -8,7 +8,7 @@ import { watchStarters } from './ancestor-watch.ts';
  */
 export function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
-    watchStarters(() => done('SIGTERM'));
+    watchAncestors(() => done('SIGTERM'));
     watchOutput(() => done('SIGTERM'));
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {

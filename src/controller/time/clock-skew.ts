@@ -52,7 +52,7 @@ export class ServerDatedClock implements Clock {
     this.#reported = true;
     this.#log.warn('the clocks of this machine and of the API server differ', {
       error: `this one is ${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead' : 'behind'}: what ends at a date, ends by that of the API server; the certificate of the API server is held to this one`,
-      next: 'see to the time service (NTP) of both machines',
+      next: 'check the time service (NTP) of both machines',
     });
   }
 }

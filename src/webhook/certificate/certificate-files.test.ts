@@ -30,7 +30,7 @@ test('missing files are served when they come; until then they are logged once',
   });
   try {
     clock.advance(60_000);
-    assert.deepEqual(warnings, ['the files of the webhook certificate cannot be used; nothing is answered until they can']);
+    assert.deepEqual(warnings, ['the files of the webhook certificate cannot be used; the webhook answers nothing until then']);
     const made = issue();
     await writeFile(certificateFile, made.certificate);
     assert.equal(certificateFilesIfThere(certificateFile, keyFile), undefined, 'half of it');
@@ -108,7 +108,7 @@ test('a certificate that is not valid now, or not renewed in time, is logged onc
     });
   const first = made(-1, 59);
   assert.equal(validityProblem(first, 'f', begin), undefined);
-  assert.match(validityProblem(made(1, 2), 'f', begin) ?? '', /^the certificate in f begins at .*: API servers do not take it before$/);
+  assert.match(validityProblem(made(1, 2), 'f', begin) ?? '', /^the certificate in f begins at .*: API servers reject it before$/);
   const warnings: string[] = [];
   try {
     await writeFile(certificateFile, first.certificate);
@@ -125,7 +125,7 @@ test('a certificate that is not valid now, or not renewed in time, is logged onc
     assert.match(warnings[0] ?? '', /^the certificate in .*tls\.crt ends at .*, and it is not renewed yet$/);
     clock.advance(2 * MINUTE_MS);
     assert.equal(warnings.length, 2);
-    assert.match(warnings[1] ?? '', /^the certificate in .*tls\.crt ended at .*: API servers do not take it$/);
+    assert.match(warnings[1] ?? '', /^the certificate in .*tls\.crt ended at .*: API servers reject it$/);
     const next = made(59, 119);
     await writeFile(certificateFile, next.certificate);
     await writeFile(keyFile, next.key);

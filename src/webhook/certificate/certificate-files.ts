@@ -58,8 +58,8 @@ export function validityProblem({ certificate }: Credential, file: string, now: 
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, until] = [Date.parse(validFrom), Date.parse(validTo)];
   const at = (time: number): string => new Date(time).toISOString();
-  if (now >= until) return `the certificate in ${file} ended at ${at(until)}: API servers do not take it`;
-  if (now < from) return `the certificate in ${file} begins at ${at(from)}: API servers do not take it before`;
+  if (now >= until) return `the certificate in ${file} ended at ${at(until)}: API servers reject it`;
+  if (now < from) return `the certificate in ${file} begins at ${at(from)}: API servers reject it before`;
   return until - now < (until - from) * LATE ? `the certificate in ${file} ends at ${at(until)}, and it is not renewed yet` : undefined;
 }
 
@@ -123,7 +123,7 @@ export class CertificateFiles {
       log.info(message, { file: certificateFile });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      const meanwhile = this.#served === undefined ? 'nothing is answered until they can' : 'the one before is served on';
+      const meanwhile = this.#served === undefined ? 'the webhook answers nothing until then' : 'the previous certificate is still served';
       if (text !== this.#complained) log.warn(`the files of the webhook certificate cannot be used; ${meanwhile}`, { error: text });
       this.#complained = text;
     }
@@ -135,9 +135,9 @@ export class CertificateFiles {
     if (this.#served === undefined) return;
     const problem = validityProblem(this.#served, certificateFile, this.#clock.wallTime()) ?? '';
     if (problem !== this.#invalid && problem !== '')
-      log.warn('the certificate of the webhook is not valid for long, or not now', {
+      log.warn('the certificate of the webhook is invalid or expires soon', {
         error: problem,
-        next: 'renew it where it was made; the files are read again when they change',
+        next: 'renew it with the program that issued it; Kiln reads changed files again',
       });
     this.#invalid = problem;
   }

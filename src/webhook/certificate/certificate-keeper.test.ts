@@ -203,8 +203,8 @@ test('a webhook that a user sets to Fail stays so; if it then denies every pod, 
     await sleep(300);
     assert.deepEqual(warnings, [
       [
-        'no pod can be made while the webhook does not answer, and so no replica that could',
-        'ValidatingWebhookConfiguration kiln: pods.kiln.io has failurePolicy Fail and asks about every pod, also those of this controller',
+        'no pod can be created while the webhook does not answer, and so no replica of Kiln either',
+        'ValidatingWebhookConfiguration kiln: pods.kiln.io has failurePolicy Fail for every pod, also those of this controller',
       ],
     ]);
     assert.deepEqual(await policies(), ['Fail', 'Fail', 'Fail', 'Fail']);
@@ -328,7 +328,7 @@ test('if the Secret is absent and may not be created, the log names the manifest
     (_message, _error, next) => told.push(String(next)),
     async () => {
       await until('it is said', () => told.length > 0);
-      assert.match(told[0] ?? '', /^the webhook answers with what it has, or not at all; kubectl apply -f deploy\/webhook\.yaml /);
+      assert.match(told[0] ?? '', /^the webhook serves its present certificate, if any; kubectl apply -f deploy\/webhook\.yaml /);
     },
   );
 });

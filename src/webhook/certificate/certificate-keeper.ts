@@ -242,7 +242,7 @@ export class CertificateKeeper {
     if (this.#distrusted === certificate) return;
     this.#distrusted = certificate;
     log.warn('the API server does not trust the certificate of the webhook', {
-      error: `ValidatingWebhookConfiguration ${name} has annotation ${annotation}, so its caBundle is not written here, and no authority in it signed the certificate that was made here`,
+      error: `ValidatingWebhookConfiguration ${name} has annotation ${annotation}, so Kiln does not write its caBundle, and no authority in it signed Kiln's certificate`,
       next: `name cert-manager's files (--webhook-cert, --webhook-key), or ${commandText`kubectl annotate validatingwebhookconfiguration ${name} ${annotation}-`}`,
     });
   }
@@ -256,9 +256,9 @@ export class CertificateKeeper {
     const configuration = this.#configurations.get(name);
     const closed = configuration === undefined ? '' : closedToPods(configuration).join(', ');
     if (closed !== '' && closed !== this.#closedToPods)
-      log.warn('no pod can be made while the webhook does not answer, and so no replica that could', {
-        error: `ValidatingWebhookConfiguration ${name}: ${closed} has failurePolicy Fail and asks about every pod, also those of this controller`,
-        next: commandText`kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or leave out the namespace of the controller with a namespaceSelector`,
+      log.warn('no pod can be created while the webhook does not answer, and so no replica of Kiln either', {
+        error: `ValidatingWebhookConfiguration ${name}: ${closed} has failurePolicy Fail for every pod, also those of this controller`,
+        next: commandText`kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or exclude the controller's namespace with a namespaceSelector`,
       });
     this.#closedToPods = closed;
   }
@@ -276,7 +276,7 @@ export class CertificateKeeper {
       : `${apply} makes the empty Secret ${namespace}/${secret} and grants the rights to it`;
     log.warn('the certificate of the webhook cannot be stored', {
       error: text,
-      next: `the webhook answers with what it has, or not at all; ${next}`,
+      next: `the webhook serves its present certificate, if any; ${next}`,
     });
   }
 }

@@ -96,7 +96,7 @@ test('the API server reviews an opaque token, and if it may not, no user is know
   }, 'opaque');
   assert.equal(silent.name, undefined);
   assert.deepEqual(silent.log, [
-    'the webhook does not know which user this controller is, and validates its writes like those of any client',
+    'the webhook cannot determine the user name of this controller, and validates its writes like those of any client',
   ]);
 });
 

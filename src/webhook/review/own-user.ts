@@ -82,10 +82,14 @@ export class OwnUser {
           this.#name = userOfCredentials(credentials) ?? (await userOfToken(client, credentials, signal));
         } else this.#name = asked;
         if (this.#name === undefined)
-          log.warn('the webhook does not know which user this controller is, and validates its writes like those of any client', {
-            next: 'name it: --webhook-own-user',
+          log.warn('the webhook cannot determine the user name of this controller, and validates its writes like those of any client', {
+            next: 'set --webhook-own-user',
           });
-        else log.info('the webhook knows its own user', { user: this.#name, from: asked === undefined ? 'credentials' : 'API server' });
+        else
+          log.info('the webhook determined the user name of this controller', {
+            user: this.#name,
+            from: asked === undefined ? 'credentials' : 'API server',
+          });
         return;
       } catch {
         // The API server is not reachable; the controller reports that.

@@ -44,7 +44,7 @@ export class ClientAuthorityFile {
       const text = authoritiesIn(file);
       if (text !== this.#used) {
         use((this.#used = text));
-        log.info('webhook: API servers prove themselves by certificates of these authorities', { file });
+        log.info('webhook: API servers are recognised by client certificates of these authorities', { file });
       }
       this.#said = '';
     } catch (error) {
@@ -53,7 +53,7 @@ export class ClientAuthorityFile {
       if (text !== this.#said)
         log.warn('webhook: the authorities of API servers cannot be read', {
           error: text,
-          meanwhile: this.#used === undefined ? 'every client is unknown' : 'those that were read before count on',
+          meanwhile: this.#used === undefined ? 'every client is unknown' : 'the ones read before are still used',
         });
       this.#said = text;
     }

@@ -147,7 +147,7 @@ test('the file of authorities may come later, is read again, and counts on while
     await writeFile(file, frontProxy.certificate + other.certificate);
     clock.advance(10_000);
     assert.equal(used.at(-1), frontProxy.certificate + other.certificate);
-    assert.deepEqual([...new Set(warnings)], ['every client is unknown', 'those that were read before count on']);
+    assert.deepEqual([...new Set(warnings)], ['every client is unknown', 'the ones read before are still used']);
   } finally {
     read.close();
     await rm(directory, { recursive: true });

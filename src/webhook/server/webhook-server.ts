@@ -223,7 +223,7 @@ export class WebhookServer {
     if (clients.unknown === 'answer') return;
     unserved?.('identity');
     this.#unknownClients.note((times) =>
-      log.warn('clients of the webhook without the certificate of an API server were refused', {
+      log.warn('clients without the certificate of an API server were disconnected from the webhook', {
         times,
         address: socket.remoteAddress ?? '',
         next: 'when it is the API server: let it show its certificate (docs/operate.md, the admission webhook), or set --webhook-unknown-clients=answer',
@@ -239,9 +239,9 @@ export class WebhookServer {
   #tellOfDistrust({ code = '' }: NodeJS.ErrnoException): void {
     if (this.#distrusted || !DISTRUST.has(code)) return;
     this.#distrusted = true;
-    this.#options.log.warn('an API server does not take the certificate of the webhook, and decides without it', {
+    this.#options.log.warn('an API server rejects the certificate of the webhook, and decides without it', {
       error: code,
-      next: 'kubectl get validatingwebhookconfigurations -o yaml: caBundle must have the authority that signed it, and its names the one that is called; the log of the API server says what is wrong',
+      next: 'kubectl get validatingwebhookconfigurations -o yaml: caBundle must contain the authority that signed it, and the certificate must contain the name in the URL or Service of the webhook; the log of the API server has the cause',
     });
   }
 

@@ -45,7 +45,7 @@ test('an object of an unimplemented kind gets one condition in its status, and n
   );
   assert.equal(
     conditions[0]?.['message'],
-    'Vlan v10 is not implemented: this version of Kiln does not do underlay networks. It has no effect in OVN',
+    'Vlan v10 is not implemented: this version of Kiln does not implement underlay networks. It has no effect in OVN',
   );
   assert.deepEqual(
     write.events.map(({ type, reason }) => [type, reason]),
@@ -129,7 +129,7 @@ test("Kube-OVN's finalizer is removed when the object is deleted, and not sooner
     assert.deepEqual((patchOf(write)['metadata'] as { readonly finalizers: unknown }).finalizers, ['example.com/other'], resource);
     assert.match(
       write.events[0]?.message ?? '',
-      / one is deleted\. What Kube-OVN made of it on nodes stays, and in OVN what is left over: /,
+      / one is deleted\. Its configuration that Kube-OVN made on nodes remains, and so do its leftover rows in OVN: /,
     );
     const [, ...more] = writes(scene, { ...reported, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
     assert.deepEqual(more, [], `${resource} waits for its other owner alone`);

@@ -21,7 +21,7 @@ export const unimplemented: Rule = {
     if (object === undefined) return [];
     const { resource, key, uid, feature, broken, terminating } = object;
     const { kind, conditions: place } = traitsOf(resource);
-    const message = `${kind} ${key} is not implemented: this version of Kiln does not do ${feature}. It has no effect in OVN`;
+    const message = `${kind} ${key} is not implemented: this version of Kiln does not implement ${feature}. It has no effect in OVN`;
     if (place === 'none') {
       // The API server creates this Service in every cluster: a warning about it is not needed.
       const type = resource === 'services' && key === 'default/kubernetes' ? 'Normal' : 'Warning';
@@ -36,7 +36,7 @@ export const unimplemented: Rule = {
 /** Kube-OVN's controller put a finalizer on it, which no other program would remove. */
 function released({ resource, key }: UnimplementedObject): Pick<PatchOutput, 'finalizer' | 'event'> {
   const subject = `${traitsOf(resource).kind} ${key}`;
-  const message = `${subject} is deleted. What Kube-OVN made of it on nodes stays, and in OVN what is left over: this version of Kiln does not implement it; kiln status`;
+  const message = `${subject} is deleted. Its configuration that Kube-OVN made on nodes remains, and so do its leftover rows in OVN: this version of Kiln does not implement the kind; kiln status`;
   return { finalizer: false, event: { type: 'Warning', reason: REASON, message } };
 }
 

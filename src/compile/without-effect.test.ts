@@ -436,42 +436,44 @@ test('a Subnet that excludes all addresses of a family reports that; a pod that 
 
 test('fields of a Subnet without effect are reported with the field that they need', () => {
   const bench = setUp();
-  const idle = (spec: object): readonly string[] => {
+  const ineffectiveMessage = (spec: object): readonly string[] => {
     bench.put('subnets', { metadata: { name: 'idle' }, spec });
     bench.converge();
     const [, , message = ''] = withoutEffectOf(bench, 'subnets', 'idle');
     bench.delete('subnets', 'idle');
     bench.converge();
-    return [...message.matchAll(/spec\.(\w+) "[^"]*(?:"[^"]*)*?" does nothing as it is; it takes effect together with ([^.;]*)/g)].map(
+    return [...message.matchAll(/spec\.(\w+) "[^"]*(?:"[^"]*)*?" has no effect alone; it takes effect together with ([^.;]*)/g)].map(
       ([, field = '', needs = '']) => `${field}: ${needs}`,
     );
   };
   const v4 = { vpc: 'blue', cidrBlock: '10.8.0.0/24' };
-  assert.deepEqual(idle({ ...v4, dhcpV4Options: 'lease_time=60', ipv6RAConfigs: 'address_mode=slaac', allowSubnets: ['10.9.0.0/16'] }), [
-    'dhcpV4Options: spec',
-    'ipv6RAConfigs: spec',
-    'allowSubnets: spec',
-  ]);
-  assert.deepEqual(idle({ ...v4, enableDHCP: true, dhcpV6Options: 'server_id=00:00:00:00:00:01', enableIPv6RA: true }), [
+  assert.deepEqual(
+    ineffectiveMessage({ ...v4, dhcpV4Options: 'lease_time=60', ipv6RAConfigs: 'address_mode=slaac', allowSubnets: ['10.9.0.0/16'] }),
+    ['dhcpV4Options: spec', 'ipv6RAConfigs: spec', 'allowSubnets: spec'],
+  );
+  assert.deepEqual(ineffectiveMessage({ ...v4, enableDHCP: true, dhcpV6Options: 'server_id=00:00:00:00:00:01', enableIPv6RA: true }), [
     'dhcpV6Options: an IPv6 network in spec',
     'enableIPv6RA: an IPv6 network in spec',
   ]);
-  assert.deepEqual(idle({ ...v4, gatewayType: 'centralized', gatewayNode: 'n1' }), [
+  assert.deepEqual(ineffectiveMessage({ ...v4, gatewayType: 'centralized', gatewayNode: 'n1' }), [
     'gatewayType: the default Vpc, ovn-cluster',
     'gatewayNode: the default Vpc, ovn-cluster',
   ]);
-  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', gatewayNode: 'n1', enableEcmp: true, logicalGateway: true }), [
+  assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', gatewayNode: 'n1', enableEcmp: true, logicalGateway: true }), [
     'gatewayNode: spec',
     'enableEcmp: spec',
     'logicalGateway: spec',
   ]);
   bench.put('network-attachment-definitions', definition('shop', 'wide', { ipam: { type: 'kube-ovn' }, type: 'macvlan' }));
-  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', provider: 'wide.shop', private: true, enableDHCP: true }), [
+  assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', provider: 'wide.shop', private: true, enableDHCP: true }), [
     'enableDHCP: a network that OVN carries, and spec',
     'private: a network that OVN carries, and spec',
   ]);
-  assert.deepEqual(idle({ ...v4, enableDHCP: true, dhcpV4Options: 'lease_time=60', private: true, allowSubnets: ['10.9.0.0/16'] }), []);
-  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1', enableEcmp: true }), []);
+  assert.deepEqual(
+    ineffectiveMessage({ ...v4, enableDHCP: true, dhcpV4Options: 'lease_time=60', private: true, allowSubnets: ['10.9.0.0/16'] }),
+    [],
+  );
+  assert.deepEqual(ineffectiveMessage({ cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1', enableEcmp: true }), []);
 });
 
 test('a Vip whose selector matches no pod, or that has no namespace, and a MAC that it cannot have', () => {
@@ -488,10 +490,10 @@ test('a Vip whose selector matches no pod, or that has no namespace, and a MAC t
   const [reason, message = ''] = vip({ namespace: 'shop', selector: ['app:web', 'bad key:x'] });
   assert.equal(reason, 'SelectorImpossible');
   assert.match(message, /^Vip moving: spec\.selector\[1\] "bad key:x" asks for label "bad key", a key that no label has; /);
-  assert.match(vip({ selector: ['app:web'] })[1] ?? '', /spec\.selector "app:web" does nothing as it is; .*spec\.namespace/);
+  assert.match(vip({ selector: ['app:web'] })[1] ?? '', /spec\.selector "app:web" has no effect alone; .*spec\.namespace/);
   assert.match(
     vip({ type: 'switch_lb_vip', macAddress: '00:00:00:00:00:09' })[1] ?? '',
-    /spec\.macAddress "00:00:00:00:00:09" does nothing as it is; .*the router answers/,
+    /spec\.macAddress "00:00:00:00:00:09" has no effect alone; .*the router answers/,
   );
   assert.deepEqual(vip({ namespace: 'shop', selector: ['app:web'], macAddress: '00:00:00:00:00:09' }), ['', '']);
 });
@@ -653,6 +655,6 @@ test('DHCPv6 options of a Subnet without an IPv6 network', () => {
   bench.converge();
   assert.match(
     bench.condition('subnets', 'four', 'WithoutEffect')?.message ?? '',
-    /spec\.dhcpV6Options "dns_server=fd00::1" does nothing as it is; it takes effect together with an IPv6 network in spec\.cidrBlock/,
+    /spec\.dhcpV6Options "dns_server=fd00::1" has no effect alone; it takes effect together with an IPv6 network in spec\.cidrBlock/,
   );
 });

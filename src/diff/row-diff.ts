@@ -3,7 +3,7 @@ import { memberKey } from '../compile/desired.ts';
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
 import { hasVendorKey, mayAdopt, OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { identityOf, incarnationOf, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
+import { identityOf, insertSeed, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { InputValue, Uuid } from '../ovsdb/index.ts';
@@ -144,7 +144,7 @@ function insertRow(id: RowId, desired: RowOutput, spec: TableSpec, context: Diff
 /** Skips a UUID that a row of another name, or in another parent, has already. */
 function freeUuid(id: RowId, desired: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
   for (let attempt = context.collisions?.(id) ?? 0; ; attempt++) {
-    const uuid = insertUuid(id, incarnationOf(desired.owner.uid, parent?.uuid, attempt));
+    const uuid = insertUuid(id, insertSeed(desired.owner.uid, parent?.uuid, attempt));
     if (context.rows.entry(uuid) === undefined) return uuid;
   }
 }
@@ -165,7 +165,7 @@ function renamedWithoutKeys(id: RowId, desired: RowOutput, context: DiffContext)
   const parent = parentOf(desired, context);
   if (parent === 'missing') return undefined;
   // Inserts are frequent, so only the likeliest UUID is checked.
-  const row = context.rows.entry(insertUuid(id, incarnationOf(desired.owner.uid, parent?.uuid, 0)));
+  const row = context.rows.entry(insertUuid(id, insertSeed(desired.owner.uid, parent?.uuid, 0)));
   return row !== undefined && isOursWithoutKeys(id, desired, row, context) ? row : undefined;
 }
 

@@ -132,6 +132,6 @@ function whyItWaits(
   // The pod has its network; the condition names ineffective settings.
   if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
-  const idle = ineffectiveConditions(world, resource, object).find(({ what }) => what === 'without effect');
-  return idle === undefined ? undefined : { reason: idle.reason, message: idle.message, since: idle.since };
+  const ineffective = ineffectiveConditions(world, resource, object).find(({ what }) => what === 'without effect');
+  return ineffective === undefined ? undefined : { reason: ineffective.reason, message: ineffective.message, since: ineffective.since };
 }

@@ -42,7 +42,7 @@ function groupOf(objects: readonly UnimplementedObject[]): UnimplementedGroup {
     resource,
     key,
     count: keys.length,
-    message: `${kind} ${keys.slice(0, MOST_NAMED).join(', ')}${more}: this version of Kiln does not do ${feature}`,
+    message: `${kind} ${keys.slice(0, MOST_NAMED).join(', ')}${more}: this version of Kiln does not implement ${feature}`,
     next: commandText`kiln explain ${typedName(resource)} ${name} ${inNamespace(namespace)}`,
   };
 }

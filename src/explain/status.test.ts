@@ -107,10 +107,16 @@ test('what is not implemented is a note: fields and annotations by object, whole
         'not implemented',
         'NetworkPolicy',
         'shop/a',
-        'NetworkPolicy shop/a, shop/b, shop/c, shop/d and 2 more: this version of Kiln does not do NetworkPolicy: traffic that it should deny is still allowed',
+        'NetworkPolicy shop/a, shop/b, shop/c, shop/d and 2 more: this version of Kiln does not implement NetworkPolicy: traffic that it should deny is still allowed',
         'kiln explain networkpolicy a -n shop',
       ],
-      ['not implemented', 'Vlan', 'v10', 'Vlan v10: this version of Kiln does not do underlay networks (Vlan)', 'kiln explain vlan v10'],
+      [
+        'not implemented',
+        'Vlan',
+        'v10',
+        'Vlan v10: this version of Kiln does not implement underlay networks (Vlan)',
+        'kiln explain vlan v10',
+      ],
     ],
   );
   assert.deepEqual(

@@ -120,15 +120,15 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       const { reason, message, since } = state;
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
-      const idle = ineffectiveConditions(world, resource, object)
+      const ineffective = ineffectiveConditions(world, resource, object)
         // A network with host bits is in effect as the network: nothing has to be done.
         .filter(({ what, reason: of }) => what === 'without effect' && of !== 'HostBitsCleared')
         .map((one) => finding('without effect', resource, key, one.message, one.since));
       if (running !== undefined) {
         const what = RUNNING_WITH[running.reason ?? ''] ?? 'without effect';
-        return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...idle];
+        return [finding(what, resource, key, running.message ?? '', running.lastTransitionTime ?? since), ...ineffective];
       }
-      if (!isWrong(resource, object, state)) return idle;
+      if (!isWrong(resource, object, state)) return ineffective;
       const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),

@@ -50,13 +50,13 @@ export function isOwnUuid(uuid: Uuid): boolean {
  * The part of the hash beside the identity: row owner and parent.
  * @param collisions how often an insert failed, since the UUID existed already
  */
-export function incarnationOf(ownerUid: string, parent: Uuid | undefined, collisions: number): string {
+export function insertSeed(ownerUid: string, parent: Uuid | undefined, collisions: number): string {
   return [ownerUid, parent ?? '', ...(collisions > 0 ? [collisions] : [])].join('|');
 }
 
 /** The UUIDs that Kiln may have inserted the row with, the likeliest first. */
 export function ownUuids(id: RowId, ownerUid: string, parent: Uuid | undefined): readonly Uuid[] {
-  return [0, 1, 2].map((collisions) => insertUuid(id, incarnationOf(ownerUid, parent, collisions)));
+  return [0, 1, 2].map((collisions) => insertUuid(id, insertSeed(ownerUid, parent, collisions)));
 }
 
 /** MurmurHash3 x86 32 over the text's UTF-16 units: well mixed, seedable, pure. */

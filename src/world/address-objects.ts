@@ -7,7 +7,7 @@ import type { Condition, Labels, ObjectMeta } from '../api/kubernetes/meta.ts';
 import type { OvnEip } from '../api/kinds/ovn-eip.ts';
 import type { Vip } from '../api/kinds/vip.ts';
 import { FINALIZER, labelKey, LEGACY_FINALIZERS, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
-import { givenIn } from './given-addresses.ts';
+import { allocatedAddressesIn } from './allocated-addresses.ts';
 import type { Settings } from './settings.ts';
 
 export const ADDRESS_RESOURCES = ['vips', 'ovn-eips', 'iptables-eips'] as const;
@@ -110,7 +110,7 @@ function addressObject(
   }: Pick<AddressObject, 'requestedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
-  const given = givenIn(annotations, uid);
+  const given = allocatedAddressesIn(annotations, uid);
   const held = given === undefined ? heldWithoutAnnotation(finalizers, requested, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
   const home = given?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {

@@ -71,7 +71,10 @@ async function untilReported(cluster: ScenarioCluster, resource: ResourceName): 
     const object = await cluster.get(...scopeOf(resource));
     const ready = conditionsOf(resource, object).find(({ type }) => type === 'Ready');
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'NotCarriedOut']);
-    assert.match(ready?.message ?? '', new RegExp(`^${RESOURCES[resource].kind} (default/)?${NAME} is not implemented: .* does not do `));
+    assert.match(
+      ready?.message ?? '',
+      new RegExp(`^${RESOURCES[resource].kind} (default/)?${NAME} is not implemented: .* does not implement `),
+    );
     assert.equal(ready?.observedGeneration, object.metadata.generation);
     assert.deepEqual(object.metadata.finalizers ?? [], []);
     return object.metadata.resourceVersion;
@@ -181,7 +184,7 @@ export const notCarriedOut: readonly Scenario[] = [
         'OvnFip',
         'h70-fip',
         'NotCarriedOut',
-        /^OvnFip h70-fip is deleted\. What Kube-OVN made of it on nodes stays, and in OVN what is left over/,
+        /^OvnFip h70-fip is deleted\. Its configuration that Kube-OVN made on nodes remains, and so do its leftover rows in OVN/,
       );
       await cluster.converged();
       assert.deepEqual(traces(await cluster.dump(), 'h70'), []);

@@ -9,14 +9,14 @@ const SENDS_NOWHERE: readonly (string | undefined)[] = ['allow', 'drop'];
 export const vpcDefaults = (spec: VpcSpec): Pick<VpcSpec, 'staticRoutes' | 'policyRoutes'> => {
   const { staticRoutes = [], policyRoutes = [] } = spec;
   const noPolicy = staticRoutes.some(({ policy }) => policy === undefined || policy === '');
-  const idleNextHop = policyRoutes.some(({ action, nextHopIP = '' }) => SENDS_NOWHERE.includes(action) && nextHopIP !== '');
+  const ineffectiveNextHop = policyRoutes.some(({ action, nextHopIP = '' }) => SENDS_NOWHERE.includes(action) && nextHopIP !== '');
   return {
     ...(noPolicy && {
       staticRoutes: staticRoutes.map((route) =>
         route.policy === undefined || route.policy === '' ? { ...route, policy: 'policyDst' } : route,
       ),
     }),
-    ...(idleNextHop && {
+    ...(ineffectiveNextHop && {
       policyRoutes: policyRoutes.map((route) =>
         SENDS_NOWHERE.includes(route.action) && route.nextHopIP !== undefined ? { ...route, nextHopIP: '' } : route,
       ),

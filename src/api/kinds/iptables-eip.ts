@@ -12,8 +12,8 @@ const spec = object('What the address should be', {
   namespace: string('Namespace of the gateway workload'),
   natGwDp: string('VpcNatGateway that has it'),
   qosPolicy: string('QoSPolicy that limits it'),
-  v4ip: string('IPv4 address wanted; empty for any'),
-  v6ip: string('IPv6 address wanted'),
+  v4ip: string('Requested IPv4 address; empty for any'),
+  v6ip: string('Requested IPv6 address'),
 });
 
 const status = object('What the address is', {

@@ -15,7 +15,7 @@ const spec = object('What to translate', {
   protocol: string('tcp or udp'),
   v4Ip: string('Internal IPv4 address, instead of ipName'),
   v6Ip: string('Internal IPv6 address, instead of ipName'),
-  vpc: string('Vpc of an internal address given without ipName'),
+  vpc: string('Vpc of an internal address that is set without ipName'),
 });
 
 const status = object('What is translated', {

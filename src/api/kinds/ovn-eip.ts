@@ -10,8 +10,8 @@ const spec = object('What the address should be', {
   externalSubnet: string('Subnet that it is from; empty for the default external one'),
   macAddress: string('Its MAC; empty for any'),
   type: string('nat, lrp (a router port) or lsp (a gateway node); empty means nat'),
-  v4Ip: string('IPv4 address wanted; empty for any'),
-  v6Ip: string('IPv6 address wanted; empty for any'),
+  v4Ip: string('Requested IPv4 address; empty for any'),
+  v6Ip: string('Requested IPv6 address; empty for any'),
 });
 
 const status = object('What the address is', {

@@ -13,7 +13,7 @@ const spec = object('What to translate', {
   type: string('distributed or centralized: where it is translated'),
   v4Ip: string('Internal IPv4 address, instead of ipName'),
   v6Ip: string('Internal IPv6 address, instead of ipName'),
-  vpc: string('Vpc of an internal address given without ipName'),
+  vpc: string('Vpc of an internal address that is set without ipName'),
 });
 
 const status = object('What is translated', {

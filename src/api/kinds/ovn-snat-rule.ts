@@ -11,7 +11,7 @@ const spec = object('What to translate', {
   ovnEip: string('OvnEip'),
   v4IpCidr: string('IPv4 address or network to translate; goes before vpcSubnet and ipName'),
   v6IpCidr: string('IPv6 address or network to translate'),
-  vpc: string('Vpc of an address or network given as such'),
+  vpc: string('Vpc of v4IpCidr or v6IpCidr, where vpcSubnet is empty'),
   vpcSubnet: string('Subnet whose network to translate'),
 });
 

@@ -13,8 +13,8 @@ const spec = object('What the address should be', {
   selector: strings('Labels of these pods as key:value'),
   subnet: string('Subnet that it is from'),
   type: string('switch_lb_vip, kube_host_vm_vip, or empty for an address that moves between ports'),
-  v4ip: string('IPv4 address wanted; empty for any'),
-  v6ip: string('IPv6 address wanted; empty for any'),
+  v4ip: string('Requested IPv4 address; empty for any'),
+  v6ip: string('Requested IPv6 address; empty for any'),
 });
 
 const status = object('What the address is', {

@@ -79,7 +79,7 @@ test('what is not implemented is listed as notes, and the exit code stays 0', { 
   assert.equal(exit, 0, out);
   assert.match(
     out,
-    /\nfindings +✔ none\nnotes +1\n {2}not implemented {2}NetworkPolicy default\/deny: this version of Kiln does not do NetworkPolicy: .*\n {4}kiln explain networkpolicy deny -n default\n$/,
+    /\nfindings +✔ none\nnotes +1\n {2}not implemented {2}NetworkPolicy default\/deny: this version of Kiln does not implement NetworkPolicy: .*\n {4}kiln explain networkpolicy deny -n default\n$/,
   );
   const json = JSON.parse((await scene.kiln('status', '-o', 'json')).out) as {
     readonly findings: readonly unknown[];

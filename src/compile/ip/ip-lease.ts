@@ -4,13 +4,13 @@
 import type { IP } from '../../api/kinds/ip.ts';
 import { conditionsOf } from '../../world/conditions.ts';
 import type { World } from '../../world/world.ts';
-import type { Lease } from '../lease.ts';
-import { leaseOf } from '../lease.ts';
+import type { AddressLease } from '../address-lease.ts';
+import { addressLease } from '../address-lease.ts';
 import type { IpHolder } from './ip-holder.ts';
 
-export function leaseOfIp(world: World, ip: IP, holder: IpHolder): Lease {
+export function ipLease(world: World, ip: IP, holder: IpHolder): AddressLease {
   const { name, uid, annotations = {} } = ip.metadata;
-  return leaseOf(world, {
+  return addressLease(world, {
     resource: 'ips',
     name,
     uid,

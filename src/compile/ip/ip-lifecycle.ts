@@ -17,8 +17,8 @@ import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { adoptedRow } from '../frozen-row.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
-import { LEASE_CONDITIONS } from '../lease.ts';
-import { leaseOfIp } from './ip-lease.ts';
+import { LEASE_CONDITIONS } from '../address-lease.ts';
+import { ipLease } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
 import { sharedSubject } from '../shared-address.ts';
 import { isIpOfNode, nodeView } from '../node/node-view.ts';
@@ -43,8 +43,8 @@ export const ipLifecycle: Rule = {
 function retained(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'none') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
-  const lease = leaseOfIp(world, ip, holder);
-  if (lease.kind === 'over') return [lease.deletion];
+  const lease = ipLease(world, ip, holder);
+  if (lease.kind === 'expired') return [lease.deletion];
   const leaseConditions = lease.kind === 'reported' ? [lease.condition] : [];
   // A request has no finalizer until it has an address; this distinguishes it from an object that lost its user.
   if (holder.kind === 'reservation' && onlyRequests(ip))

@@ -51,12 +51,18 @@ export const ipPool: Rule = {
     const finding = findings.length > 0 ? { message: findingsText(findings) } : latePoolFinding(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
-    const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], commandText`kubectl edit ippool ${name}`);
+    const ineffectiveReport = withoutEffect(
+      finding === undefined ? ineffective(world, pool, usage) : [],
+      commandText`kubectl edit ippool ${name}`,
+    );
     const report: PatchOutput = {
       ...patch,
       finalizer: true,
-      conditions: [...conditionsOf(name, finding, rowConflictOf(world, owner), waitsFor(world, pool)), ...(idle.conditions ?? [])],
-      withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(idle.withoutConditions ?? [])],
+      conditions: [
+        ...conditionsOf(name, finding, rowConflictOf(world, owner), waitsFor(world, pool)),
+        ...(ineffectiveReport.conditions ?? []),
+      ],
+      withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(ineffectiveReport.withoutConditions ?? [])],
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
     outputs.push(report);

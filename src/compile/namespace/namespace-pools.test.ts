@@ -243,13 +243,16 @@ test('a pool for a namespace whose pods are in another Subnet says so until one 
   ] as const)
     scene.bench.put('ippools', { metadata: { name }, spec: { subnet, ips: [ip], namespaces: ['shop'] } });
   scene.bench.converge();
-  const idle = (pool: string): string | undefined => scene.bench.condition('ippools', pool, 'WithoutEffect')?.reason;
-  assert.deepEqual([idle('of-near'), idle('of-far'), idle('of-attached')], [undefined, 'PoolOutsideNamespace', undefined]);
+  const ineffective = (pool: string): string | undefined => scene.bench.condition('ippools', pool, 'WithoutEffect')?.reason;
+  assert.deepEqual(
+    [ineffective('of-near'), ineffective('of-far'), ineffective('of-attached')],
+    [undefined, 'PoolOutsideNamespace', undefined],
+  );
   assert.match(
     scene.bench.condition('ippools', 'of-far', 'WithoutEffect')?.message ?? '',
     /^IPPool of-far: spec\.namespaces\[0\] "shop" is a namespace whose pods are in Subnet near; they take no address of it unless they name it or its Subnet: /,
   );
   scene.bench.edit('subnets', 'far', { namespaces: ['shop'] });
   scene.bench.converge();
-  assert.equal(idle('of-far'), undefined);
+  assert.equal(ineffective('of-far'), undefined);
 });

@@ -10,7 +10,7 @@ import { joinDual } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
-import { givenText } from '../../world/given-addresses.ts';
+import { allocatedAddressesText } from '../../world/allocated-addresses.ts';
 import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-objects.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -19,7 +19,7 @@ import { blockersOf } from '../../blockers/blockers.ts';
 import { frozenRows } from '../frozen-row.ts';
 import { sharedSubject } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
-import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
+import { LEASE_CONDITIONS, addressLease } from '../address-lease.ts';
 import type { RowOwner, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
@@ -94,24 +94,26 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
   if (addresses === undefined) return [{ kind: 'address-request', request }];
-  const lease = leaseOf(world, { ...object, address: joinDual(addresses), used: kind.used });
-  if (lease.kind === 'over') return [{ kind: 'address-request', request }, lease.deletion];
-  const change = changeOf(object);
+  const lease = addressLease(world, { ...object, address: joinDual(addresses), used: kind.used });
+  if (lease.kind === 'expired') return [{ kind: 'address-request', request }, lease.deletion];
+  const immutable = immutableFieldCondition(object);
   const conditions = [
-    change ?? outsideOf(world, object, held) ?? rowConflict(world, object),
-    unimplemented(object, kind),
+    immutable ?? outOfRangeCondition(world, object, held) ?? rowConflictCondition(world, object),
+    unimplementedCondition(object, kind),
     conflictOf(world, object),
     lease.kind === 'reported' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
   // Only an OvnEip can become ready again.
   const notReady = resource === 'ovn-eips' && kind.unimplemented === undefined ? (['Ready'] as const) : [];
-  const idle = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
+  const ineffectiveReport = withoutEffect(kind.ineffective ?? [], commandText`kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
     ...patchOf(object),
     finalizer: true,
     labels: { [labelKey.subnet]: object.subnet, ...kind.labels(addresses) },
-    annotations: { [kilnAnnotation.given]: givenText(object.uid, { ...addresses, subnet: object.subnet, type: typeOf(object) }) },
-    ...(change === undefined && { spec: kind.spec(addresses) }),
+    annotations: {
+      [kilnAnnotation.given]: allocatedAddressesText(object.uid, { ...addresses, subnet: object.subnet, type: typeOf(object) }),
+    },
+    ...(immutable === undefined && { spec: kind.spec(addresses) }),
   };
   // With a status subresource the status is a write of its own, which may succeed while the object's write is rejected. So it comes second:
   // the status never has an address that the object does not hold.
@@ -119,8 +121,15 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const patch: PatchOutput = {
     ...durable,
     status: kind.status(addresses),
-    conditions: [...conditions, ...(idle.conditions ?? [])],
-    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...notReady, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
+    conditions: [...conditions, ...(ineffectiveReport.conditions ?? [])],
+    withoutConditions: [
+      DELETION_BLOCKED,
+      CONFLICT,
+      ACCEPTED,
+      ...notReady,
+      ...LEASE_CONDITIONS,
+      ...(ineffectiveReport.withoutConditions ?? []),
+    ],
   };
   if (held === undefined) return [{ kind: 'address-request', request }, patch];
   // If another claimant of the address has precedence, the existing ports of this object stay and no others are created.
@@ -222,20 +231,20 @@ function typeOf({ type, typeInEffect }: AddressObject): string {
 export function changeProblem(object: AddressObject): string | undefined {
   const { kind, name, subnet, requestedSubnet, type, typeInEffect, requested, held } = object;
   if (held === undefined) return undefined;
-  const differs = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
+  const isDifferent = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
   const found: readonly (readonly [string, string])[] = [
     ...(requestedSubnet !== '' && requestedSubnet !== subnet ? [[requestedSubnet, subnet] as const] : []),
-    ...(differs(requested.v4, held.v4) ? [[requested.v4, held.v4] as const] : []),
-    ...(differs(requested.v6, held.v6) ? [[requested.v6, held.v6] as const] : []),
-    ...(hasOwnMac(object) && held.mac !== '' && differs(requested.mac, held.mac) ? [[requested.mac, held.mac] as const] : []),
+    ...(isDifferent(requested.v4, held.v4) ? [[requested.v4, held.v4] as const] : []),
+    ...(isDifferent(requested.v6, held.v6) ? [[requested.v6, held.v6] as const] : []),
+    ...(hasOwnMac(object) && held.mac !== '' && isDifferent(requested.mac, held.mac) ? [[requested.mac, held.mac] as const] : []),
     ...(typeInEffect !== undefined && typeInEffect !== type ? [[type, typeInEffect] as const] : []),
   ];
   if (found.length === 0) return undefined;
-  const what = found.map(([wanted, has]) => `"${wanted}" (it has ${has === '' ? 'none' : has})`).join(', ');
-  return `${kind} ${name}: spec requests ${what}, and Subnet, addresses, MAC and type do not change once they are allocated; restore what it has, or create another ${kind}`;
+  const what = found.map(([requestedValue, has]) => `"${requestedValue}" (it has ${has === '' ? 'none' : has})`).join(', ');
+  return `${kind} ${name}: spec requests ${what}; Subnet, addresses, MAC and type are immutable once they are allocated; restore the present values, or create another ${kind}; ${commandText`kubectl edit ${editable(object)}`}`;
 }
 
-function changeOf(object: AddressObject): ConditionOutput | undefined {
+function immutableFieldCondition(object: AddressObject): ConditionOutput | undefined {
   const message = changeProblem(object);
   return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
 }
@@ -243,27 +252,27 @@ function changeOf(object: AddressObject): ConditionOutput | undefined {
 /**
  * The condition if the Subnet was removed by force and recreated with another network: the object keeps its address, which is unreachable.
  */
-function outsideOf(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
+function outOfRangeCondition(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
   const { kind, name, subnet } = object;
   const view = held === undefined ? undefined : world.ask(subnetView, subnet);
   if (held === undefined || view === undefined || view.cidr === '' || isWithin(view, held)) return undefined;
   const message =
-    `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps it as long as ` +
-    `it is there: make another ${kind}, and ${commandText`kubectl delete ${editable(object)}`}`;
+    `${kind} ${name}: address ${joinDual(held)} is outside of ${view.cidr}, the network that Subnet ${subnet} has now; the ${kind} keeps ` +
+    `the address until it is deleted; create another ${kind}, then ${commandText`kubectl delete ${editable(object)}`}`;
   return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }
 
 /**
  * The condition if another object owns a row that this one needs, such as the port of a pod with its name: it has its address and no port.
  */
-function rowConflict(world: World, object: AddressObject): ConditionOutput | undefined {
+function rowConflictCondition(world: World, object: AddressObject): ConditionOutput | undefined {
   const conflict = rowConflictOf(world, ownerOf(object));
   if (conflict === undefined) return undefined;
-  const message = `${object.kind} ${object.name} has its address and cannot have its port: ${conflict}`;
+  const message = `${object.kind} ${object.name} has its address, but not its port: ${conflict}`;
   return { type: ACCEPTED, status: 'False', reason: 'RowConflict', message, event: 'Warning' };
 }
 
-function unimplemented({ kind, name }: AddressObject, { unimplemented: what }: AddressKind): ConditionOutput | undefined {
+function unimplementedCondition({ kind, name }: AddressObject, { unimplemented: what }: AddressKind): ConditionOutput | undefined {
   if (what === undefined) return undefined;
   const message = `${kind} ${name}: ${what}`;
   return { type: 'Ready', status: 'False', reason: 'NotCarriedOut', message, event: 'Warning' };
@@ -285,7 +294,7 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
 }
 
 function notAccepted(object: AddressObject, kind: AddressKind, { reason, message, inProgress }: Problem): PatchOutput {
-  const missing = unimplemented(object, kind);
+  const missing = unimplementedCondition(object, kind);
   const next = withNext(message, commandText`kubectl edit ${editable(object)}`);
   const accepted: ConditionOutput = {
     ...{ type: ACCEPTED, status: 'False', reason, message: next },

@@ -169,7 +169,7 @@ test('an EIP edited to another Subnet reports it, stays in its Subnet, and the o
   made.bench.converge();
   const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
   assert.deepEqual([said?.status, said?.reason], ['False', 'Immutable']);
-  assert.match(said?.message ?? '', /requests "elsewhere" \(it has \S+\), and Subnet, addresses, MAC and type do not change/);
+  assert.match(said?.message ?? '', /requests "elsewhere" \(it has \S+\); Subnet, addresses, MAC and type are immutable/);
   assert.deepEqual(using(made), ['1', '172.20.0.4']);
   assert.equal(made.bench.object('subnets', 'elsewhere')?.status?.['v4usingIPs'], 0n);
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: '' });

@@ -97,8 +97,8 @@ function conflictOf(
   const { kind } = traitsOf(resource);
   const eipKind = eipKindOf(resource);
   const message =
-    `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
-    `${others.join(', ')}; delete the one that should not have it; ${commandText`kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`}`;
+    `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which ${eipKind} ${eip} had, is also held by ` +
+    `${others.join(', ')}; delete one of them; ${commandText`kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

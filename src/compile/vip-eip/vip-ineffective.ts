@@ -11,12 +11,12 @@ import type { VipView } from './vip-view.ts';
 export function vipIneffective(world: World, { name, type, namespace }: VipView, spec: VipSpec): readonly Finding[] {
   const subject = { kind: 'Vip', name };
   const { selector = [], macAddress = '' } = spec;
-  const idle = (field: string, value: string, needs: string): Finding =>
+  const ineffective = (field: string, value: string, needs: string): Finding =>
     findingOf(subject, {
       code: 'NeedsAnotherField',
       field,
       value,
-      problem: 'does nothing as it is',
+      problem: 'has no effect alone',
       rule: `it takes effect together with ${needs}`,
     });
   const chooses = type === '' && namespace !== '';
@@ -25,7 +25,7 @@ export function vipIneffective(world: World, { name, type, namespace }: VipView,
     ...(chooses ? selector.flatMap((item, i) => labelFinding(subject, `spec.selector[${i}]`, item)) : []),
     ...(selector.length > 0 && !chooses
       ? [
-          idle(
+          ineffective(
             'spec.selector',
             selector.join(','),
             type === ''
@@ -35,7 +35,7 @@ export function vipIneffective(world: World, { name, type, namespace }: VipView,
         ]
       : []),
     ...(macAddress !== '' && hasRouterMac(type)
-      ? [idle('spec.macAddress', macAddress, `another spec.type: of type ${type} the router answers for it with its own MAC`)]
+      ? [ineffective('spec.macAddress', macAddress, `another spec.type: of type ${type} the router answers for it with its own MAC`)]
       : []),
   ];
 }

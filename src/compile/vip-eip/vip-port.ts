@@ -16,7 +16,7 @@ import { podView } from '../pod/view/pod-view.ts';
 import { subnetView, switchId } from '../subnet/validity/subnet-view.ts';
 import { ownerOf } from './address-object.ts';
 import type { VipView } from './vip-view.ts';
-import { admitsPod, vipView } from './vip-view.ts';
+import { selectsPod, vipView } from './vip-view.ts';
 
 const RULE = 'vip';
 
@@ -77,7 +77,7 @@ const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, 
   const ports: string[] = [];
   for (const key of world.pods.bucket('allowedPair', name)) {
     const pod = world.ask(podView, key);
-    if (pod === undefined || !pod.alive || !admitsPod(vip, pod)) continue;
+    if (pod === undefined || !pod.alive || !selectsPod(vip, pod)) continue;
     for (const nic of interfacesOf(world, pod).interfaces) {
       const { ownRow, addresses } = heldBy(world, nic);
       if (ownRow && addresses?.subnet === vip.subnet) ports.push(nic.port);

@@ -39,12 +39,12 @@ export const vipView: Query<VipView | undefined> = defineQuery('vip-view', (worl
   return { name, subnet, type: typeInEffect ?? type, namespace, selector, terminating, addresses: held };
 });
 
-export function admitsPod({ namespace, selector }: VipView, pod: { readonly namespace: string; readonly labels: Labels }): boolean {
+export function selectsPod({ namespace, selector }: VipView, pod: { readonly namespace: string; readonly labels: Labels }): boolean {
   return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));
 }
 
 /** Whether a pod may use the Vip's address as its own. */
-export function isGivenToPodsOf({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
+export function isForNamespace({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
   return namespace === '' || namespace === pod.namespace;
 }
 
@@ -54,8 +54,8 @@ export function excludedFromVip(world: World, namespace: string, { subnet, addre
 }
 
 /** Whether a pod is considered for the Vip's address: one that may not use it does not keep it from other pods. */
-function mayBeOf(world: World, vip: VipView, pod: { readonly namespace: string }): boolean {
-  return isGivenToPodsOf(vip, pod) && excludedFromVip(world, pod.namespace, vip) === undefined;
+function isCandidate(world: World, vip: VipView, pod: { readonly namespace: string }): boolean {
+  return isForNamespace(vip, pod) && excludedFromVip(world, pod.namespace, vip) === undefined;
 }
 
 function matches(item: string, labels: Labels): boolean {
@@ -83,17 +83,17 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   const provider = vipProvider(world, vip);
   const [first] = [...world.pods.bucket('vip', name)]
     .flatMap((key) => world.ask(podView, key) ?? [])
-    .filter((pod) => pod.alive && mayBeOf(world, vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
+    .filter((pod) => pod.alive && isCandidate(world, vip, pod) && !hasOtherAddresses(vip, world.ips.get(portOf(pod, provider))))
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });
 
 /** Whether an IP object has the address of a Vip. After the Vip was recreated with another address, the IP object keeps the old one, which is no Vip's. */
 export function hasVipAddress(vip: VipView | undefined, name: string, ip: IP): boolean {
-  return shareOfIp(ip) === vipShare(name) && !hasAnother(vip, ip);
+  return shareOfIp(ip) === vipShare(name) && !hasOtherAddresses(vip, ip);
 }
 
-function hasAnother(vip: VipView | undefined, ip: IP | undefined): boolean {
+function hasOtherAddresses(vip: VipView | undefined, ip: IP | undefined): boolean {
   const [of, has] = [vip?.addresses, ip === undefined ? undefined : addressesOfIp(ip)];
   return of !== undefined && has !== undefined && (of.v4 !== has.v4 || of.v6 !== has.v6);
 }

@@ -434,8 +434,8 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
   made.subnet('net', { cidrBlock: 'fd50::/64', namespaces: ['shop'] });
   made.bench.converge();
   const message = (object: string, address: string, kind: string, next: string): string =>
-    `${object}: its address ${address} is not in fd50::/64, the network of Subnet net now; it keeps it as long as it is there: ` +
-    `make another ${kind}, and kubectl delete ${next}`;
+    `${object}: address ${address} is outside of fd50::/64, the network that Subnet net has now; the ${kind} keeps the address until it is ` +
+    `deleted; create another ${kind}, then kubectl delete ${next}`;
   assert.deepEqual(said('vips', 'v1'), ['False', 'AddressOutOfRange', message('Vip v1', '10.50.0.2', 'Vip', 'vips.kubeovn.io v1')]);
   assert.deepEqual(said('ovn-eips', 'e1'), [
     'False',
@@ -473,7 +473,7 @@ test('a Vip whose port has the name of another object is told, in kiln status to
     [
       'False',
       'RowConflict',
-      'Vip web.shop has its address and cannot have its port: Logical_Switch_Port web.shop belongs to the older pod shop/web',
+      'Vip web.shop has its address, but not its port: Logical_Switch_Port web.shop belongs to the older pod shop/web',
     ],
   );
   assert.deepEqual(

@@ -43,7 +43,7 @@ export const vpcStatus: Rule = {
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const requested = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
     const absent = (['Peered', 'DefaultSubnet'] as const).filter((type) => !requested.some((condition) => condition.type === type));
-    const idle = withoutEffect(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
+    const ineffectiveReport = withoutEffect(ineffective(world, view, spec), commandText`kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',
@@ -61,8 +61,8 @@ export const vpcStatus: Rule = {
         enableExternal: false,
         enableBfd: false,
       },
-      conditions: [...conditionsOf(world, view), ...requested, ...(idle.conditions ?? [])],
-      withoutConditions: [...absent, ...(idle.withoutConditions ?? [])],
+      conditions: [...conditionsOf(world, view), ...requested, ...(ineffectiveReport.conditions ?? [])],
+      withoutConditions: [...absent, ...(ineffectiveReport.withoutConditions ?? [])],
     };
     return [patch];
   },

@@ -6,7 +6,7 @@ import type { OvnEip } from '../../api/kinds/ovn-eip.ts';
 import type { Vip } from '../../api/kinds/vip.ts';
 import { addressRequestOf, changeProblem, objectAddressMessage, objectSubnetMessage } from '../../compile/vip-eip/address-object.ts';
 import { vipExclusion } from '../../compile/vip-eip/vip.ts';
-import { leaseProblem } from '../../compile/lease.ts';
+import { leaseProblem } from '../../compile/address-lease.ts';
 import type { Exclusion } from '../../compile/pod/tenancy/tenancy.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';
 import type { AddressObject } from '../../world/address-objects.ts';

@@ -1,7 +1,7 @@
 /** Validates the creation and change of an IP object by a user: a request for an address, or an object restored from a backup. */
 import { ipFindings, ipUpdateFindings } from '../../api/validation/ip-validation.ts';
 import type { IP } from '../../api/kinds/ip.ts';
-import { leaseProblem } from '../../compile/lease.ts';
+import { leaseProblem } from '../../compile/address-lease.ts';
 import { withNext } from '../../compile/next-command.ts';
 import { requestProblem, ipAddressRequest, ipAddressMessage, ipSubnetMessage } from '../../compile/ip/ip-request.ts';
 import { subnetTerminating, isClosed } from '../../compile/subnet/validity/subnet-ready.ts';

@@ -63,7 +63,7 @@ export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misb
   const [first] = subnets;
   // Pods get no address of the join Subnet: a new pod would wait.
   if (undecided !== undefined || first === undefined || world.ask(subnetView, first)?.isJoin === true) return undefined;
-  if (subnets.includes(subnet) && !outsideOf(world, poolsInUse, ip)) return undefined;
+  if (subnets.includes(subnet) && !isOutsidePools(world, poolsInUse, ip)) return undefined;
   const desired = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
   return { subnet, desired, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };
 }
@@ -71,7 +71,7 @@ export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misb
 /** Whether the next pod of a StatefulSet or machine gives up an address outside of the IPPools that its namespace has now. */
 export function movesToPool(world: World, namespace: string, ip: IP): boolean {
   if (!decidedByNamespace(ip) || misboundPolicy(world, namespace) === 'report') return false;
-  return outsideOf(world, world.ask(namespaceBinding, namespace).poolsInUse, ip);
+  return isOutsidePools(world, world.ask(namespaceBinding, namespace).poolsInUse, ip);
 }
 
 function decidedByNamespace(ip: IP): boolean {
@@ -79,7 +79,7 @@ function decidedByNamespace(ip: IP): boolean {
 }
 
 /** Each family may be in another pool. A family that no pool has is ignored. */
-export function outsideOf(world: World, pools: readonly string[], ip: IP): boolean {
+export function isOutsidePools(world: World, pools: readonly string[], ip: IP): boolean {
   const there = pools.filter((pool) => !world.ask(ipPoolTerminates, pool)).map((pool) => world.ask(ipPoolAddresses, pool));
   const within = (pool: (typeof there)[number], { family, value }: Address): boolean => pool[family].contains(value);
   return heldTexts(ip).some((text) => {

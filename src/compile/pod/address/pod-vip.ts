@@ -7,7 +7,7 @@ import { annotationKey, DEFAULT_PROVIDER } from '../../../api/well-known.ts';
 import { vipShare } from '../../../world/address-objects.ts';
 import { shareOfIp } from '../../../world/claimants.ts';
 import type { World } from '../../../world/world.ts';
-import { admitsPod, allowedPairsOf, excludedFromVip, isGivenToPodsOf, vipProvider, vipUser, vipView } from '../../vip-eip/vip-view.ts';
+import { selectsPod, allowedPairsOf, excludedFromVip, isForNamespace, vipProvider, vipUser, vipView } from '../../vip-eip/vip-view.ts';
 import type { VipView } from '../../vip-eip/vip-view.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
@@ -42,7 +42,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
       reason: 'InvalidAnnotation',
       message: `${subject} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
     };
-  if (!isGivenToPodsOf(vip, nic.pod))
+  if (!isForNamespace(vip, nic.pod))
     return { reason: 'InvalidAnnotation', message: `${subject} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
   const exclusion = excludedFromVip(world, nic.pod.namespace, vip);
   if (exclusion !== undefined) return { ...exclusion, message: `${subject}: ${exclusion.message}` };
@@ -87,7 +87,7 @@ export function furtherAddresses(world: World, nic: PodInterface, subnet: string
   const listed = allowedPortVips(world, nic, subnet);
   const vips = allowedPairsOf(nic.pod.annotations)
     .flatMap((name) => world.ask(vipView, name) ?? [])
-    .filter((vip: VipView) => vip.subnet === subnet && admitsPod(vip, nic.pod));
+    .filter((vip: VipView) => vip.subnet === subnet && selectsPod(vip, nic.pod));
   const shared = vips.flatMap(({ addresses }) => [addresses?.v4 ?? '', addresses?.v6 ?? '']).filter((text) => text !== '');
   return [...new Set([...listed, ...shared])];
 }

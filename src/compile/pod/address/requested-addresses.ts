@@ -12,7 +12,7 @@ import type { AddressRequest } from '../../../world/reservations.ts';
 import type { World } from '../../../world/world.ts';
 import type { Addresses } from '../../ip/ip-object.ts';
 import { addressesOfIp } from '../../ip/ip-object.ts';
-import { outsideOf } from './misbound.ts';
+import { isOutsidePools } from './misbound.ts';
 import { interfaceValue } from './requested-values.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf } from '../interface/pod-interface.ts';
@@ -36,7 +36,7 @@ export function requestsOthers(world: World, nic: RequestingInterface, ip: IP): 
   if ('v4' in requested || 'v6' in requested)
     return !matchesAny(has, [[requested.v4 ?? '', requested.v6 ?? ''].filter((one) => one !== '').join(',')]);
   const pool = poolName(annotationOf(nic, 'ip_pool'));
-  return pool !== '' && outsideOf(world, [pool], ip);
+  return pool !== '' && isOutsidePools(world, [pool], ip);
 }
 
 /** Whether the addresses match one of the items, each an address or a dual-stack pair. A family that an item does not name matches. */

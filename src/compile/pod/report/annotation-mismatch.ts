@@ -14,7 +14,7 @@ import type { Addresses } from '../../ip/ip-object.ts';
 import { addressesOfIp, ipText } from '../../ip/ip-object.ts';
 import { ipPoolRanges, ipPoolSubnet } from '../../ip/ip-pool-subnet.ts';
 import { findingsText } from '../../left-out.ts';
-import { outsideOf } from '../address/misbound.ts';
+import { isOutsidePools } from '../address/misbound.ts';
 import type { RequestedValue } from '../address/requested-values.ts';
 import { matchesAny, listedAddresses, poolName } from '../address/requested-addresses.ts';
 import { interfaceAddressValues, requestedValuesOf } from '../address/requested-values.ts';
@@ -84,7 +84,7 @@ function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, 
   }
   if (key !== podAnnotation(nic.provider, 'ip_pool')) return matchesAny(addresses, [value]);
   const pool = poolName(value);
-  if (pool !== '') return ip === undefined || (world.ask(ipPoolSubnet, pool) !== '' && !outsideOf(world, [pool], ip));
+  if (pool !== '') return ip === undefined || (world.ask(ipPoolSubnet, pool) !== '' && !isOutsidePools(world, [pool], ip));
   const list = listedAddresses(value);
   const ordinal = nic.pod.statefulSet?.ordinal;
   return matchesAny(addresses, ordinal === undefined ? list : list.slice(ordinal, ordinal + 1));

@@ -13,7 +13,7 @@ import { annotationKey, podAnnotation } from '../../../api/well-known.ts';
 import { commandText } from '../../../text/command-text.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { admitsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
+import { selectsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
 import { subnetView } from '../../subnet/validity/subnet-view.ts';
 import { unreadAnnotations } from '../../unread-annotations.ts';
 import { attachment, attachmentOfDefault } from '../interface/network-attachment.ts';
@@ -219,7 +219,7 @@ function pairsLeftOut(world: World, subject: Subject, pod: PodView, interfaces: 
     const value = pod.annotations[annotationKey.allowedAddressPairs] ?? '';
     const look = commandText`kubectl get vip ${name}`;
     const told = (problem: string, rule: string): Finding => finding(subject, annotationKey.allowedAddressPairs, value, problem, rule);
-    if (!admitsPod(vip, pod))
+    if (!selectsPod(vip, pod))
       return [
         told(
           `names Vip ${name}, which leaves the pod out`,

@@ -81,7 +81,7 @@ const REFUSED = [
   ['port_vips', '10.20.0.0', /is the network or the broadcast address/],
   ['port_vips', '10.20.0.255', /is the network or the broadcast address/],
   ['port_vips', '10.20.0.200', /is in spec\.excludeIps of Subnet net/],
-  ['port_vips', '10.20.0.151', /is of IPPool theirs, which lists the namespaces that it is for, and Namespace shop is none of them/],
+  ['port_vips', '10.20.0.151', /is of IPPool theirs, whose spec\.namespaces does not list Namespace shop/],
   ['dhcp-v4-options', 'lease_time=60,router=10.20.0.2', /"router=10\.20\.0\.2" names option router/],
   ['dhcp-v4-options', 'server_id=10.20.0.2', /server_id/],
   ['dhcp-v4-options', 'server_mac=00:00:00:00:00:09', /server_mac/],

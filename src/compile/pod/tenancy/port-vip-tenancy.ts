@@ -12,7 +12,7 @@ import { parseRange } from '../../../net/range.ts';
 import { ofFamily, splitList } from '../../../net/dual.ts';
 import type { Query, World } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
-import { admitsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
+import { selectsPod, allowedPairsOf, vipView } from '../../vip-eip/vip-view.ts';
 import { subnetSpec, subnetView } from '../../subnet/validity/subnet-view.ts';
 import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
@@ -75,7 +75,7 @@ function reservedForOthers(world: World, { pod }: PodInterface, subnet: string, 
   const pool = closedPoolOf(world, pod.namespace, subnet, address);
   if (pool !== undefined)
     return {
-      problem: `is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${pod.namespace} is none of them`,
+      problem: `is of IPPool ${pool}, whose spec.namespaces does not list Namespace ${pod.namespace}`,
       rule: `list another address, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
       isOthers: false,
     };
@@ -100,7 +100,7 @@ function isOwn(
 ): boolean {
   if (kind === 'pod') return name === `${pod.namespace}/${bearerOf(pod)}`;
   const vip = kind === 'Vip' && allowedPairsOf(pod.annotations).includes(name) ? world.ask(vipView, name) : undefined;
-  return vip?.subnet === subnet && admitsPod(vip, pod);
+  return vip?.subnet === subnet && selectsPod(vip, pod);
 }
 
 /** An address, or a network of one. */

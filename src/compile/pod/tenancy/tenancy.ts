@@ -91,7 +91,7 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
   const ofVpc = vpcNamespaces.includes(namespace);
   if (vpcNamespaces.length > 0 && !ofVpc)
     return {
-      problem: `its Vpc ${vpc} lists the namespaces that it is for, and this is none of them`,
+      problem: `spec.namespaces of its Vpc ${vpc} does not list it`,
       object: vpc,
       field: 'spec.namespaces',
     };
@@ -99,7 +99,7 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
     const listed = namespaces.includes(namespace) || selectors.some((selector) => selectorMatches(selector, labels));
     if (listed || (ofVpc && isVpcDefault)) return undefined;
     return {
-      problem: 'it lists the namespaces that it is for, and this is none of them',
+      problem: 'its spec.namespaces does not list it',
       object: '',
       field: `spec.namespaces or annotation ${kilnAnnotation.admitNamespaces}`,
     };
@@ -125,7 +125,7 @@ export function excludedFromNetwork(world: World, { pod, provider, selection }: 
   const next = first === undefined ? 'kubectl get subnets' : commandText`kubectl edit subnet ${first}`;
   const name = selection === undefined ? provider : `${selection.namespace}/${selection.name}`;
   return exclusion(
-    `network ${name} is of another namespace, and no Subnet of it admits Namespace ${pod.namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
+    `network ${name} belongs to another namespace, and no Subnet of it admits Namespace ${pod.namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
   );
 }
 
@@ -133,7 +133,7 @@ export function excludedFromNetwork(world: World, { pod, provider, selection }: 
 export function excludedFromPool(world: World, namespace: string, pool: string): Exclusion | undefined {
   if (!isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
   return exclusion(
-    `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
+    `IPPool ${pool} does not admit Namespace ${namespace}: its spec.namespaces does not list it; name another IPPool, or have an administrator add the namespace there: ${commandText`kubectl edit ippool ${pool}`}`,
   );
 }
 
@@ -144,7 +144,7 @@ export function excludedFromAddress(world: World, namespace: string, subnet: str
     const pool = address === undefined ? undefined : closedPoolOf(world, namespace, subnet, address);
     if (pool !== undefined)
       return exclusion(
-        `address ${text} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: ${commandText`kubectl edit ippool ${pool}`}`,
+        `address ${text} is of IPPool ${pool}, whose spec.namespaces does not list Namespace ${namespace}; request another address, or have an administrator add the namespace there: ${commandText`kubectl edit ippool ${pool}`}`,
       );
   }
   return undefined;

@@ -4,7 +4,7 @@ import { findingOf, wrongFields } from '../../../api/validation/finding.ts';
 import { allowedHostBits } from '../../../api/validation/host-bits.ts';
 import { providerFinding, selectorFindings } from '../../../api/validation/impossible-labels.ts';
 import { servicesOverlap } from '../../../api/validation/service-network.ts';
-import { subnetIdleFields } from '../../../api/validation/subnet-idle-fields.ts';
+import { ineffectiveSubnetFields } from '../../../api/validation/subnet-ineffective-fields.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../../api/well-known.ts';
 import { familiesOf, ofFamily, splitList } from '../../../net/dual.ts';
 import { subnetIntent } from '../../../world/intent.ts';
@@ -52,7 +52,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...notJoined(world, subject),
     ...claimsForJoin(world, subject),
     ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
-    ...subnetIdleFields({ name, spec }, world.settings),
+    ...ineffectiveSubnetFields({ name, spec }, world.settings),
     ...allowedHostBits({ name, spec }),
     ...matches,
     ...unreadAnnotations(subject, world.ask(subnetIntent, name)?.metadata.annotations),
@@ -71,7 +71,7 @@ const tenancyFindings: Query<readonly Finding[]> = defineQuery('subnet-tenancy-f
       const value = annotations[key]?.trim() ?? '';
       if (['', 'true', 'false'].includes(value)) return [];
       const field = `metadata.annotations[${key}]`;
-      const rule = 'write true or false; it allows nothing as it is';
+      const rule = 'write true or false; any other value allows nothing';
       return [findingOf(subject, { code: 'InvalidAnnotation', field, value, problem: 'is neither true nor false', rule })];
     },
   );

@@ -76,7 +76,7 @@ export const subnetStatus: Rule = {
       return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance, lost) }];
     }
     const gateway = world.ask(centralizedGateway, name);
-    const idle = withoutEffect(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
+    const ineffectiveReport = withoutEffect(world.ask(subnetIneffective, name), commandText`kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
       ...patch,
       status: {
@@ -90,9 +90,9 @@ export const subnetStatus: Rule = {
         { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
         ready(world, view),
         NO_ERROR,
-        ...(idle.conditions ?? []),
+        ...(ineffectiveReport.conditions ?? []),
       ],
-      ...(idle.withoutConditions !== undefined && { withoutConditions: idle.withoutConditions }),
+      ...(ineffectiveReport.withoutConditions !== undefined && { withoutConditions: ineffectiveReport.withoutConditions }),
     };
     return [carried];
   },

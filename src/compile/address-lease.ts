@@ -1,5 +1,5 @@
 /**
- * The lease of an unused address: an annotation with a duration on its IP object, Vip or EIP. It begins with condition `Idle`, so a restart
+ * The lease of an unused address (no relation to Kubernetes' Lease): an annotation with a duration on its IP object, Vip or EIP. It begins with condition `Idle`, so a restart
  * changes nothing. A use ends it; when the use ends, a new lease begins.
  */
 import type { ConditionType } from '../api/condition-types.ts';
@@ -17,11 +17,11 @@ const IDLE = 'Idle';
 const INVALID = 'LeaseInvalid';
 export const LEASE_CONDITIONS: readonly ConditionType[] = [IDLE, INVALID];
 
-export type Lease =
+export type AddressLease =
   | { readonly kind: 'none' }
-  /** The lease runs, or its duration is invalid. */
+  /** The address lease runs, or its duration is invalid. */
   | { readonly kind: 'reported'; readonly condition: ConditionOutput }
-  | { readonly kind: 'over'; readonly deletion: DeleteOutput };
+  | { readonly kind: 'expired'; readonly deletion: DeleteOutput };
 
 /** An object with an address that may have a lease. */
 export interface Leased {
@@ -35,7 +35,7 @@ export interface Leased {
   readonly used: boolean;
 }
 
-const NONE: Lease = { kind: 'none' };
+const NONE: AddressLease = { kind: 'none' };
 
 /** The problem of an object's lease annotation; undefined if it is valid or absent. */
 export function leaseProblem(resource: ResourceName, name: string, annotations: Labels): string | undefined {
@@ -47,7 +47,7 @@ function unreadable(kind: string, name: string, text: string): string {
   return `${kind} ${name}: annotation ${kilnAnnotation.lease} "${text}" is not a duration such as 24h, 90m or 7d; the address is kept without a lease`;
 }
 
-export function leaseOf(world: World, { resource, name, uid, annotations, conditions, address, used }: Leased): Lease {
+export function addressLease(world: World, { resource, name, uid, annotations, conditions, address, used }: Leased): AddressLease {
   const text = annotations[kilnAnnotation.lease];
   if (text === undefined) return NONE;
   const { kind } = traitsOf(resource);
@@ -55,27 +55,28 @@ export function leaseOf(world: World, { resource, name, uid, annotations, condit
   if (duration === undefined)
     return reported({ type: INVALID, status: 'True', reason: 'LeaseInvalid', message: unreadable(kind, name, text), event: 'Warning' });
   if (used) return NONE;
-  const begun = idleSince(conditions);
-  if (begun === undefined) return reported(idle(`nothing uses the address; its lease of ${text} begins`));
+  const begun = unusedSince(conditions);
+  if (begun === undefined) return reported(unusedCondition(`nothing uses the address; its lease of ${text} begins`));
   const end = begun + duration;
-  if (!world.deadlines.passed(end)) return reported(idle(`nothing uses the address; its lease of ${text} ends at ${timeText(end)}`));
+  if (!world.deadlines.passed(end))
+    return reported(unusedCondition(`nothing uses the address; its lease of ${text} ends at ${timeText(end)}`));
   const message = `the lease of ${text} ended at ${timeText(end)} and nothing used ${address === '' ? 'it' : `address ${address}`}; the ${kind} object is deleted`;
   return {
-    kind: 'over',
+    kind: 'expired',
     deletion: { kind: 'delete', resource, key: name, uid, event: { type: 'Normal', reason: 'LeaseEnded', message } },
   };
 }
 
-function reported(condition: ConditionOutput): Lease {
+function reported(condition: ConditionOutput): AddressLease {
   return { kind: 'reported', condition };
 }
 
-function idle(message: string): ConditionOutput {
+function unusedCondition(message: string): ConditionOutput {
   return { type: IDLE, status: 'True', reason: 'LeaseRuns', message, timed: true };
 }
 
 /** Transition time of condition `Idle`, in milliseconds since the epoch. */
-function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
+function unusedSince(conditions: readonly Partial<Condition>[]): number | undefined {
   return parsedTime(conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime);
 }
 

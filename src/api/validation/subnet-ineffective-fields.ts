@@ -14,7 +14,7 @@ interface Need {
 }
 
 /** One finding for each ineffective field, with the first missing setting. */
-export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
+export const ineffectiveSubnetFields = ({ name, spec }: NamedSubnet, settings: Pick<SubnetSettings, 'defaultVpc'>): readonly Finding[] => {
   const { dhcpV4Options = '', dhcpV6Options = '', ipv6RAConfigs = '', allowSubnets = [], acls = [], routeTable = '' } = spec;
   const { gatewayType = '', gatewayNode = '', gatewayNodeSelectors = [], vlan = '' } = spec;
   const { v4, v6 } = subnetCidrs(spec);
@@ -50,7 +50,7 @@ export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<Sub
     return [
       findingOf(
         { kind: 'Subnet', name },
-        { code: 'NeedsAnotherField', field: `spec.${field}`, value, problem: 'does nothing as it is', rule },
+        { code: 'NeedsAnotherField', field: `spec.${field}`, value, problem: 'has no effect alone', rule },
       ),
     ];
   });

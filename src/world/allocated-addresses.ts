@@ -7,7 +7,7 @@ import type { Labels } from '../api/kubernetes/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 
 /** Each text is empty for none. */
-export interface Given {
+export interface AllocatedAddresses {
   readonly subnet: string;
   /** Empty also for kinds without types. */
   readonly type: string;
@@ -19,15 +19,15 @@ export interface Given {
 const FIELDS = ['subnet', 'type', 'v4', 'v6', 'mac'] as const;
 
 /** Undefined without the annotation, if it is malformed, or if it has the uid of another object. */
-export function givenIn(annotations: Labels, uid: string): Given | undefined {
+export function allocatedAddressesIn(annotations: Labels, uid: string): AllocatedAddresses | undefined {
   const text = annotations[kilnAnnotation.given];
   const read = text === undefined ? undefined : parsed(text);
   if (read?.['uid'] !== uid || FIELDS.some((field) => typeof read[field] !== 'string')) return undefined;
-  const { subnet, type, v4, v6, mac } = read as unknown as Given;
+  const { subnet, type, v4, v6, mac } = read as unknown as AllocatedAddresses;
   return subnet === '' || (v4 === '' && v6 === '') ? undefined : { subnet, type, v4, v6, mac };
 }
 
-export function givenText(uid: string, { subnet, type, v4, v6, mac }: Given): string {
+export function allocatedAddressesText(uid: string, { subnet, type, v4, v6, mac }: AllocatedAddresses): string {
   return JSON.stringify({ uid, subnet, type, v4, v6, mac });
 }
 

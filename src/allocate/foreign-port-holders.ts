@@ -50,13 +50,13 @@ export class ForeignPortHolders {
     const own = new Set(texts.flatMap((text) => parseAddress(text.trim()) ?? []).map(formatAddress));
     const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
     const key = addresses.length === 0 ? undefined : row?.uuid;
-    if (before !== undefined && before !== key) this.#ledger.release('service', before);
+    if (before !== undefined && before !== key) this.#ledger.release('foreign-port', before);
     if (key === undefined || home === undefined) {
       this.#keys.delete(id);
       return;
     }
     // A holder is in one Subnet: in another Subnet it has left the first.
-    this.#ledger.hold(home, { kind: 'service', key, claimant: `port ${port} of another program` }, { addresses }, true);
+    this.#ledger.hold(home, { kind: 'foreign-port', key, claimant: `port ${port} of another program` }, { addresses }, true);
     this.#keys.set(id, key);
   }
 

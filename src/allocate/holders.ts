@@ -17,8 +17,15 @@ import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
 import { allocatedSubnets } from '../world/allocated-subnets.ts';
 import { covers, proofsOf, provenOf } from '../world/binding-proof.ts';
-import { claimantOfObject, hasRouterMac, iptablesEipAddresses, ovnEipAddresses, vipAddresses, vipShare } from '../world/address-objects.ts';
-import { claimantOfIp, claimantOfPort, heldTexts, shareOfIp } from '../world/claimants.ts';
+import {
+  claimantOfObject,
+  hasRouterMac,
+  iptablesEipAddresses,
+  ovnEipAddresses,
+  vipAddresses,
+  vipSharingGroup,
+} from '../world/address-objects.ts';
+import { claimantOfIp, claimantOfPort, heldTexts, ipSharingGroup } from '../world/claimants.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
@@ -126,11 +133,11 @@ export class Holders {
       this.#ledger.release(holder, uid);
       return;
     }
-    const share = kind === 'Vip' ? { share: vipShare(name) } : {};
+    const sharingGroup = kind === 'Vip' ? { sharingGroup: vipSharingGroup(name) } : {};
     const mac = hasRouterMac(type) ? undefined : held.mac;
     this.#hold(
       subnet,
-      { kind: holder, key: uid, claimant: claimantOfObject(kind, name), rank: Date.parse(created), ...share },
+      { kind: holder, key: uid, claimant: claimantOfObject(kind, name), rank: Date.parse(created), ...sharingGroup },
       parsed([held.v4, held.v6]),
       mac,
     );
@@ -167,7 +174,7 @@ export class Holders {
         key: ip.metadata.uid,
         claimant: claimantOfIp(ip),
         rank: Date.parse(ip.metadata.creationTimestamp),
-        ...sharing(shareOfIp(ip)),
+        ...inSharingGroup(ipSharingGroup(ip)),
       },
       addresses,
       macAddress,
@@ -201,7 +208,7 @@ export class Holders {
             key: holder,
             claimant,
             rank: Date.parse(creationTimestamp),
-            ...sharing(vip === undefined ? undefined : vipShare(vip)),
+            ...inSharingGroup(vip === undefined ? undefined : vipSharingGroup(vip)),
           },
           addresses,
           mac,
@@ -290,8 +297,8 @@ export class Holders {
   /** Pods that may have an interface with this port name and whose annotations name addresses. */
   #claimingPods(port: string, ip: IP | undefined, then: (key: string) => void): void {
     const { pods } = this.#world;
-    for (const bearer of ip === undefined ? bearersByName(port) : bearersOf(port, ip)) {
-      for (const key of [bearer, ...pods.peekBucket('instance', bearer)]) {
+    for (const named of ip === undefined ? podKeysByName(port) : podKeysOf(port, ip)) {
+      for (const key of [named, ...pods.peekBucket('instance', named)]) {
         const annotations = pods.peek(key)?.metadata.annotations;
         if (annotations !== undefined && allocatedSubnets(annotations).length > 0) then(key);
       }
@@ -310,7 +317,7 @@ export class Holders {
       if (pod !== undefined && differs(pod.metadata.uid, this.#retainsAddress(pod))) this.#duePods.add(key);
     };
     if (proofText(before) !== proofText(after)) this.#claimingPods(port, after ?? before, (key) => this.#duePods.add(key));
-    for (const key of bearersOf(port, after ?? before)) {
+    for (const key of podKeysOf(port, after ?? before)) {
       look(key);
       for (const one of pods.peekBucket('instance', key)) look(one);
     }
@@ -347,15 +354,15 @@ function proofText(ip: IP | undefined): string {
 }
 
 /** Possible keys of the pod or virtual machine of a port: from the IP object; any that fit the name if the IP object names another one. */
-function bearersOf(port: string, ip: IP | undefined): readonly string[] {
+function podKeysOf(port: string, ip: IP | undefined): readonly string[] {
   if (ip === undefined) return [];
   const { namespace = '', podName = '' } = ip.spec;
   const named = `${namespace}/${podName}`;
   if (port.startsWith(`${podName}.${namespace}`)) return [named];
-  return [named, ...bearersByName(port)];
+  return [named, ...podKeysByName(port)];
 }
 
-function bearersByName(port: string): readonly string[] {
+function podKeysByName(port: string): readonly string[] {
   const parts = port.split('.');
   return parts.slice(1).map((space, at) => `${space}/${parts.slice(0, at + 1).join('.')}`);
 }
@@ -375,8 +382,8 @@ function ruleKey({ metadata }: NatRule): string {
   return `rule/${metadata.uid}`;
 }
 
-function sharing(share: string | undefined): Pick<Holder, 'share'> {
-  return share === undefined ? {} : { share };
+function inSharingGroup(sharingGroup: string | undefined): Pick<Holder, 'sharingGroup'> {
+  return sharingGroup === undefined ? {} : { sharingGroup };
 }
 
 function parsed(texts: readonly string[]): Address[] {

@@ -26,7 +26,7 @@ export function ledgerRequest({ pools }: AllocationTarget, request: AddressReque
       key: request.claimant,
       claimant: request.claimant,
       rank: Date.parse(request.since),
-      ...(request.share !== undefined && { share: request.share }),
+      ...(request.sharingGroup !== undefined && { sharingGroup: request.sharingGroup }),
     },
     ...(request.families === 'subnet' ? {} : { families: PROTOCOL[request.families] }),
     ...(choice.v4 === undefined && choice.v6 === undefined ? {} : { static: choice }),

@@ -17,12 +17,15 @@ const LIES: readonly { readonly what: string; readonly lie: (proxy: TamperingPro
   {
     what: 'answers null to every transaction',
     lie: (proxy) =>
-      (proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result: null, error: null } } : 'pass')),
+      (proxy.onClientMessage = ({ method, id }) => (method === 'transact' ? { answer: { id, result: null, error: null } } : 'pass')),
   },
-  { what: 'answers no transaction', lie: (proxy) => (proxy.judgeClient = ({ method }) => (method === 'transact' ? 'swallow' : 'pass')) },
+  {
+    what: 'answers no transaction',
+    lie: (proxy) => (proxy.onClientMessage = ({ method }) => (method === 'transact' ? 'swallow' : 'pass')),
+  },
   {
     what: 'commits and sends no update',
-    lie: (proxy) => (proxy.judgeServer = ({ method }) => (method?.startsWith('update') === true ? 'swallow' : 'pass')),
+    lie: (proxy) => (proxy.onServerMessage = ({ method }) => (method?.startsWith('update') === true ? 'swallow' : 'pass')),
   },
 ];
 
@@ -43,14 +46,14 @@ test('a Northbound server that withheld an update is read again, and transaction
   await cluster.withController({ session: sessionTo(proxy) }, async (controller) => {
     await controller.untilQuiet();
     let kept = 0;
-    proxy.judgeServer = ({ method }) => {
+    proxy.onServerMessage = ({ method }) => {
       if (method?.startsWith('update') !== true) return 'pass';
       kept++;
       return 'swallow';
     };
     await cluster.ovn.nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
     await until('the update was withheld', () => kept > 0);
-    proxy.judgeServer = () => 'pass';
+    proxy.onServerMessage = () => 'pass';
     await cluster.client.create(traitsOf('vpcs'), {
       apiVersion: 'kubeovn.io/v1',
       kind: 'Vpc',
@@ -76,7 +79,7 @@ for (const { what, lie } of LIES) {
       await until('it is not ready', () => controller.waitingFor.includes('the Northbound database'));
       assert.match(await metrics.text(), /^kiln_ovsdb_lies\{db="OVN_Northbound"\} 1$/m);
       assert.equal(lines.filter((line) => line.includes('breaks the protocol')).length, 1, 'once');
-      proxy.judgeClient = proxy.judgeServer = () => 'pass';
+      proxy.onClientMessage = proxy.onServerMessage = () => 'pass';
       await until('it is ready', () => controller.waitingFor.length === 0);
       await controller.untilQuiet();
       assert.match(await metrics.text(), /^kiln_ovsdb_lies\{db="OVN_Northbound"\} 0$/m);

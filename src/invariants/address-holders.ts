@@ -11,8 +11,8 @@ import { identityOf, tableOf } from '../nb/row-id.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { OWNER_KEY } from '../nb/ownership.ts';
 import type { AddressObject } from '../world/address-objects.ts';
-import { ADDRESS_RESOURCES, claimantOfObject, vipShare } from '../world/address-objects.ts';
-import { heldTexts, shareOfIp } from '../world/claimants.ts';
+import { ADDRESS_RESOURCES, claimantOfObject, vipSharingGroup } from '../world/address-objects.ts';
+import { heldTexts, ipSharingGroup } from '../world/claimants.ts';
 import { labelledAddresses, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -42,11 +42,11 @@ export function addressHolders(world: World): HoldersBySubnet {
       bySubnet.set(key, [...(bySubnet.get(key) ?? []), { subject, port, address, ...(share !== undefined && { share }) }]);
     }
   };
-  for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip), shareOfIp(ip));
+  for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip), ipSharingGroup(ip));
   for (const { kind, name, subnet, held } of addressObjects(world)) {
     if (held === undefined) continue;
     const claimant = claimantOfObject(kind, name);
-    hold(subnet, claimant, claimant, [held.v4, held.v6], kind === 'Vip' ? vipShare(name) : undefined);
+    hold(subnet, claimant, claimant, [held.v4, held.v6], kind === 'Vip' ? vipSharingGroup(name) : undefined);
   }
   for (const resource of NAT_RULES) {
     for (const [name, rule] of world.natRules[resource].entries()) {

@@ -13,11 +13,11 @@ import type { Violation } from './violation.ts';
 
 export function blockedDeletions(world: World): readonly Violation[] {
   return BLOCKED_RESOURCES.flatMap((resource) =>
-    Array.from(world.tables[resource]?.entries() ?? []).flatMap(([, object]) => judged(world, resource, object)),
+    Array.from(world.tables[resource]?.entries() ?? []).flatMap(([, object]) => violationsOf(world, resource, object)),
   );
 }
 
-function judged(world: World, resource: ResourceName, object: AnyObservedObject): Violation[] {
+function violationsOf(world: World, resource: ResourceName, object: AnyObservedObject): Violation[] {
   const { metadata } = object;
   if (metadata.deletionTimestamp === undefined) return [];
   const { kind } = traitsOf(resource);

@@ -265,7 +265,7 @@ class Chooser {
     if (slot === none) return offset;
     const claims = this.#claims(space, slot);
     if (claims && this.#goesFirst(space, slot)) return offset;
-    if (!claims && this.#occupancy.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
+    if (!claims && this.#occupancy.admits(space, slot, this.claimant, this.#request.holder.sharingGroup)) return offset;
     const holders = this.#occupancy.holdersAt(space, slot);
     const own = this.#request.holder.claimant;
     // Sorted, so that the message does not depend on the order of observation.
@@ -282,7 +282,7 @@ class Chooser {
     if (!space.conflicted.has(slot)) return true;
     const own = this.#request.holder.claimant;
     const all = this.#occupancy.holdersAt(space, slot);
-    const lasting = all.filter(({ kind }) => kind !== 'service');
+    const lasting = all.filter(({ kind }) => kind !== 'foreign-port');
     const holders = lasting.length > 0 ? lasting : all;
     const inUse = holders.filter(({ kind }) => kind === 'row' || kind === 'pod' || kind === 'node');
     if (inUse.length > 0) return inUse.some(({ claimant }) => claimant === own);

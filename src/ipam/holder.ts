@@ -5,7 +5,7 @@
  * is an address of the Subnet itself (interconnection address of an underlay Subnet, multicast querier) or of a foreign port in its switch:
  * held, but not counted as in use, no reason to keep the Subnet, and without precedence over a claimant.
  */
-export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'service';
+export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'foreign-port';
 
 export interface Holder {
   readonly kind: HolderKind;
@@ -16,8 +16,8 @@ export interface Holder {
    * they never conflict with each other. Guarantee: an interface has the same claimant in every process, also after a restart.
    */
   readonly claimant: string;
-  /** Two claimants share an address without a conflict only if both declare the same group. */
-  readonly share?: string;
+  /** Two claimants share an address without a conflict only if both declare the same sharing group. */
+  readonly sharingGroup?: string;
   /** Order in a conflict, lowest first: creation time in milliseconds. Without a rank: last. */
   readonly rank?: number;
 }

@@ -14,11 +14,11 @@ test('one text may be the key of several kinds and a claimant; it stays as long 
   const holders = new Holders();
   const reservation = add(holders, { kind: 'reservation', key: 'x', claimant: 'x' });
   const ip = add(holders, { kind: 'ip', key: 'x', claimant: 'y', rank: 3 });
-  const pod = add(holders, { kind: 'pod', key: 'z', claimant: 'x', share: 'g' });
+  const pod = add(holders, { kind: 'pod', key: 'z', claimant: 'x', sharingGroup: 'g' });
   assert.deepEqual([holders.find('reservation', 'x'), holders.find('ip', 'x'), holders.find('row', 'x')], [reservation, ip, none]);
   holders.remove(reservation);
   assert.deepEqual([holders.find('reservation', 'x'), holders.find('ip', 'x')], [none, ip]);
-  assert.deepEqual(holders.describe(pod), { kind: 'pod', key: 'z', claimant: 'x', share: 'g' });
+  assert.deepEqual(holders.describe(pod), { kind: 'pod', key: 'z', claimant: 'x', sharingGroup: 'g' });
   assert.deepEqual(holders.describe(ip), { kind: 'ip', key: 'x', claimant: 'y', rank: 3 });
   holders.remove(ip);
   assert.notEqual(holders.findName('x'), none, 'a pod is its');

@@ -8,9 +8,9 @@ import type { Holder, HolderKind } from './holder.ts';
 import { Names } from './names.ts';
 import { none } from './none.ts';
 
-const kinds: readonly HolderKind[] = ['ip', 'pod', 'reservation', 'row', 'vip', 'eip', 'node', 'service'];
+const kinds: readonly HolderKind[] = ['ip', 'pod', 'reservation', 'row', 'vip', 'eip', 'node', 'foreign-port'];
 const kindIds = new Map(kinds.map((kind, id) => [kind, id]));
-const serviceKind = kinds.indexOf('service');
+const foreignPortKind = kinds.indexOf('foreign-port');
 
 /** Fields of a row. The fields that one call reads are in one cache line. */
 const [KEY_AND_KIND, NEXT_OF_KEY, CLAIMANT, NEXT_OF_CLAIMANT] = [0, 1, 2, 3];
@@ -28,7 +28,7 @@ export class Holders {
   #rows = new Int32Array(0);
   #rank = new Float64Array(0);
   #length = 0;
-  readonly #share = new Map<number, string>();
+  readonly #sharingGroup = new Map<number, string>();
   readonly #vacant: number[] = [];
 
   /** The number of a claimant or key, or -1. A number does not mean that a holder has this name. */
@@ -80,15 +80,15 @@ export class Holders {
     this.#pull(id, NEXT_OF_CLAIMANT, claimant, FIRST_OF_CLAIMANT);
     this.#dropName(key);
     if (claimant !== key) this.#dropName(claimant);
-    if (this.#share.size > 0) this.#share.delete(id);
+    if (this.#sharingGroup.size > 0) this.#sharingGroup.delete(id);
     this.#vacant.push(id);
   }
 
   /** Whether a known holder declares exactly this. */
-  declares(id: number, { claimant, share, rank }: Holder): boolean {
+  declares(id: number, { claimant, sharingGroup, rank }: Holder): boolean {
     return (
       this.#names.text(this.claimantOf(id)) === claimant &&
-      this.share(id) === share &&
+      this.sharingGroup(id) === sharingGroup &&
       this.#rank[id] === (rank ?? Number.POSITIVE_INFINITY)
     );
   }
@@ -107,23 +107,23 @@ export class Holders {
   }
 
   describe(id: number): Holder {
-    const share = this.share(id);
+    const sharingGroup = this.sharingGroup(id);
     const rank = this.#rank[id] as number;
     return {
       kind: kinds[this.#kindOf(id)] as HolderKind,
       key: this.#names.text(this.#keyOf(id)),
       claimant: this.#names.text(this.claimantOf(id)),
-      ...(share === undefined ? {} : { share }),
+      ...(sharingGroup === undefined ? {} : { sharingGroup }),
       ...(Number.isFinite(rank) ? { rank } : {}),
     };
   }
 
   isService(id: number): boolean {
-    return this.#kindOf(id) === serviceKind;
+    return this.#kindOf(id) === foreignPortKind;
   }
 
-  share(id: number): string | undefined {
-    return this.#share.size === 0 ? undefined : this.#share.get(id);
+  sharingGroup(id: number): string | undefined {
+    return this.#sharingGroup.size === 0 ? undefined : this.#sharingGroup.get(id);
   }
 
   claimantOf(id: number): number {
@@ -149,8 +149,8 @@ export class Holders {
 
   #declare(id: number, holder: Holder): void {
     this.#rank[id] = holder.rank ?? Number.POSITIVE_INFINITY;
-    if (holder.share !== undefined) this.#share.set(id, holder.share);
-    else if (this.#share.size > 0) this.#share.delete(id);
+    if (holder.sharingGroup !== undefined) this.#sharingGroup.set(id, holder.sharingGroup);
+    else if (this.#sharingGroup.size > 0) this.#sharingGroup.delete(id);
   }
 
   #addName(text: string): number {

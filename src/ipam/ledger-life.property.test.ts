@@ -210,9 +210,9 @@ class Life {
     if (answer?.ok === true) this.#given.set(n, { addresses: [answer.v4 ?? [], answer.v6 ?? []].flat(), mac: answer.mac });
   }
 
-  #hold(n: number, kind: HolderKind, binding: Binding | undefined, share?: string): void {
+  #hold(n: number, kind: HolderKind, binding: Binding | undefined, sharingGroup?: string): void {
     if (binding === undefined) return;
-    const holder = { ...this.#holder(n, kind), ...(share === undefined ? {} : { share }) };
+    const holder = { ...this.#holder(n, kind), ...(sharingGroup === undefined ? {} : { sharingGroup }) };
     this.pair.perform({ op: 'hold', subnet: 's', holder, addresses: [...binding.addresses], mac: binding.mac });
   }
 

@@ -69,12 +69,18 @@ const address = fc.oneof(
 );
 const holder = fc
   .record({
-    kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'service'),
+    kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'foreign-port'),
     n: fc.nat(7),
     claimant: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
-    share: fc.constantFrom(undefined, undefined, 'vip', 'vm'),
+    sharingGroup: fc.constantFrom(undefined, undefined, 'vip', 'vm'),
   })
-  .map(({ kind, n, claimant, share }): Holder => ({ kind, key: `k${n}`, claimant, rank: n, ...(share === undefined ? {} : { share }) }));
+  .map(({ kind, n, claimant, sharingGroup }): Holder => ({
+    kind,
+    key: `k${n}`,
+    claimant,
+    rank: n,
+    ...(sharingGroup === undefined ? {} : { sharingGroup }),
+  }));
 const freshHolder = fc.nat(30).map((n): Holder => ({ kind: 'reservation', key: `r${n}`, claimant: `r${n}` }));
 const subnet = fc.constantFrom('s', 's', 's', 't');
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });

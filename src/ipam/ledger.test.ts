@@ -170,14 +170,14 @@ describe('facts', () => {
       ledger.conflicts('s').map(({ subject, gateway, holders }) => [subject, gateway, holders.map(({ claimant }) => claimant)]),
       [[{ kind: 'address', address }, false, ['a', 'b']]],
     );
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10, share: 'vm' }, { addresses: [address] });
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10, sharingGroup: 'vm' }, { addresses: [address] });
     assert.equal(ledger.hasConflicts('s'), true);
-    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20, share: 'vm' }, { addresses: [address] });
+    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20, sharingGroup: 'vm' }, { addresses: [address] });
     assert.deepEqual(ledger.conflicts('s'), []);
     assert.deepEqual(ledger.counts('s', 4)?.using, 1n);
     const third: Holder = { kind: 'reservation', key: '3', claimant: 'c' };
     assert.equal(text(ledger.allocate('s', { holder: third, static: { v4: address } })), 'AddressConflict');
-    assert.equal(text(ledger.allocate('s', { holder: { ...third, share: 'vm' }, static: { v4: address } })), '10.16.0.4');
+    assert.equal(text(ledger.allocate('s', { holder: { ...third, sharingGroup: 'vm' }, static: { v4: address } })), '10.16.0.4');
   });
 
   test('the gateway held by a pod, and one MAC twice', () => {
@@ -241,7 +241,7 @@ describe('facts', () => {
 
   test("the Subnet's own services hold, but neither count nor keep it", () => {
     const { ledger } = ledgerOf(v4);
-    assert.equal(text(ledger.allocate('s', { holder: { kind: 'service', key: 'u2o', claimant: 'u2o' } })), '10.16.0.2');
+    assert.equal(text(ledger.allocate('s', { holder: { kind: 'foreign-port', key: 'u2o', claimant: 'u2o' } })), '10.16.0.2');
     assert.deepEqual(ledger.usage('s')?.v4, { available: 4n, using: 0n, availableRange: '10.16.0.3-10.16.0.6', usingRange: '' });
     assert.deepEqual(ledger.holdersIn('s', 10), { first: [], count: 0 });
     assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.2') } }), 'AddressConflict');

@@ -313,7 +313,7 @@ export class Ledger {
       const offsets = space.held.sorted();
       for (let at = 0; at < offsets.length && names.size < limit; at++) {
         for (const { kind, claimant } of this.#occupancy.holdersAt(space, space.held.find(offsets[at] as Offset)))
-          if (kind !== 'service' && names.size < limit) names.add(claimant);
+          if (kind !== 'foreign-port' && names.size < limit) names.add(claimant);
       }
     }
     const first = [...names].map((name) => this.#describeOccupant(state, this.#occupancy.holders.findName(name)));

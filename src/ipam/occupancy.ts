@@ -187,11 +187,11 @@ export class Occupancy {
     else if (space.conflicted.size > 0) space.conflicted.delete(slot);
   }
 
-  /** Whether a claimant with group `share` may have a slot together with its present claimants. */
-  admits(space: Space, slot: number, claimant: number, share: string | undefined): boolean {
+  /** Whether a claimant with this sharing group may have a slot together with its present claimants. */
+  admits(space: Space, slot: number, claimant: number, sharingGroup: string | undefined): boolean {
     const others = this.sharesByClaimant(space.firstHold(slot));
     others.delete(claimant);
-    return others.size === 0 || (share !== undefined && [...others.values()].every((groups) => groups.has(share)));
+    return others.size === 0 || (sharingGroup !== undefined && [...others.values()].every((groups) => groups.has(sharingGroup)));
   }
 
   /** The groups that each claimant of a slot declares, by claimant. */
@@ -201,8 +201,8 @@ export class Occupancy {
       const holder = this.holds.holderOf(hold);
       const claimant = this.holders.claimantOf(holder);
       const groups = result.get(claimant) ?? new Set();
-      const share = this.holders.share(holder);
-      if (share !== undefined) groups.add(share);
+      const sharingGroup = this.holders.sharingGroup(holder);
+      if (sharingGroup !== undefined) groups.add(sharingGroup);
       result.set(claimant, groups);
     }
     return result;
@@ -250,7 +250,7 @@ export class Occupancy {
       subnet.claimants += present(subnet) - count;
       this.#changes(subnet);
     }
-    const isOther = before.claimant !== declared.claimant || before.share !== declared.share;
+    const isOther = before.claimant !== declared.claimant || before.sharingGroup !== declared.sharingGroup;
     for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
       const [subnet, space] = [this.subnetOf(hold), this.spaceOf(hold)];
       this.evaluate(subnet, space, holds.slotOf(hold));

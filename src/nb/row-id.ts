@@ -30,11 +30,11 @@ export function isRowRef(value: unknown): value is RowRef {
 }
 
 /**
- * The UUID that a row is inserted with: a hash of its identity and its incarnation. A second insert (after a lost reply, or by a deposed
+ * The UUID that a row is inserted with: a hash of its identity and of the seed. A second insert (after a lost reply, or by a deposed
  * leader) fails with "duplicate uuid" instead of making a second row.
  */
-export function insertUuid(id: RowId, incarnation: string): Uuid {
-  const text = `${id}\n${incarnation}`;
+export function insertUuid(id: RowId, seed: string): Uuid {
+  const text = `${id}\n${seed}`;
   const words = [hash32(text, 0x9e3779b9), hash32(text, 0x85ebca6b), hash32(text, 0xc2b2ae35), hash32(text, 0x27d4eb2f)];
   const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
@@ -47,7 +47,7 @@ export function isOwnUuid(uuid: Uuid): boolean {
 }
 
 /**
- * The part of the hash beside the identity: row owner and parent.
+ * What `insertUuid` hashes beside the identity: row owner and parent.
  * @param collisions how often an insert failed, since the UUID existed already
  */
 export function insertSeed(ownerUid: string, parent: Uuid | undefined, collisions: number): string {

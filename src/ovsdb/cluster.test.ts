@@ -76,12 +76,12 @@ async function whileAway(
   await until('the rows have come', () => away.replica.table('Logical_Switch').has(mark));
 
   batches.length = 0;
-  proxy.judgeServer = () => 'disconnect';
+  proxy.onServerMessage = () => 'disconnect';
   proxy.disconnectAll();
   await until('the loss is seen', () => away.state === 'stale');
   await write(session);
   proxy.fromServer.length = 0;
-  proxy.judgeServer = () => 'pass';
+  proxy.onServerMessage = () => 'pass';
   await away.untilSynced();
 
   const replies = proxy.fromServer.flatMap(({ result }) => (Array.isArray(result) ? [result as unknown[]] : []));
@@ -188,7 +188,7 @@ test('the session rejects a member that is behind what it read from another', as
   t.after(() => ahead.stop());
   // The index that the proxy's server reports is beyond that of all others: as if they had not caught up yet.
   const later = 1_000_000;
-  ahead.judgeServer = (message) => {
+  ahead.onServerMessage = (message) => {
     for (const row of Object.values(statusIn(message)?.Database ?? {})) Object.assign(row.new, { index: later, connected: true });
     return 'pass';
   };
@@ -212,11 +212,11 @@ test('the session leaves a server that just started and names no database yet, a
   const starting = await TamperingProxy.start(leader.unix);
   t.after(() => Promise.all([well.stop(), starting.stop()]));
   let looks = 0;
-  well.judgeServer = (message) => {
+  well.onServerMessage = (message) => {
     for (const row of Object.values(statusIn(message)?.Database ?? {})) row.new['connected'] = true;
     return 'pass';
   };
-  starting.judgeServer = (message) => {
+  starting.onServerMessage = (message) => {
     const status = statusIn(message);
     if (status === undefined) return 'pass';
     looks++;
@@ -231,13 +231,13 @@ test('the session leaves a server that just started and names no database yet, a
   const { session, errors } = openSession(t, [well.endpoint, starting.endpoint], { rollbackPatienceMs: 3_600_000 });
   await session.untilSynced();
   const { generation } = session;
-  well.judgeServer = () => 'disconnect';
+  well.onServerMessage = () => 'disconnect';
   well.disconnectAll();
   const told = (): string[] => errors.filter(({ endpoint }) => endpoint === starting.endpoint).map(({ code }) => code);
   await until('it was met three times', () => told().length >= 3);
   assert.deepEqual(told().slice(0, 3), ['OVSDB_NO_DATABASE', 'OVSDB_STALE_SERVER', 'OVSDB_OTHER_CLUSTER']);
   assert.equal(session.generation, generation, 'nothing was read from it');
-  well.judgeServer = () => 'pass';
+  well.onServerMessage = () => 'pass';
   await session.untilSynced();
   assert.equal(session.endpoint, well.endpoint);
 });
@@ -271,11 +271,11 @@ test('a server without a cluster in place of the cluster is accepted after rollb
   // A session that has read nothing yet uses the first server that it finds.
   const later = await TamperingProxy.start(alone.unix);
   t.after(() => later.stop());
-  later.judgeServer = () => 'disconnect';
+  later.onServerMessage = () => 'disconnect';
   const { session, errors } = openSession(t, [...made.endpoints, later.endpoint], { leaderOnly: true, rollbackPatienceMs: 1_000 });
   await commitEventually(session, 'in the cluster');
   await Promise.all(made.members.map((member) => member.kill()));
-  later.judgeServer = () => 'pass';
+  later.onServerMessage = () => 'pass';
   await until('it is taken', () => session.state === 'synced' && session.endpoint === later.endpoint);
   assert.ok(errors.some(({ code }) => code === 'OVSDB_OTHER_CLUSTER'));
   assert.equal(session.replica.table('Logical_Switch').size, 0);

@@ -43,13 +43,13 @@ async function scene(t: TestContext, others: readonly string[] = [server.unix]):
 }
 
 const answersNull = (proxy: TamperingProxy): void => {
-  proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result: null, error: null } } : 'pass');
+  proxy.onClientMessage = ({ method, id }) => (method === 'transact' ? { answer: { id, result: null, error: null } } : 'pass');
 };
 const answersNothing = (proxy: TamperingProxy): void => {
-  proxy.judgeClient = ({ method }) => (method === 'transact' ? 'swallow' : 'pass');
+  proxy.onClientMessage = ({ method }) => (method === 'transact' ? 'swallow' : 'pass');
 };
 const showsNothing = (proxy: TamperingProxy): void => {
-  proxy.judgeServer = ({ method }) => (method?.startsWith('update') === true ? 'swallow' : 'pass');
+  proxy.onServerMessage = ({ method }) => (method?.startsWith('update') === true ? 'swallow' : 'pass');
 };
 
 const LIES: readonly { readonly what: string; readonly code: OvsdbErrorCode; readonly lie: (proxy: TamperingProxy) => void }[] = [
@@ -81,7 +81,7 @@ for (const { what, code, lie } of LIES) {
     assert.equal((await session.transact([insert('Logical_Switch', { name: 'first' }, newUuid())])).ok, false);
     await session.untilSynced();
     assert.equal((await session.transact([insert('Logical_Switch', { name: 'second' }, newUuid())])).ok, false);
-    proxy.judgeClient = proxy.judgeServer = () => 'pass';
+    proxy.onClientMessage = proxy.onServerMessage = () => 'pass';
     await session.untilSynced();
     const uuid = newUuid();
     await commit(session, [insert('Logical_Switch', { name: 'third' }, uuid)]);
@@ -103,7 +103,7 @@ const SAID: Readonly<Record<string, OvsdbErrorCode>> = {
 test('an error that the server says in its answer to a transaction is the code of the failure', async (t) => {
   const { proxy, session } = await scene(t, []);
   for (const [text, code] of Object.entries(SAID)) {
-    proxy.judgeClient = ({ method, id }) =>
+    proxy.onClientMessage = ({ method, id }) =>
       method === 'transact' ? { answer: { id, result: [{ error: text, details: 'because' }], error: null } } : 'pass';
     const outcome = await session.transact([insert('Logical_Switch', { name: `said ${text}` }, newUuid())]);
     assert.ok(!outcome.ok);
@@ -149,7 +149,7 @@ for (const { what, bytes } of [
 ]) {
   test(`one that sends ${what}, and nothing else, is given up`, async (t) => {
     const { proxy, session, codes } = await scene(t);
-    proxy.judgeServer = () => 'swallow';
+    proxy.onServerMessage = () => 'swallow';
     let first = true;
     const dripping = setInterval(() => {
       proxy.inject(bytes === '"x' ? (first ? '{"method":"' : 'x') : bytes);

@@ -82,14 +82,14 @@ export class Link {
     const requests = { Database: [{ columns: serverStatusColumns }] };
     return new Promise((resolve) => {
       this.rpc.call('monitor', ['_Server', serverMonitorId, requests], (reply) => {
-        if (reply.kind === 'result') this.#judge(reply.result, true);
+        if (reply.kind === 'result') this.#checkServerStatus(reply.result, true);
         else if (reply.kind === 'error') this.#closeOn(this.#events.serverStatus(undefined, true));
         resolve();
       });
     });
   }
 
-  #judge(tables: unknown, first: boolean): void {
+  #checkServerStatus(tables: unknown, first: boolean): void {
     const { database } = this.#options;
     const status = readServerStatus(tables, database);
     if (status === 'gone') this.#closeOn(new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${database}`));
@@ -108,7 +108,7 @@ export class Link {
   #notified(method: string, params: readonly unknown[]): void {
     const update = readUpdate(method, params);
     if (update !== undefined) this.#events.update(update);
-    else if (method === 'update' && params[0] === serverMonitorId) this.#judge(params[1], false);
+    else if (method === 'update' && params[0] === serverMonitorId) this.#checkServerStatus(params[1], false);
     else if (method === 'monitor_canceled') throw new OvsdbError('OVSDB_MONITOR_CANCELED', 'the server ended the monitor');
   }
 }

@@ -18,7 +18,7 @@ for (const [what, lacks, method] of older) {
     const proxy = await TamperingProxy.start(server.unix);
     t.after(() => proxy.stop());
     // A server before 2.9 has no _Server either.
-    proxy.judgeClient = ({ method: asked, params, id }: RpcMessage): Verdict => {
+    proxy.onClientMessage = ({ method: asked, params, id }: RpcMessage): Verdict => {
       if (lacks.includes(asked ?? '')) return { answer: { id, result: null, error: { error: 'unknown method' } } };
       const isOld = lacks.length > 0 && Array.isArray(params) && params[0] === '_Server';
       return isOld ? { answer: { id, result: null, error: { error: 'unknown database' } } } : 'pass';

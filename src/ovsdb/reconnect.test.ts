@@ -55,7 +55,7 @@ test('what changed while the session was away comes as one batch of true differe
   await until('the rows have come', () => away.replica.table('Logical_Switch').size === 3);
 
   batches.length = 0;
-  proxy.judgeServer = () => 'disconnect';
+  proxy.onServerMessage = () => 'disconnect';
   proxy.disconnectAll();
   await until('the loss is seen', () => away.state === 'stale');
   await commit(session, [
@@ -65,7 +65,7 @@ test('what changed while the session was away comes as one batch of true differe
     insert('Logical_Switch', { name: 'added' }, added),
   ]);
   assert.ok(away.replica.table('Logical_Switch').has(removed));
-  proxy.judgeServer = () => 'pass';
+  proxy.onServerMessage = () => 'pass';
   await away.untilSynced();
 
   assert.equal(batches.length, 1);
@@ -119,14 +119,14 @@ test('the probe finds a server that sends and reads nothing; the transaction end
   const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 1_000 });
   await session.untilSynced();
   errors.length = 0;
-  proxy.judgeClient = () => 'swallow';
+  proxy.onClientMessage = () => 'swallow';
   const talking = setInterval(() => proxy.inject('{"id":"echo","method":"echo","params":[]}'), 50);
   t.after(() => clearInterval(talking));
   const outcome = await session.transact([insert('Logical_Switch', { name: 'swallowed' })]);
   assert.ok(!outcome.ok);
   assert.deepEqual([outcome.error.code, outcome.error.outcome], ['OVSDB_DISCONNECTED', 'unknown']);
   assert.match(errors[0]?.message ?? '', /the server sent, and answered nothing, for \d+ ms/);
-  proxy.judgeClient = () => 'pass';
+  proxy.onClientMessage = () => 'pass';
   await session.untilSynced();
   await commit(session, [insert('Logical_Switch', { name: 'arrives' })]);
 });
@@ -232,11 +232,11 @@ test('a connection lost with the reply: outcome unknown, and the insert cannot b
   await session.untilSynced();
   const uuid = newUuid();
   const operations = [insert('Logical_Switch', { name: 'once' }, uuid)];
-  proxy.judgeServer = ({ method, result }) => (method === undefined && Array.isArray(result) ? 'disconnect' : 'pass');
+  proxy.onServerMessage = ({ method, result }) => (method === undefined && Array.isArray(result) ? 'disconnect' : 'pass');
   const lost = await session.transact(operations);
   assert.ok(!lost.ok);
   assert.equal(lost.error.outcome, 'unknown');
-  proxy.judgeServer = () => 'pass';
+  proxy.onServerMessage = () => 'pass';
   await session.untilSynced();
   assert.ok(session.replica.table('Logical_Switch').has(uuid), 'the replica says that it was carried out');
   const again = await session.transact(operations);

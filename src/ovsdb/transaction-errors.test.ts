@@ -206,7 +206,7 @@ test('a request that the server rejects as a whole has the code of its error', a
   t.after(() => proxy.stop());
   const { session } = openSession(t, [proxy.endpoint]);
   await session.untilSynced();
-  proxy.judgeClient = ({ method, id }) =>
+  proxy.onClientMessage = ({ method, id }) =>
     method === 'transact' ? { answer: { id, result: null, error: { error: 'unknown database', details: 'no database X' } } } : 'pass';
   const error = await failure(session, [good]);
   assert.deepEqual(
@@ -248,7 +248,7 @@ test('a reply with too few results has outcome unknown', async (t) => {
   for (const result of [[], {}, null, [null]]) {
     // The session closed the connection, so wait for the next one.
     await session.untilSynced();
-    proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result, error: null } } : 'pass');
+    proxy.onClientMessage = ({ method, id }) => (method === 'transact' ? { answer: { id, result, error: null } } : 'pass');
     const error = await failure(session, [good]);
     assert.deepEqual([error.code, error.outcome], ['OVSDB_PROTOCOL', 'unknown']);
   }

@@ -241,11 +241,11 @@ export class MemoryObjects {
   #patched(resource: ResourceName, object: TestObject, patch: PatchOutput): TestObject {
     const { labels, annotations } = object.metadata;
     const traits = traitsOf(resource);
-    const judged = conditionsOf(resource, object);
-    const conditions = this.#conditions(resource, object, judged, patch);
+    const currentConditions = conditionsOf(resource, object);
+    const conditions = this.#conditions(resource, object, currentConditions, patch);
     const said = patch.conditions !== undefined || patch.withoutConditions !== undefined;
     const inAnnotation =
-      said && traits.conditions === 'annotation' && !equal(conditions, judged)
+      said && traits.conditions === 'annotation' && !equal(conditions, currentConditions)
         ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) }
         : {};
     const status = {
@@ -269,10 +269,15 @@ export class MemoryObjects {
     };
   }
 
-  #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
+  #conditions(
+    resource: ResourceName,
+    object: TestObject,
+    currentConditions: readonly Condition[],
+    patch: PatchOutput,
+  ): readonly Condition[] {
     const now = this.#now();
     const stamp = { now, monotonic: now, observedGeneration: undefined, extended: false };
-    const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
+    const diff = diffConditions(currentConditions, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
     for (const condition of diff?.withEvent ?? []) {
       const event = eventOfCondition(condition);
       if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));
@@ -281,7 +286,7 @@ export class MemoryObjects {
       const event = patch.eventsWithout?.[type];
       if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));
     }
-    return diff?.conditions ?? judged;
+    return diff?.conditions ?? currentConditions;
   }
 
   #now(): string {

@@ -94,7 +94,7 @@ export function hasRouterMac(type: string): boolean {
 }
 
 /** The group in which a Vip shares its address: the Vip and the pod that uses the address hold it together. */
-export function vipShare(vip: string): string {
+export function vipSharingGroup(vip: string): string {
   return `vip/${vip}`;
 }
 

@@ -39,12 +39,12 @@ export interface Proven {
  * @param claimed the addresses in the pod's annotations. An IP object with other addresses, outside of its Subnet, was edited and is no proof.
  */
 export function proofsOf(world: World, pod: Provable, provider: string, claimed: Proven | undefined): readonly Proven[] {
-  const bearer = pod.machine ?? pod.name;
-  const port = portName(bearer, pod.namespace, provider);
+  const podOrMachine = pod.machine ?? pod.name;
+  const port = portName(podOrMachine, pod.namespace, provider);
   const id = rowId('Logical_Switch_Port', port);
   const row = world.rows.state(id);
   const ip = world.ips.get(port);
-  const ofIp = ip === undefined || !isForBearer(ip, pod.namespace, bearer) ? undefined : provenByIp(ip);
+  const ofIp = ip === undefined || !isForPodOrMachine(ip, pod.namespace, podOrMachine) ? undefined : provenByIp(ip);
   const ofRow = row === undefined || row.ownership.kind === 'foreign' ? undefined : provenByRow(world, id);
   const proofs: Proven[] = [];
   if (
@@ -57,7 +57,7 @@ export function proofsOf(world: World, pod: Provable, provider: string, claimed:
   if (row !== undefined && ofRow !== undefined && isRowOf(world, row, pod)) proofs.push(ofRow);
   if (proofs.length > 0 || ofIp === undefined || ofRow === undefined || row?.ownership.kind !== 'legacy') return outsideJoin(world, proofs);
   const hasNoUid = ip?.metadata.annotations?.[kilnAnnotation.podUid] === undefined;
-  return hasNoUid && externalId(world, id, 'pod') === `${pod.namespace}/${bearer}` && isSameProof(ofIp, ofRow)
+  return hasNoUid && externalId(world, id, 'pod') === `${pod.namespace}/${podOrMachine}` && isSameProof(ofIp, ofRow)
     ? outsideJoin(world, [ofIp])
     : [];
 }
@@ -82,8 +82,8 @@ function outsideJoin(world: World, proofs: readonly Proven[]): readonly Proven[]
   return proofs.filter(({ subnet }) => subnet !== world.settings.joinSubnet);
 }
 
-function isForBearer({ spec }: IP, namespace: string, bearer: string): boolean {
-  return spec.namespace === namespace && spec.podName === bearer;
+function isForPodOrMachine({ spec }: IP, namespace: string, podOrMachine: string): boolean {
+  return spec.namespace === namespace && spec.podName === podOrMachine;
 }
 
 function provenByIp(ip: IP): Proven | undefined {

@@ -6,11 +6,11 @@ import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/kinds/ip.ts';
 import { isSubnetOwnedIp } from '../api/names.ts';
 import { splitList } from '../net/dual.ts';
-import { vipShare } from './address-objects.ts';
+import { vipSharingGroup } from './address-objects.ts';
 
-/** @param incarnation uid of the pod; absent where the address outlives pods (StatefulSet, virtual machine, node, reserved) */
-export function claimantName(port: string, incarnation?: string): string {
-  return incarnation === undefined || incarnation === '' ? port : `${port}#${incarnation}`;
+/** @param podUid uid of the pod; absent where the address outlives pods (StatefulSet, virtual machine, node, reserved) */
+export function claimantName(port: string, podUid?: string): string {
+  return podUid === undefined || podUid === '' ? port : `${port}#${podUid}`;
 }
 
 /** A claimant as users know it: without the uid of its pod. */
@@ -42,10 +42,10 @@ export function heldTexts(ip: IP): readonly string[] {
   return texts.length > 0 ? texts : splitList(ipAddress);
 }
 
-/** The share of an interface with the address of a Vip: the Vip and the interface hold that address together. */
-export function shareOfIp({ metadata }: IP): string | undefined {
+/** The sharing group of an interface with the address of a Vip: the Vip and the interface hold that address together. */
+export function ipSharingGroup({ metadata }: IP): string | undefined {
   const vip = metadata.annotations?.[kilnAnnotation.vip] ?? '';
-  return vip === '' ? undefined : vipShare(vip);
+  return vip === '' ? undefined : vipSharingGroup(vip);
 }
 
 /** A user reserved the address: it stays in use, with or without a pod. */

@@ -3,7 +3,7 @@ import type { Reason } from '../api/reasons.ts';
 
 /** The addresses that an interface requests. Idempotent by claimant: a claimant that holds an address gets that one again. */
 export interface AddressRequest {
-  /** The interface in its incarnation, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
+  /** The claimant, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
   readonly claimant: string;
   /** Subnets to allocate from: the first one with a free address. */
   readonly subnets: readonly string[];
@@ -16,7 +16,7 @@ export interface AddressRequest {
   readonly pools?: readonly string[];
   readonly mac?: string;
   /** Claimants that declare the same group may have these addresses together. */
-  readonly share?: string;
+  readonly sharingGroup?: string;
   /** The user did not choose this address or MAC: another one will do if a claimant with precedence has it. */
   readonly yields?: true;
   /** Claimants, this one among them, that are granted their requests together or not at all: none holds only a part of what it needs. */

@@ -302,7 +302,7 @@ export class World {
   readonly usage = new Table<SubnetUsage>(this.reactor, 'usage');
   /** By IPPool, likewise. */
   readonly poolUsage = new Table<SubnetUsage>(this.reactor, 'pool-usage');
-  /** By claimant: other claimants of the same address, without a common share. */
+  /** By claimant: other claimants of the same address, without a common sharing group. */
   readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
   /** By row identity. The diff writes it. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => conflict.owners });

@@ -23,7 +23,7 @@ const spec = object('Which name to resolve', {
 const condition = object('', {
   lastTransitionTime: required(time('When the status last changed')),
   message: required(string('A sentence for people', { maxLength: 32_768 })),
-  observedGeneration: integer('Generation of the object that was judged', { format: 'int64', minimum: 0 }),
+  observedGeneration: integer('Generation of the object when the condition was set', { format: 'int64', minimum: 0 }),
   reason: required(string('One word in CamelCase that says why', { minLength: 1, maxLength: 1024, pattern: REASON })),
   status: required(string('Whether it holds', { enum: ['True', 'False', 'Unknown'] })),
   type: required(string('What the condition is about', { maxLength: 316, pattern: QUALIFIED_NAME })),

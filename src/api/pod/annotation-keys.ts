@@ -25,7 +25,7 @@ export interface UnreadKey {
   readonly rule: string;
 }
 
-/** Most keys that one object is judged by: its user may write thousands. */
+/** Most keys of one object that are checked: its user may write thousands. */
 const MOST = 10;
 
 const KUBE_OVN = `${DEFAULT_PROVIDER}.kubernetes.io`;

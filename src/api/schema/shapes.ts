@@ -8,7 +8,7 @@ const conditionFields = {
   lastTransitionTime: time('When the status last changed'),
   lastUpdateTime: time('When any part of the condition last changed'),
   message: string('A sentence for people'),
-  observedGeneration: integer('Generation of the object that was judged', { format: 'int64' }),
+  observedGeneration: integer('Generation of the object when the condition was set', { format: 'int64' }),
   reason: string('One word in CamelCase that says why'),
   status: string('True, False or Unknown'),
   type: string('What the condition is about'),

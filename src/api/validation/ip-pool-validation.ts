@@ -39,7 +39,7 @@ export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: PoolSubnet |
     });
   if (spec.ips.length === 0)
     findings.add({ code: 'IPPoolIpsInvalid', field: 'spec.ips', value: '', problem: 'is empty', rule: 'a pool has addresses' });
-  for (const [index, item] of spec.ips.entries()) judgeItem(findings, item, index, subnet);
+  for (const [index, item] of spec.ips.entries()) checkItem(findings, item, index, subnet);
   return findings.list;
 };
 
@@ -61,7 +61,7 @@ export const ipPoolOverlaps = ({ name, spec }: NamedIPPool, others: PoolRanges):
     );
   });
 
-const judgeItem = (findings: Findings, item: string, index: number, subnet: PoolSubnet | undefined): void => {
+const checkItem = (findings: Findings, item: string, index: number, subnet: PoolSubnet | undefined): void => {
   const breach = (problem: string, rule: string): void =>
     findings.add({ code: 'IPPoolIpsInvalid', field: `spec.ips[${index}]`, value: item, problem, rule });
   const range = parseRangeOrCidr(item);

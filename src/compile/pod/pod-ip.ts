@@ -12,7 +12,7 @@ import type { Output } from '../output.ts';
 import type { Binding } from './address/pod-binding.ts';
 import type { PodInterface } from './interface/pod-interface.ts';
 import { isAllocated, leavesSubnetOpen } from './interface/pod-interface.ts';
-import { bearerOf } from './view/pod-view.ts';
+import { podOrMachineName } from './view/pod-view.ts';
 import { vipNamed } from './address/pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
@@ -58,7 +58,7 @@ function identityOf(world: World, nic: PodInterface, { subnet, v4, v6 }: Address
   const owner = machine?.uid ?? statefulSet?.statefulSetUid;
   return {
     name: port,
-    podName: bearerOf(pod),
+    podName: podOrMachineName(pod),
     namespace: pod.namespace,
     podType: machine !== undefined ? 'VirtualMachine' : statefulSet === undefined ? '' : 'StatefulSet',
     node: pod.node,

@@ -11,7 +11,7 @@ import { parseMac } from '../../net/mac.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { allocatedAddressesText } from '../../world/allocated-addresses.ts';
-import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-objects.ts';
+import { claimantOfObject, hasRouterMac, vipSharingGroup } from '../../world/address-objects.ts';
 import type { AddressRequest } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
@@ -208,7 +208,7 @@ export function addressRequestOf(object: AddressObject): AddressRequest {
     ...(v4 !== '' && { v4 }),
     ...(v6 !== '' && { v6 }),
     ...(hasOwnMac(object) ? mac !== undefined && { mac } : { withoutMac: true }),
-    ...(resource === 'vips' && { share: vipShare(name) }),
+    ...(resource === 'vips' && { sharingGroup: vipSharingGroup(name) }),
     since: created,
   };
 }

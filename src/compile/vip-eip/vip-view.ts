@@ -6,8 +6,8 @@ import type { IP } from '../../api/kinds/ip.ts';
 import type { Labels } from '../../api/kubernetes/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
-import { vipAddresses, vipShare } from '../../world/address-objects.ts';
-import { shareOfIp } from '../../world/claimants.ts';
+import { vipAddresses, vipSharingGroup } from '../../world/address-objects.ts';
+import { ipSharingGroup } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { addressesOfIp } from '../ip/ip-object.ts';
@@ -90,7 +90,7 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
 
 /** Whether an IP object has the address of a Vip. After the Vip was recreated with another address, the IP object keeps the old one, which is no Vip's. */
 export function hasVipAddress(vip: VipView | undefined, name: string, ip: IP): boolean {
-  return shareOfIp(ip) === vipShare(name) && !hasOtherAddresses(vip, ip);
+  return ipSharingGroup(ip) === vipSharingGroup(name) && !hasOtherAddresses(vip, ip);
 }
 
 function hasOtherAddresses(vip: VipView | undefined, ip: IP | undefined): boolean {

@@ -1,7 +1,7 @@
 /** Whether rules emit the rows of a Vpc: as long as it exists, or has blockers. */
 import { blockersOf } from '../../blockers/blockers.ts';
 import type { Finding } from '../../api/validation/finding.ts';
-import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
+import { vpcFindings as specFindings, vpcNamedAsSubnet } from '../../api/validation/vpc-validation.ts';
 import type { VpcSpec } from '../../api/kinds/vpc.ts';
 import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -14,7 +14,7 @@ const NONE: readonly Finding[] = [];
 /** Findings of a Vpc's spec by itself. The rest of the spec takes effect. */
 export const vpcFindings: Query<readonly Finding[]> = defineQuery('vpc-findings', (world, name) => {
   const spec = world.ask(vpcSpec, name);
-  return spec === undefined ? NONE : judge({ name, spec });
+  return spec === undefined ? NONE : specFindings({ name, spec });
 });
 
 /** Why the Vpc has no rows: an older Subnet has its name. A Vpc with a router keeps it. */

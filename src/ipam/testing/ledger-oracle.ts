@@ -136,7 +136,7 @@ export class Oracle {
     const open = scope.intersect(openSet(spec, family));
     const held = setOf(this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family));
     const counted = setOf(
-      this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family && fact.holder.kind !== 'service'),
+      this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family && fact.holder.kind !== 'foreign-port'),
     );
     const using = pool === undefined ? counted.subtract(scope.subtract(open)) : counted.intersect(scope.subtract(gatewaySet(spec, family)));
     const available = open.subtract(held);
@@ -167,12 +167,12 @@ export class Oracle {
           address === undefined
             ? (spec?.gatewayMacs.includes(item as Mac) ?? false)
             : spec !== undefined && gatewaySet(spec, address.family).contains(address.value);
-        if (isGateway && facts.some(({ holder }) => holder.kind !== 'service')) return true;
+        if (isGateway && facts.some(({ holder }) => holder.kind !== 'foreign-port')) return true;
         const claimants = [...new Set(facts.map(({ holder }) => holder.claimant))];
         if (claimants.length < 2) return false;
-        const groups = new Set(facts.flatMap(({ holder }) => holder.share ?? []));
+        const groups = new Set(facts.flatMap(({ holder }) => holder.sharingGroup ?? []));
         return ![...groups].some((group) =>
-          claimants.every((claimant) => facts.some(({ holder }) => holder.claimant === claimant && holder.share === group)),
+          claimants.every((claimant) => facts.some(({ holder }) => holder.claimant === claimant && holder.sharingGroup === group)),
         );
       })
       .toSorted(asText);
@@ -180,7 +180,7 @@ export class Oracle {
 
   /** Claimants that block deletion of the Subnet, by their first address: IPv4, IPv6, then MACs; on one address lowest rank first, then by name. */
   claimants(subnet: string): string[] {
-    const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'service');
+    const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'foreign-port');
     const place = ({ address }: Fact): bigint =>
       address === undefined ? 1n << 200n : address.value + (address.family === 6 ? 1n << 128n : 0n);
     const rank = ({ holder }: Fact): number => holder.rank ?? Number.MAX_VALUE;
@@ -263,7 +263,7 @@ export class Oracle {
     if (facts.some((fact) => fact.holder.claimant === holder.claimant)) {
       if (!this.conflicts(subnet).includes(item)) return true;
       const all = facts.map((fact) => fact.holder);
-      const rivals = all.some(({ kind }) => kind !== 'service') ? all.filter(({ kind }) => kind !== 'service') : all;
+      const rivals = all.some(({ kind }) => kind !== 'foreign-port') ? all.filter(({ kind }) => kind !== 'foreign-port') : all;
       const using = rivals.filter(({ kind }) => ['row', 'pod', 'node'].includes(kind));
       if (using.length > 0) return using.some(({ claimant }) => claimant === holder.claimant);
       const durable = rivals.filter(({ kind }) => kind !== 'reservation');
@@ -272,7 +272,8 @@ export class Oracle {
     const others = [...new Set(facts.map((fact) => fact.holder.claimant))];
     return others.every(
       (claimant) =>
-        holder.share !== undefined && facts.some((fact) => fact.holder.claimant === claimant && fact.holder.share === holder.share),
+        holder.sharingGroup !== undefined &&
+        facts.some((fact) => fact.holder.claimant === claimant && fact.holder.sharingGroup === holder.sharingGroup),
     );
   }
 

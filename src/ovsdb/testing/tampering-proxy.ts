@@ -23,8 +23,8 @@ export class TamperingProxy {
   /** All messages of clients so far, in order. */
   readonly fromClient: RpcMessage[] = [];
   readonly fromServer: RpcMessage[] = [];
-  judgeClient: (message: RpcMessage) => Verdict = () => 'pass';
-  judgeServer: (message: RpcMessage) => Verdict = () => 'pass';
+  onClientMessage: (message: RpcMessage) => Verdict = () => 'pass';
+  onServerMessage: (message: RpcMessage) => Verdict = () => 'pass';
   readonly #directory: string;
   readonly #server: Server;
   readonly #pairs = new Set<{ client: Socket; upstream: Socket }>();
@@ -71,8 +71,8 @@ export class TamperingProxy {
       client.destroy();
       upstream.destroy();
     };
-    this.#relay(client, upstream, this.fromClient, (message) => this.judgeClient(message), end);
-    this.#relay(upstream, client, this.fromServer, (message) => this.judgeServer(message), end);
+    this.#relay(client, upstream, this.fromClient, (message) => this.onClientMessage(message), end);
+    this.#relay(upstream, client, this.fromServer, (message) => this.onServerMessage(message), end);
   }
 
   #relay(from: Socket, to: Socket, seen: RpcMessage[], judge: (message: RpcMessage) => Verdict, end: () => void): void {

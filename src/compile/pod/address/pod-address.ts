@@ -18,7 +18,7 @@ import { ipNameConflict } from './ip-name-conflict.ts';
 import { podMessage } from './requested-values.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
-import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
+import { addressesOfVip, allowedPairProblem, sharingGroupOf, vipNamed } from './pod-vip.ts';
 import { forbiddenPortValues } from '../tenancy/port-tenancy.ts';
 import { excludedFromAddress } from '../tenancy/tenancy.ts';
 
@@ -55,12 +55,12 @@ function rawRequestState(world: World, nic: PodInterface, claimant: string, held
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting')
     return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: podMessage(nic, 'subnet', choice.message) };
-  const share = shareOf(world, nic, held);
+  const sharingGroup = sharingGroupOf(world, nic, held);
   const base = {
     claimant,
     since: nic.pod.created,
     ...(!nic.isOvn && { withoutMac: true as const }),
-    ...(share !== undefined && { share }),
+    ...(sharingGroup !== undefined && { sharingGroup }),
   };
   if (choice.kind === 'bound') {
     const request = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };

@@ -4,8 +4,8 @@
 import type { Reason } from '../../../api/reasons.ts';
 import { subnetProvider } from '../../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../../api/well-known.ts';
-import { vipShare } from '../../../world/address-objects.ts';
-import { shareOfIp } from '../../../world/claimants.ts';
+import { vipSharingGroup } from '../../../world/address-objects.ts';
+import { ipSharingGroup } from '../../../world/claimants.ts';
 import type { World } from '../../../world/world.ts';
 import { selectsPod, allowedPairsOf, excludedFromVip, isForNamespace, vipProvider, vipUser, vipView } from '../../vip-eip/vip-view.ts';
 import type { VipView } from '../../vip-eip/vip-view.ts';
@@ -53,11 +53,11 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
 }
 
 /** The group with which an interface shares an address with a Vip; undefined if it has its own address. */
-export function shareOf(world: World, nic: PodInterface, { ip }: Held): string | undefined {
-  const durable = ip === undefined ? undefined : shareOfIp(ip);
+export function sharingGroupOf(world: World, nic: PodInterface, { ip }: Held): string | undefined {
+  const durable = ip === undefined ? undefined : ipSharingGroup(ip);
   if (durable !== undefined) return durable;
   const name = vipNamed(world, nic);
-  return name === undefined ? undefined : vipShare(name);
+  return name === undefined ? undefined : vipSharingGroup(name);
 }
 
 /** What is wrong with the Vips that a pod declares in `aaps`. */

@@ -13,7 +13,7 @@ import { rowId } from '../../../nb/row-id.ts';
 import { isReserved } from '../../../world/claimants.ts';
 import type { World } from '../../../world/world.ts';
 import type { PodView } from '../view/pod-view.ts';
-import { bearerOf } from '../view/pod-view.ts';
+import { podOrMachineName } from '../view/pod-view.ts';
 
 export interface PodInterface {
   readonly pod: PodView;
@@ -34,7 +34,7 @@ export function ownInterface(pod: PodView): PodInterface {
 }
 
 export function portOf(pod: PodView, provider: string): string {
-  return portName(bearerOf(pod), pod.namespace, provider);
+  return portName(podOrMachineName(pod), pod.namespace, provider);
 }
 
 type Annotated = Pick<PodInterface, 'provider'> & { readonly pod: Pick<PodView, 'annotations'> };
@@ -69,7 +69,7 @@ export function ipOf(world: World, nic: PodInterface): IP | undefined {
  * user in advance, or by Kube-OVN) for any pod of its name.
  */
 export function isIpOfPod(ip: IP, pod: PodView): boolean {
-  if (ip.spec.podName !== bearerOf(pod) || ip.spec.namespace !== pod.namespace) return false;
+  if (ip.spec.podName !== podOrMachineName(pod) || ip.spec.namespace !== pod.namespace) return false;
   const { annotations = {} } = ip.metadata;
   const madeFor = annotations[kilnAnnotation.podUid];
   if (madeFor === undefined || madeFor === pod.uid || isReserved(ip)) return true;

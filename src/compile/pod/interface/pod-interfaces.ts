@@ -16,7 +16,7 @@ import { attachment, unreadableAttachment } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from '../view/pod-view.ts';
-import { allocatedProviders, bearerOf, podView } from '../view/pod-view.ts';
+import { allocatedProviders, podOrMachineName, podView } from '../view/pod-view.ts';
 import { commandText } from '../../../text/command-text.ts';
 
 export interface PodInterfaces {
@@ -152,7 +152,7 @@ function resolve(
 function recordedProviders(world: World, pod: PodView): ReadonlySet<string> {
   const recorded = new Set(allocatedProviders(pod));
   const prefix = `${portOf(pod, DEFAULT_PROVIDER)}.`;
-  for (const ip of world.ips.select('pod', `${pod.namespace}/${bearerOf(pod)}`)) {
+  for (const ip of world.ips.select('pod', `${pod.namespace}/${podOrMachineName(pod)}`)) {
     if (ip.metadata.name.startsWith(prefix) && isIpOfPod(ip, pod)) recorded.add(ip.metadata.name.slice(prefix.length));
   }
   return recorded;

@@ -16,7 +16,7 @@ import type { ColumnValue, Output, RowOutput } from '../../output.ts';
 import type { Binding } from '../address/pod-binding.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf, portId } from '../interface/pod-interface.ts';
-import { bearerOf, podOwner } from '../view/pod-view.ts';
+import { podOrMachineName, podOwner } from '../view/pod-view.ts';
 import { furtherAddresses } from '../address/pod-vip.ts';
 import { ownDhcpText } from '../tenancy/port-dhcp-tenancy.ts';
 import { forwardsLayer2, isSecured } from '../tenancy/port-tenancy.ts';
@@ -101,7 +101,7 @@ function barePort(world: World, nic: PodInterface, addresses: Addresses): RowOut
     rule: RULE,
     parent: { id: switchId(addresses.subnet), column: 'ports' },
     columns: { name: nic.port, type: '', options: chassisOptions(world, nic), ...addressColumns(world, nic, addresses) },
-    externalIds: { pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`, ls: addresses.subnet },
+    externalIds: { pod: `${nic.pod.namespace}/${podOrMachineName(nic.pod)}`, ls: addresses.subnet },
   };
 }
 
@@ -173,7 +173,7 @@ function portExternalIds(world: World, nic: PodInterface, addresses: Addresses, 
   const groups = securityGroupsIn(annotationOf(nic, 'security_groups'));
   const vips = furtherAddresses(world, nic, addresses.subnet).join(',');
   return {
-    pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,
+    pod: `${nic.pod.namespace}/${podOrMachineName(nic.pod)}`,
     ls: addresses.subnet,
     ...securityGroupKeys(groups, subnet),
     ...(vips !== '' && { vips, 'attach-vips': 'true' }),

@@ -17,7 +17,7 @@ import { subnetSpec, subnetView } from '../../subnet/validity/subnet-view.ts';
 import { addressHolder, isHeldByForeignPort } from './address-holder.ts';
 import type { PodInterface } from '../interface/pod-interface.ts';
 import { annotationOf } from '../interface/pod-interface.ts';
-import { bearerOf } from '../view/pod-view.ts';
+import { podOrMachineName } from '../view/pod-view.ts';
 import { isObservedAsPods } from '../interface/existing-port.ts';
 import { closedPoolOf } from './tenancy.ts';
 import { commandText } from '../../../text/command-text.ts';
@@ -98,7 +98,7 @@ function isOwn(
   subnet: string,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): boolean {
-  if (kind === 'pod') return name === `${pod.namespace}/${bearerOf(pod)}`;
+  if (kind === 'pod') return name === `${pod.namespace}/${podOrMachineName(pod)}`;
   const vip = kind === 'Vip' && allowedPairsOf(pod.annotations).includes(name) ? world.ask(vipView, name) : undefined;
   return vip?.subnet === subnet && selectsPod(vip, pod);
 }

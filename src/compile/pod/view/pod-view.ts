@@ -100,15 +100,15 @@ function unprovenProviders(
 function readClaims(world: World, { metadata: { name, namespace = '' } }: Pod, machine: string | undefined, annotations: Labels): Labels {
   const claims = allocatedProviders({ annotations });
   if (claims.length <= MOST_CLAIMS) return annotations;
-  const bearer = machine ?? name;
+  const podOrMachine = machine ?? name;
   const selected = [annotationKey.defaultNetworkAttachment, annotationKey.networkAttachments].flatMap((key) => {
     const parsed = parseNetworkSelections(annotations[key] ?? '', namespace);
     return parsed.ok ? parsed.selections : [];
   });
-  const own = portName(bearer, namespace, DEFAULT_PROVIDER);
+  const own = portName(podOrMachine, namespace, DEFAULT_PROVIDER);
   const read = new Set([
     DEFAULT_PROVIDER,
-    ...world.ips.select('pod', `${namespace}/${bearer}`).map(({ metadata: ip }) => ip.name.slice(own.length + 1)),
+    ...world.ips.select('pod', `${namespace}/${podOrMachine}`).map(({ metadata: ip }) => ip.name.slice(own.length + 1)),
     ...selected.flatMap((one) => [
       attachmentProvider(one.name, one.namespace, one.interfaceName),
       attachmentProvider(one.name, one.namespace),
@@ -144,7 +144,7 @@ function migrationOf({ metadata: { annotations, labels } }: Pod): PodView['migra
 const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
 
 /** The name of its interfaces: its own, or that of its virtual machine. */
-export function bearerOf({ name, machine }: PodView): string {
+export function podOrMachineName({ name, machine }: PodView): string {
   return machine?.name ?? name;
 }
 

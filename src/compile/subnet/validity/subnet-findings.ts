@@ -1,6 +1,6 @@
 /** Findings of a Subnet's spec by itself, independent of other objects. */
 import type { Finding } from '../../../api/validation/finding.ts';
-import { subnetFindings as judge } from '../../../api/validation/subnet-validation.ts';
+import { subnetFindings as specFindings } from '../../../api/validation/subnet-validation.ts';
 import type { Query } from '../../../world/world.ts';
 import { defineQuery } from '../../../world/world.ts';
 import { subnetSpec } from './subnet-basics.ts';
@@ -9,5 +9,5 @@ const NONE: readonly Finding[] = [];
 
 export const subnetFindings: Query<readonly Finding[]> = defineQuery('subnet-findings', (world, name) => {
   const spec = world.ask(subnetSpec, name);
-  return spec === undefined ? NONE : judge({ name, spec });
+  return spec === undefined ? NONE : specFindings({ name, spec });
 });

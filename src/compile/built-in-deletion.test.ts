@@ -56,7 +56,7 @@ test('all Vpcs and Subnets are deleted: those in use stay with their ports and a
   for (const [resource, name] of [BUILT_IN[0], BUILT_IN[2]]) {
     const reported = bench.condition(resource, name, 'DeletionBlocked');
     assert.deepEqual([reported?.status, reported?.reason], ['True', 'NeededByCluster']);
-    assert.match(reported?.message ?? '', /The cluster needs it: .* nothing has to be done/);
+    assert.match(reported?.message ?? '', /The cluster needs it: .* nothing needs to be done/);
   }
   assert.equal(bench.condition('subnets', 'ovn-default', 'DeletionBlocked')?.reason, 'DeletionBlocked');
   assert.deepEqual(

@@ -59,7 +59,7 @@ export interface ControllerStatus {
   /** What the process waits for while observing. */
   readonly waitingFor: readonly string[];
   /** The last error of a list among these; undefined: none failed. */
-  readonly listTrouble: KubeError | undefined;
+  readonly listError: KubeError | undefined;
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly objectsWritten: number;

@@ -349,7 +349,7 @@ export class Controller {
     return {
       phase: this.#phase,
       waitingFor: this.waitingFor,
-      listTrouble: this.#caches.trouble,
+      listError: this.#caches.listError,
       transactions: this.#transactions,
       rowsWritten: this.#rowsWritten,
       objectsWritten: this.#objectsWritten,
@@ -460,7 +460,7 @@ export class Controller {
     const derivedAt = this.#meter.phase('compile', began);
     if (!derived) return this.#again();
     this.#collection.survey();
-    this.#firstLists.look();
+    this.#firstLists.check();
     this.#leadership.raiseFence();
     this.#doing = 'rows compared';
     this.#rows.flush();

@@ -127,7 +127,7 @@ test('kiln explain and kiln status say of the default Vpc that is being deleted 
   scene.bench.delete('vpcs', 'ovn-cluster');
   scene.bench.converge();
   const { waiting, next } = explained(scene, 'vpcs', 'ovn-cluster');
-  assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster needs it: .* nothing has to be done\./);
+  assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster needs it: .* nothing needs to be done\./);
   assert.equal(waiting?.message, scene.bench.condition('vpcs', 'ovn-cluster', 'DeletionBlocked')?.message);
   assert.deepEqual(next, ['kiln explain subnet join']);
   assert.deepEqual(

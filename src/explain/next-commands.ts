@@ -30,19 +30,19 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, d
   }
   if (reason === 'ForeignFinalizer') return [commandText`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
   const ending = commandAtEnd(message);
-  const said = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
+  const named = reason === 'DeletionBlocked' && ending?.startsWith('ovn-nbctl ') !== true ? undefined : ending;
   // The user already reads the output of that command, so show the object behind it.
-  const onward = said === commandText`kiln explain ${object}` ? (troubleAbove(dependencies) ?? troubleNamed(world, message)) : said;
+  const onward = named === commandText`kiln explain ${object}` ? (faultAmong(dependencies) ?? faultNamedIn(world, message)) : named;
   return [onward ?? commandText`kubectl describe ${object}`];
 }
 
 /** The command for the first dependency that is missing or not ready. */
-function troubleAbove(dependencies: readonly TreeObject[]): string | undefined {
+function faultAmong(dependencies: readonly TreeObject[]): string | undefined {
   for (const one of dependencies) {
     const { resource, namespace, name, uid, state } = one;
     if (uid === undefined) return commandText`kubectl get ${traitsOf(resource).plural} ${inNamespace(namespace)}`;
     if (state.ready === 'False') return commandText`kiln explain ${objectText(resource, namespace === '' ? name : `${namespace}/${name}`)}`;
-    const above = troubleAbove(one.children);
+    const above = faultAmong(one.children);
     if (above !== undefined) return above;
   }
   return undefined;
@@ -52,7 +52,7 @@ function troubleAbove(dependencies: readonly TreeObject[]): string | undefined {
 const NAMED: Readonly<Record<string, ResourceName>> = { Subnet: 'subnets', IPPool: 'ippools', Vip: 'vips', Vpc: 'vpcs', IP: 'ips' };
 
 /** The command for the first existing object that a message names. */
-function troubleNamed(world: World, message: string): string | undefined {
+function faultNamedIn(world: World, message: string): string | undefined {
   for (const [, kind = '', name = ''] of message.matchAll(/\b(Subnet|IPPool|Vip|Vpc|IP) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g)) {
     const resource = NAMED[kind];
     if (resource !== undefined && world.tables[resource]?.peek(name) !== undefined)

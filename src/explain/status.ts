@@ -121,7 +121,7 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
       const running = elsewhere?.status === 'True' && elsewhere.reason !== 'Bound' ? elsewhere : undefined;
       const ineffective = ineffectiveConditions(world, resource, object)
-        // A network with host bits is in effect as the network: nothing has to be done.
+        // A network with host bits is in effect as the network: nothing needs to be done.
         .filter(({ what, reason: of }) => what === 'without effect' && of !== 'HostBitsCleared')
         .map((one) => finding('without effect', resource, key, one.message, one.since));
       if (running !== undefined) {

@@ -24,10 +24,10 @@ function scene(cidrBlock = '10.1.0.0/24'): PodScene {
   return made;
 }
 
-function workload(kind: string, uid: string, replicas: number, readyReplicas: number, makes: readonly Workload[] = []): Workload {
+function workload(kind: string, uid: string, replicas: number, readyReplicas: number, workloads: readonly Workload[] = []): Workload {
   const metadata = { name: `web-${uid}`, namespace: 'shop', uid, creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '1' };
   const object = { apiVersion: 'apps/v1', kind, metadata, spec: { replicas }, status: { readyReplicas } } as unknown as AnyObservedObject;
-  return { type: kind.toLowerCase(), object, makes };
+  return { type: kind.toLowerCase(), object, workloads };
 }
 
 function drawn(made: PodScene, of: Workload): string[] {

@@ -19,7 +19,7 @@ import { commandText } from '../text/command-text.ts';
 export interface Workload {
   readonly type: string;
   readonly object: AnyObservedObject;
-  readonly makes: readonly Workload[];
+  readonly workloads: readonly Workload[];
 }
 
 export function explainWorkload(world: World, workload: Workload, limits: TreeLimits): Explanation {
@@ -60,12 +60,14 @@ function notesOf(world: World, { object }: Workload): Explanation['notes'] {
 const NOTHING = { objects: [], more: 0 };
 
 function drawn(world: World, workload: Workload, limits: TreeLimits): DrawnObject {
-  const { type, object, makes } = workload;
+  const { type, object, workloads } = workload;
   const { namespace = '', name, uid, creationTimestamp: created } = object.metadata;
   const pods = podsOf(world, object);
   const kept = retainedAddresses(world, workload);
   const below = [
-    ...makes.filter((one) => wantedOf(one) !== 0 || podsOf(world, one.object).length > 0).map((one) => drawn(world, one, limits)),
+    ...workloads
+      .filter((one) => desiredReplicas(one) !== 0 || podsOf(world, one.object).length > 0)
+      .map((one) => drawn(world, one, limits)),
     ...pods.slice(0, limits.children).map((pod) => podWithAddresses(world, pod)),
     ...kept.slice(0, limits.children).map((ip) => treeObject(world, 'ips', ip)),
   ];
@@ -116,7 +118,7 @@ interface Counts {
 }
 
 /** Undefined for kinds without a replica count. */
-function wantedOf({ object: { kind, spec, status } }: Workload): number | undefined {
+function desiredReplicas({ object: { kind, spec, status } }: Workload): number | undefined {
   if (kind === 'DaemonSet') return ((status ?? {}) as Counts).desiredNumberScheduled ?? 0;
   if (!SCALED.has(kind)) return undefined;
   return ((spec ?? {}) as Counts).replicas ?? 1;
@@ -129,11 +131,11 @@ function stateOf(workload: Workload): ObjectState {
   const since = metadata.creationTimestamp;
   if (metadata.deletionTimestamp !== undefined)
     return { ready: 'False', reason: 'Terminating', message: '', since: metadata.deletionTimestamp };
-  const wanted = wantedOf(workload);
-  if (wanted === undefined) return { ready: '-', reason: '', message: '', since };
+  const replicas = desiredReplicas(workload);
+  if (replicas === undefined) return { ready: '-', reason: '', message: '', since };
   const { readyReplicas, numberReady } = (status ?? {}) as Counts;
   const ready = readyReplicas ?? numberReady ?? 0;
-  return { ready: ready >= wanted ? 'True' : 'False', reason: `${ready}/${wanted}`, message: '', since };
+  return { ready: ready >= replicas ? 'True' : 'False', reason: `${ready}/${replicas}`, message: '', since };
 }
 
 /** Pods without a network first, then other pods that are not ready. */
@@ -165,6 +167,6 @@ function whyItWaits(world: World, workload: Workload, state: ObjectState): (Wait
   return { reason: 'PodsNotReady', message, since: state.since };
 }
 
-function allPods(world: World, { object, makes }: Workload): readonly string[] {
-  return [...podsOf(world, object), ...makes.flatMap((one) => allPods(world, one))];
+function allPods(world: World, { object, workloads }: Workload): readonly string[] {
+  return [...podsOf(world, object), ...workloads.flatMap((one) => allPods(world, one))];
 }

@@ -46,7 +46,7 @@ test('I1 and I2: counts and ranges that do not follow from the holders', () => {
     found.map(({ invariant, subject }) => `${invariant} ${subject}`),
     ['I1 Subnet red', 'I2 Subnet red'],
   );
-  assert.match(found[0]?.message ?? '', /status\.v4usingIPs says 2, and 1 follows/);
+  assert.match(found[0]?.message ?? '', /status\.v4usingIPs is 2, and the holders of addresses and its spec give 1/);
 });
 
 test('I3: an owned row without its owner, one of an earlier object of that name, and one that the plan would change', () => {

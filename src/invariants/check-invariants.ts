@@ -47,6 +47,6 @@ export function checkInvariants({ world, plan, foreign, log }: Observed): readon
 }
 
 function shown(write: ObjectWrite): string {
-  const said = write.verb === 'create' ? write.object : write.verb === 'patch' ? write.patch : {};
-  return JSON.stringify(said, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 300);
+  const written = write.verb === 'create' ? write.object : write.verb === 'patch' ? write.patch : {};
+  return JSON.stringify(written, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 300);
 }

@@ -53,7 +53,7 @@ function familyCounts(
   // Includes addresses outside of a CIDR that was narrowed.
   const using = held.subtract(reserved.intersect(usable));
   const available = usable.subtract(reserved).subtract(held).subtract(singles(others, family));
-  const said = {
+  const stored = {
     using: status?.[`${field}usingIPs`],
     usingRange: status?.[`${field}usingIPrange`] ?? '',
     available: status?.[`${field}availableIPs`],
@@ -65,16 +65,16 @@ function familyCounts(
     available: available.count,
     availableRange: formatIntervals(family, available.intervals),
   };
-  const wrong = (invariant: 'I1' | 'I2', what: string, says: unknown, follows: unknown): Violation => ({
+  const wrong = (invariant: 'I1' | 'I2', what: string, actual: unknown, expected: unknown): Violation => ({
     invariant,
     subject: `Subnet ${name}`,
-    message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from the holders of addresses and its spec`,
+    message: `Subnet ${name}: status.${field}${what} is ${String(actual)}, and the holders of addresses and its spec give ${String(expected)}`,
   });
   return [
-    ...(sameCount(said.using, is.using) ? [] : [wrong('I1', 'usingIPs', said.using, is.using)]),
-    ...(said.usingRange === is.usingRange ? [] : [wrong('I1', 'usingIPrange', said.usingRange, is.usingRange)]),
-    ...(sameCount(said.available, is.available) ? [] : [wrong('I2', 'availableIPs', said.available, is.available)]),
-    ...(said.availableRange === is.availableRange ? [] : [wrong('I2', 'availableIPrange', said.availableRange, is.availableRange)]),
+    ...(sameCount(stored.using, is.using) ? [] : [wrong('I1', 'usingIPs', stored.using, is.using)]),
+    ...(stored.usingRange === is.usingRange ? [] : [wrong('I1', 'usingIPrange', stored.usingRange, is.usingRange)]),
+    ...(sameCount(stored.available, is.available) ? [] : [wrong('I2', 'availableIPs', stored.available, is.available)]),
+    ...(stored.availableRange === is.availableRange ? [] : [wrong('I2', 'availableIPrange', stored.availableRange, is.availableRange)]),
   ];
 }
 
@@ -99,7 +99,7 @@ function usableOf(block: NonNullable<ReturnType<typeof parseCidr>>): IntervalSet
 }
 
 /** An API server stores integers beyond 2^63 as floating point. */
-function sameCount(said: unknown, follows: bigint): boolean {
-  if (said === undefined) return follows === 0n;
-  return typeof said === 'bigint' ? said === follows || Number(said) === Number(follows) : Number(said) === Number(follows);
+function sameCount(stored: unknown, expected: bigint): boolean {
+  if (stored === undefined) return expected === 0n;
+  return typeof stored === 'bigint' ? stored === expected || Number(stored) === Number(expected) : Number(stored) === Number(expected);
 }

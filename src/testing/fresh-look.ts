@@ -3,13 +3,13 @@
  * before opens them in a fraction of the time.
  */
 import { northboundSession } from '../cli/connection/connect.ts';
-import { FreshLook } from '../controller/fresh-look.ts';
+import { FreshController } from '../controller/fresh-controller.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { SILENT } from '../runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { PATIENCE_MS } from './patience.ts';
 
-export async function freshLook(client: KubeClient, ovnNb: string): Promise<FreshLook> {
+export async function freshLook(client: KubeClient, ovnNb: string): Promise<FreshController> {
   const session = northboundSession({ ovnNb }, SILENT);
-  return FreshLook.open({ client, session, settings: DEFAULT_SETTINGS, timeoutMs: PATIENCE_MS });
+  return FreshController.open({ client, session, settings: DEFAULT_SETTINGS, timeoutMs: PATIENCE_MS });
 }

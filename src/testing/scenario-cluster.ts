@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FreshLook } from '../controller/fresh-look.ts';
+import type { FreshController } from '../controller/fresh-controller.ts';
 import type { ForeignSnapshot } from '../invariants/foreign-rows.ts';
 import { foreignSnapshot } from '../invariants/foreign-rows.ts';
 import { checkInvariants } from '../invariants/check-invariants.ts';
@@ -408,7 +408,7 @@ export class ScenarioCluster implements AsyncDisposable {
     return atOnce;
   }
 
-  async #judge(look: FreshLook, before: ForeignSnapshot): Promise<void> {
+  async #judge(look: FreshController, before: ForeignSnapshot): Promise<void> {
     const after = await this.foreignRows();
     const violations = checkInvariants({
       world: look.world,

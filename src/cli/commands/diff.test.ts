@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
-import { NotDerived } from '../../controller/fresh-look.ts';
+import { NotDerived } from '../../controller/fresh-controller.ts';
 import type { KubeErrorCode } from '../../kube/errors.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { microTime } from '../../kube/leader/lease.ts';

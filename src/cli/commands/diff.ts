@@ -1,7 +1,7 @@
 /** `kiln diff`: the writes of a controller that would start now. The command only reads, and takes no Lease. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
+import { FreshController, NotDerived } from '../../controller/fresh-controller.ts';
 import { leftoverGroups, leftoverLines } from '../../explain/leftovers.ts';
 import { planGroupLines } from '../../explain/plan-groups.ts';
 import { planJson, planLines } from '../../explain/plan-text.ts';
@@ -71,7 +71,7 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   return count === 0 ? EXIT.fine : EXIT.findings;
 }
 
-async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<FreshLook> {
+async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<FreshController> {
   const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
   const settings = await settingsFor(flags, io);
@@ -81,7 +81,7 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
     problem = ` (${code}: ${message})`;
   });
   try {
-    return await FreshLook.open({ client, session, settings, timeoutMs });
+    return await FreshController.open({ client, session, settings, timeoutMs });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
     throw notComplete(error, timeoutMs, ovnNb, problem);
@@ -93,12 +93,12 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
  * had too little time.
  * @param problem of the Northbound database, in brackets; empty if there was none
  */
-export function notComplete({ waitingFor, trouble }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
+export function notComplete({ waitingFor, listError }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
   const what = 'kiln diff could not read everything';
   const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
   if (waitingFor.includes('the Northbound database'))
     return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, commandText`ovn-nbctl --db=${ovnNb} show`);
-  if (trouble !== undefined)
-    return new CommandFailure(EXIT.unreachable, what, `${why} (${trouble.code}: ${trouble.message})`, KUBE_ADVICE[trouble.code]);
+  if (listError !== undefined)
+    return new CommandFailure(EXIT.unreachable, what, `${why} (${listError.code}: ${listError.message})`, KUBE_ADVICE[listError.code]);
   return new CommandFailure(EXIT.timeout, what, why, commandText`kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
 }

@@ -53,12 +53,12 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
 function logConnection(session: OvsdbSession, log: Log): void {
   let since: number | undefined;
   /** Reasons already logged: cluster members fail in different ways, and each reason is logged once. */
-  const said = new Set<string>();
+  const logged = new Set<string>();
   session.onError(({ code, message, endpoint = '' }) => {
     since ??= performance.now();
     const reason = message.replaceAll(endpoint, '').replaceAll(/\d+/g, '#');
-    if (said.has(reason)) return;
-    said.add(reason);
+    if (logged.has(reason)) return;
+    logged.add(reason);
     log.warn('the Northbound database cannot be read', { code, error: message });
   });
   session.onState((state) => {
@@ -66,7 +66,7 @@ function logConnection(session: OvsdbSession, log: Log): void {
     if (since !== undefined)
       log.info('the Northbound database is read again', { endpoint: session.endpoint, ms: Math.round(performance.now() - since) });
     since = undefined;
-    said.clear();
+    logged.clear();
   });
 }
 

@@ -23,7 +23,7 @@ interface OwnerKind {
   /** Short name in kubectl. */
   readonly short: string;
   /** Kind of its children, if they are not pods. */
-  readonly makes?: string;
+  readonly creates?: string;
 }
 
 function ownerKind(
@@ -33,9 +33,9 @@ function ownerKind(
   kind: string,
   scales: boolean,
   short = plural,
-  makes?: string,
+  creates?: string,
 ): OwnerKind {
-  return { resource: { group, version, plural, kind, namespaced: true }, scales, short, ...(makes !== undefined && { makes }) };
+  return { resource: { group, version, plural, kind, namespaced: true }, scales, short, ...(creates !== undefined && { creates }) };
 }
 
 const OWNER_KINDS: readonly OwnerKind[] = [
@@ -83,12 +83,12 @@ export function workloadKindNamed(name: string): Resource | undefined {
 /** A workload with the workloads that it creates. */
 export async function workloadTree(client: KubeClient, resource: Resource, object: AnyObservedObject): Promise<WorkloadTree> {
   const { namespace = '', uid } = object.metadata;
-  const made = OWNER_KINDS.find((one) => one.resource === resource)?.makes;
-  const below = OWNER_KINDS.find((one) => one.resource.kind === made)?.resource;
+  const createdKind = OWNER_KINDS.find((one) => one.resource === resource)?.creates;
+  const below = OWNER_KINDS.find((one) => one.resource.kind === createdKind)?.resource;
   const all = below === undefined ? [] : await client.listAll<Owned>(below, { namespace });
   const own = all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
   // In a list only the list itself has the kind, not its items.
-  const items = own.map((one) => ({ ...one, kind: made }) as unknown as AnyObservedObject);
-  const makes = below === undefined ? [] : await Promise.all(items.map((one) => workloadTree(client, below, one)));
-  return { type: resource.kind.toLowerCase(), object, makes };
+  const items = own.map((one) => ({ ...one, kind: createdKind }) as unknown as AnyObservedObject);
+  const workloads = below === undefined ? [] : await Promise.all(items.map((one) => workloadTree(client, below, one)));
+  return { type: resource.kind.toLowerCase(), object, workloads };
 }

@@ -54,16 +54,16 @@ export async function serveController(
   const address = bind === 'off' ? undefined : parseBindAddress(bind);
   if (address === undefined) return () => Promise.resolve();
   try {
-    let said = '';
+    let logged = '';
     const token = (file: string): string | undefined => {
       try {
         const read = readMetricsToken(file);
-        said = '';
+        logged = '';
         return read;
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
-        if (text !== said) log.warn('metrics are not served to other machines', { error: text });
-        said = text;
+        if (text !== logged) log.warn('metrics are not served to other machines', { error: text });
+        logged = text;
         return undefined;
       }
     };

@@ -14,7 +14,7 @@ export interface AnswersAheadOptions {
 }
 
 /** Usual time for an event to arrive. */
-const PATIENCE_MS = 2_000;
+const CHECK_AFTER_MS = 2_000;
 /** Least time between two such lists of a kind. */
 const APART_MS = 10_000;
 /** Most objects awaited: more have the same cause, and one list ends it. */
@@ -38,15 +38,15 @@ export class AnswersAhead {
       return;
     }
     this.#awaited.set(resource, new Map([[key, seen(resource, key)]]));
-    later(PATIENCE_MS, () => this.#look(resource));
+    later(CHECK_AFTER_MS, () => this.#check(resource));
   }
 
-  #look(resource: ResourceName): void {
+  #check(resource: ResourceName): void {
     const { clock, later, seen, relist } = this.#options;
     const keys = this.#awaited.get(resource) ?? new Map<string, string | undefined>();
     const stuck = [...keys].some(([key, version]) => seen(resource, key) === version);
     const wait = (this.#listedAt.get(resource) ?? -Infinity) + APART_MS - clock.now();
-    if (stuck && wait > 0) return later(wait, () => this.#look(resource));
+    if (stuck && wait > 0) return later(wait, () => this.#check(resource));
     this.#awaited.delete(resource);
     if (!stuck) return;
     this.#listedAt.set(resource, clock.now());

@@ -110,7 +110,7 @@ export class Caches implements ObjectSource {
   readonly #late = new LateChanges();
   readonly #cachedLock = new Mutex();
   /** The last error of each failing resource. */
-  readonly #troubles = new Map<ResourceName, KubeError>();
+  readonly #listErrors = new Map<ResourceName, KubeError>();
   readonly #ahead: AnswersAhead;
 
   constructor(options: CachesOptions) {
@@ -187,15 +187,15 @@ export class Caches implements ObjectSource {
   }
 
   /** The last error of a list among those; undefined: no answer yet. */
-  get trouble(): KubeError | undefined {
-    const [first] = this.missing.flatMap((resource) => this.#troubles.get(resource) ?? []);
+  get listError(): KubeError | undefined {
+    const [first] = this.missing.flatMap((resource) => this.#listErrors.get(resource) ?? []);
     return first;
   }
 
   /** Kinds with a list that was not accepted. */
   get doubted(): readonly ResourceName[] {
     return [...this.#caches.values()].flatMap(({ resource, cache }) => {
-      const code = this.#troubles.get(resource)?.code;
+      const code = this.#listErrors.get(resource)?.code;
       return cache.state !== 'synced' && code !== undefined && DOUBTFUL.has(code) ? [resource] : [];
     });
   }
@@ -312,7 +312,7 @@ export class Caches implements ObjectSource {
     const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
     const trim = (object: Untrimmed): unknown => ({
       ...(rules === undefined ? trimReported(object) : trimNatRule(object)),
-      said: feature(object),
+      feature: feature(object),
       ...(isApiServer(resource, keyOf(object)) && { addresses: serviceAddresses(object) }),
       ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
     });
@@ -321,14 +321,14 @@ export class Caches implements ObjectSource {
       trim,
       (key, object) => {
         const seen = object as (NatRule & Noticed) | undefined;
-        if (seen?.said === undefined) unimplemented.delete(`${resource}/${key}`);
+        if (seen?.feature === undefined) unimplemented.delete(`${resource}/${key}`);
         else {
-          const { metadata, said, broken } = seen;
+          const { metadata, feature, broken } = seen;
           unimplemented.set(`${resource}/${key}`, {
             resource,
             key,
             uid: metadata.uid,
-            feature: said,
+            feature,
             ...(broken === undefined ? {} : { broken }),
             ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
           });
@@ -363,8 +363,8 @@ export class Caches implements ObjectSource {
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       onNotice: (notice) => {
-        if (notice.kind === 'failure') this.#troubles.set(resource, notice.error);
-        if (notice.kind === 'state' && notice.state === 'synced') this.#troubles.delete(resource);
+        if (notice.kind === 'failure') this.#listErrors.set(resource, notice.error);
+        if (notice.kind === 'state' && notice.state === 'synced') this.#listErrors.delete(resource);
         onNotice?.(resource, notice);
       },
     });

@@ -27,7 +27,7 @@ test('the error of a failing list is known until the kind is listed', async () =
     changed: () => undefined,
     inferredDeletions: () => undefined,
   });
-  const code = (): string | undefined => caches.trouble?.code;
+  const code = (): string | undefined => caches.listError?.code;
   try {
     assert.equal(code(), undefined, 'no request yet');
     caches.start();

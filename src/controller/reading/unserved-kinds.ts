@@ -19,7 +19,7 @@ export interface UnimplementedKind {
 
 /** What is kept of an object of such a kind, beside its identity. */
 export interface Noticed {
-  readonly said?: string;
+  readonly feature?: string;
   readonly broken?: readonly string[];
   /** Of the API server's Service. */
   readonly addresses?: readonly string[];

@@ -13,7 +13,7 @@ const BEGINS_MS = 10_000;
 
 export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: ResourceName, notice: CacheNotice) => void {
   /** The logged error code of each failing resource. */
-  const said = new Map<ResourceName, string>();
+  const logged = new Map<ResourceName, string>();
   /** Kinds that were served before. */
   const served = new Set<ResourceName>();
   const notServedSince = new Map<ResourceName, number>();
@@ -27,9 +27,9 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
     outage.answered(resource);
     served.add(resource);
     notServedSince.delete(resource);
-    const code = said.get(resource);
+    const code = logged.get(resource);
     if (code === undefined) return;
-    said.delete(resource);
+    logged.delete(resource);
     log.info('list and watch work again', { resource, code });
   };
   return (resource, notice) => {
@@ -53,8 +53,8 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
       case 'failure':
       case 'undecodable': {
         const { error } = notice;
-        if (outage.failed(resource, error) || said.get(resource) === error.code || mayPass(resource, error)) return;
-        said.set(resource, error.code);
+        if (outage.failed(resource, error) || logged.get(resource) === error.code || mayPass(resource, error)) return;
+        logged.set(resource, error.code);
         const notServed = error.code === 'KUBE_NOT_SERVED';
         const missing = notServed && traitsOf(resource).group === 'kubeovn.io';
         if (notServed && !missing) {
@@ -74,11 +74,11 @@ export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: 
 
 /** Without a watch of the definitions everything works, with a request from time to time for each missing kind: logged once. */
 export function definitionsLog(log: Log, outage: ApiOutage): (notice: CacheNotice) => void {
-  let said = false;
+  let logged = false;
   return (notice) => {
     if (notice.kind === 'state' && notice.state === 'synced') outage.answered(DEFINITIONS.plural);
-    if (notice.kind !== 'failure' || outage.failed(DEFINITIONS.plural, notice.error) || said) return;
-    said = true;
+    if (notice.kind !== 'failure' || outage.failed(DEFINITIONS.plural, notice.error) || logged) return;
+    logged = true;
     log.warn('CustomResourceDefinitions cannot be watched: kinds that are not served are tried every 30 s', {
       code: notice.error.code,
       error: notice.error.message,

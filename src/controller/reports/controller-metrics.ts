@@ -130,9 +130,9 @@ function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: M
     for (const { resource, type, reason, objects } of desired.conditionCounts)
       if (type === DELETION_BLOCKED && reason !== NEEDED_BY_CLUSTER) report({ kind: traitsOf(resource).kind }, objects);
   });
-  const reportedPods = (wanted: Reason): number => {
+  const reportedPods = (of: Reason): number => {
     let pods = 0;
-    for (const { reason, objects } of desired.conditionCounts) if (reason === wanted) pods += objects;
+    for (const { reason, objects } of desired.conditionCounts) if (reason === of) pods += objects;
     return pods;
   };
   metrics.read('kiln_misbound_pods', (report) => report({}, reportedPods('Misbound')));

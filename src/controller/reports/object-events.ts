@@ -37,7 +37,7 @@ export class ObjectEvents {
   readonly #client: Pick<KubeClient, 'listAll'>;
   readonly #recorder: Pick<EventRecorder, 'record'>;
   /** `<uid> <message>` and `<uid>` of Events that the server still has from earlier processes, by reason and by the Event's namespace. */
-  readonly #sent = new Map<string, FairMemory<true> | 'asking'>();
+  readonly #sent = new Map<string, FairMemory<true> | 'reading'>();
   readonly #wake: () => void;
   readonly #shareOf: ShareOfEvent;
   /** The facts that held when this process began to lead. */
@@ -82,34 +82,35 @@ export class ObjectEvents {
 
   #flush(fresh: Set<StandingReport>): void {
     for (const report of fresh) {
-      const said = this.#sent.get(report.reason);
-      if (said === undefined) this.#ask(report.reason);
-      if (said === undefined || said === 'asking') continue;
+      const recorded = this.#sent.get(report.reason);
+      if (recorded === undefined) this.#readPast(report.reason);
+      if (recorded === undefined || recorded === 'reading') continue;
       fresh.delete(report);
       const { namespace, name } = splitKey(report.key);
-      const keptIn = namespace === '' ? DEFAULT_NAMESPACE : namespace;
+      const eventNamespace = namespace === '' ? DEFAULT_NAMESPACE : namespace;
       const mark = markOf(report.uid, eventMessage(report.message));
-      if (said.get(keptIn, mark) === true || (report.once === true && said.get(keptIn, report.uid) === true)) continue;
-      said.set(keptIn, mark, true);
+      if (recorded.get(eventNamespace, mark) === true || (report.once === true && recorded.get(eventNamespace, report.uid) === true))
+        continue;
+      recorded.set(eventNamespace, mark, true);
       this.record(report.resource, namespace, name, report.uid, report);
     }
   }
 
   /** Without an answer an Event may be repeated, nothing else. */
-  #ask(reason: string): void {
-    this.#sent.set(reason, 'asking');
+  #readPast(reason: string): void {
+    this.#sent.set(reason, 'reading');
     this.#client.listAll<PastEvent>(EVENTS, { fieldSelector: `reason=${reason}` }).then(
-      (events) => this.#answered(reason, events),
-      () => this.#answered(reason, []),
+      (events) => this.#pastRead(reason, events),
+      () => this.#pastRead(reason, []),
     );
   }
 
-  #answered(reason: string, events: readonly PastEvent[]): void {
-    const said = new FairMemory<true>(...MOST_SENT);
+  #pastRead(reason: string, events: readonly PastEvent[]): void {
+    const recorded = new FairMemory<true>(...MOST_SENT);
     // An Event counts only for objects of its own namespace: a forged one suppresses no Event of another tenant.
     for (const { metadata, involvedObject: { uid = '' } = {}, message = '' } of events)
-      for (const mark of [uid, markOf(uid, message)]) said.set(metadata.namespace ?? DEFAULT_NAMESPACE, mark, true);
-    this.#sent.set(reason, said);
+      for (const mark of [uid, markOf(uid, message)]) recorded.set(metadata.namespace ?? DEFAULT_NAMESPACE, mark, true);
+    this.#sent.set(reason, recorded);
     this.#wake();
   }
 }

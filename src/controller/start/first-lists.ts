@@ -53,7 +53,7 @@ export class FirstLists {
   }
 
   /** To be called when all lists are complete and the replica is synced. */
-  look(): void {
+  check(): void {
     if (this.#state !== 'unchecked') return;
     const absent = this.#absent();
     if (absent.size === 0) {

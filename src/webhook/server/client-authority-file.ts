@@ -21,7 +21,7 @@ export class ClientAuthorityFile {
   readonly #options: ClientAuthorityFileOptions;
   readonly #clock: Clock;
   #used: string | undefined;
-  #said = '';
+  #logged = '';
   #timer: TimerHandle;
 
   constructor(options: ClientAuthorityFileOptions) {
@@ -46,16 +46,16 @@ export class ClientAuthorityFile {
         use((this.#used = text));
         log.info('webhook: API servers are recognised by client certificates of these authorities', { file });
       }
-      this.#said = '';
+      this.#logged = '';
     } catch (error) {
       // The authorities last read remain valid: a file is empty for a moment while a program writes it.
       const text = error instanceof Error ? error.message : String(error);
-      if (text !== this.#said)
+      if (text !== this.#logged)
         log.warn('webhook: the authorities of API servers cannot be read', {
           error: text,
           meanwhile: this.#used === undefined ? 'every client is unknown' : 'the ones read before are still used',
         });
-      this.#said = text;
+      this.#logged = text;
     }
     this.#timer = this.#clock.setTimeout(() => this.#look(), LOOK_MS);
   }

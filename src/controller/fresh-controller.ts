@@ -30,16 +30,16 @@ export class NotDerived extends Error {
   /** What is not complete: plural names, or the Northbound database. */
   readonly waitingFor: readonly string[];
   /** The error of a list among these; undefined: no answer yet. */
-  readonly trouble: KubeError | undefined;
+  readonly listError: KubeError | undefined;
 
-  constructor(timeoutMs: number, phase: string, waitingFor: readonly string[], trouble?: KubeError) {
+  constructor(timeoutMs: number, phase: string, waitingFor: readonly string[], listError?: KubeError) {
     super(`a fresh controller is not done after ${timeoutMs / 1000} s: ${phase}, waiting for ${waitingFor.join(', ') || 'nothing'}`);
     this.waitingFor = waitingFor;
-    this.trouble = trouble;
+    this.listError = listError;
   }
 }
 
-export class FreshLook implements AsyncDisposable {
+export class FreshController implements AsyncDisposable {
   readonly #client: KubeClient;
   readonly #controller: Controller;
 
@@ -49,7 +49,7 @@ export class FreshLook implements AsyncDisposable {
   }
 
   /** Resolves when everything is listed and all rules have run. @throws NotDerived */
-  static async open({ client, session, settings, timeoutMs }: FreshLookOptions): Promise<FreshLook> {
+  static async open({ client, session, settings, timeoutMs }: FreshLookOptions): Promise<FreshController> {
     const controller = new Controller({
       client,
       session,
@@ -61,15 +61,15 @@ export class FreshLook implements AsyncDisposable {
       collectionLimit: false,
       followDefinitions: false,
     });
-    const look = new FreshLook(client, controller);
+    const fresh = new FreshController(client, controller);
     controller.start();
     try {
-      await look.derived(timeoutMs);
+      await fresh.derived(timeoutMs);
     } catch (error) {
-      await look.close();
+      await fresh.close();
       throw error;
     }
-    return look;
+    return fresh;
   }
 
   get world(): World {
@@ -84,12 +84,12 @@ export class FreshLook implements AsyncDisposable {
   async derived(timeoutMs = 30_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let stable = 0, runs = -1; stable < 3;) {
-      const { phase, ruleRuns, waitingFor, listTrouble } = this.#controller.status;
+      const { phase, ruleRuns, waitingFor, listError } = this.#controller.status;
       // Rules alone are not enough: rows may still be read, and counts are collected for a while.
       const still = phase !== 'starting' && phase !== 'observing' && this.#controller.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
-      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor, listTrouble);
+      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor, listError);
       if (stable === 0) await sleep(5);
       else await turn();
     }

@@ -1,6 +1,7 @@
 /**
- * Each reason and code of the reference occurs: a test outside of `src/api` names it (rules, webhook, commands, scenarios), or one of the
- * objects here produces it, as a user would. A reason that nothing emits, or that no test produces, has no place in the reference.
+ * Each reason and code of the reference occurs: a test of rules, webhook or commands, or a scenario, asserts it, or one of the objects here
+ * produces it, as a user would. A mere mention does not count (`asserted-words.ts`). A reason that nothing emits, or that no test produces, has
+ * no place in the reference.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ import type { ResourceName } from '../../src/world/resources.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 import type { ReviewedObject } from '../../src/webhook/protocol/admission-review.ts';
 import { validateRequest } from '../../src/webhook/review/validate-request.ts';
+import { assertedWords } from './asserted-words.ts';
 
 interface Attempt {
   readonly resource: ResourceName;
@@ -36,9 +38,26 @@ const pod = (suffix: string, value: string): Attempt => ({
 });
 const vip = (spec: object): Attempt => ({ resource: 'vips', spec: { subnet: 'ovn-default', ...spec } });
 
-/** An object of a user for each reason that no other test names. */
+const ip = (spec: object): Attempt => ({
+  resource: 'ips',
+  name: 'web.shop',
+  spec: { podName: 'web', namespace: 'shop', subnet: 'ovn-default', ...spec },
+});
+
+/** An object of a user for each reason that no other test asserts, or that is easily missed. */
 const ATTEMPTS: Partial<Readonly<Record<Reason, Attempt>>> = {
   ValidateLogicalSwitchSuccess: subnet({}),
+  InvalidIPFamily: pod('ip_family', 'ipv6'),
+  IPMacInvalid: ip({ macAddress: 'aa:bb' }),
+  IPPodTypeInvalid: ip({ podType: 'Deployment' }),
+  SubnetAclInvalid: subnet({ acls: [{ direction: 'to-lport', priority: 1, match: 'nonsense', action: 'drop' }] }),
+  SubnetExcludeIpsInvalid: subnet({ excludeIps: ['10.70.0.x'] }),
+  SubnetGatewayInvalid: subnet({ gateway: 'none' }),
+  SubnetOptionsInvalid: subnet({ enableDHCP: true, dhcpV4Options: 'nonsense=1' }),
+  UpdateIPAMFailed: { resource: 'ippools', spec: { subnet: 'ovn-default', ips: ['10.99.0.1'] } },
+  ValidatePodNetworkFailed: pod('ip_address', '10.16.0.x'),
+  VpcPolicyRouteInvalid: { resource: 'vpcs', spec: { policyRoutes: [{ action: 'drop', match: 'nonsense', priority: 1 }] } },
+  WaitingForVip: pod('vip', 'none'),
   ProviderImpossible: subnet({ provider: 'a b' }),
   NeedsAnotherField: subnet({ allowSubnets: ['10.0.0.0/8'] }),
   IPNameMismatch: {
@@ -90,12 +109,27 @@ const ATTEMPTS: Partial<Readonly<Record<Reason, Attempt>>> = {
 };
 
 /** The reasons that the webhook gives for the object, and those of its conditions and Events after it is stored. */
-function reasonsOf({ resource, name = 'new', spec, annotations = {}, before }: Attempt): ReadonlySet<string> {
+function reasonsOf(attempt: Attempt): ReadonlySet<string> {
+  const { resource, name = 'new', spec, annotations = {} } = attempt;
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'blue' } });
   scene.subnet('egress', { cidrBlock: '10.72.0.0/24', externalEgressGateway: '172.18.0.1', policyRoutingTableID: 1001 });
   bench.converge();
+  const denials = denialsOf(scene, attempt);
+  const { namespaced } = traitsOf(resource);
+  const namespace = namespaced ? 'shop' : '';
+  bench.put(resource, { metadata: { name, annotations, ...(namespaced && { namespace }) }, spec });
+  bench.converge();
+  const stored = JSON.stringify(bench.object(resource, namespaced ? `${namespace}/${name}` : name) ?? {}, (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  ).replaceAll('\\', '');
+  const conditions = [...stored.matchAll(/"reason":"(\w+)"/g)].map(([, reason = '']) => reason);
+  return new Set([...denials, ...conditions, ...bench.events.map(({ reason }) => reason)]);
+}
+
+/** The reasons that the webhook gives. */
+function denialsOf({ bench }: PodScene, { resource, name = 'new', spec, annotations = {}, before }: Attempt): readonly string[] {
   const { group, version, plural, kind, namespaced } = traitsOf(resource);
   const namespace = namespaced ? 'shop' : '';
   const metadata = { name, uid: 'uid-new', creationTimestamp: '2026-01-01T00:00:00Z', annotations, ...(namespaced && { namespace }) };
@@ -109,13 +143,7 @@ function reasonsOf({ resource, name = 'new', spec, annotations = {}, before }: A
     { world: bench.world, complete: true, checkRequest: (request) => bench.allocation.check(request) },
     () => undefined,
   );
-  bench.put(resource, { metadata: { name, annotations, ...(namespaced && { namespace }) }, spec });
-  bench.converge();
-  const stored = JSON.stringify(bench.object(resource, namespaced ? `${namespace}/${name}` : name) ?? {}, (_, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  ).replaceAll('\\', '');
-  const conditions = [...stored.matchAll(/"reason":"(\w+)"/g)].map(([, reason = '']) => reason);
-  return new Set([...result.denials.map(({ code }) => code), ...conditions, ...bench.events.map(({ reason }) => reason)]);
+  return result.denials.map(({ code }) => code);
 }
 
 for (const [reason, attempt] of Object.entries(ATTEMPTS))
@@ -124,14 +152,86 @@ for (const [reason, attempt] of Object.entries(ATTEMPTS))
     assert.ok(found.has(reason), [...found].join(', '));
   });
 
-test('SwitchPending is what a user meets, until the switch is there', () => {
+/** Reasons that need more than one object. */
+const HISTORIES: Partial<Readonly<Record<Reason, () => void>>> = {
+  SwitchPending: () => {
+    const { bench } = withSubnet();
+    bench.step();
+    assert.equal(bench.condition('subnets', 'new', 'Ready')?.reason, 'SwitchPending');
+    bench.converge();
+    assert.equal(bench.condition('subnets', 'new', 'Ready')?.status, 'True');
+  },
+  RouterPortPending: () => {
+    const { bench } = withSubnet();
+    bench.converge();
+    bench.edit('subnets', 'new', { cidrBlock: 'nonsense' });
+    bench.converge();
+    bench.removeNamedRow('Logical_Router_Port', 'ovn-cluster-new');
+    bench.converge();
+    const { status, reason } = bench.condition('subnets', 'new', 'Ready') ?? {};
+    assert.deepEqual([status, reason], ['False', 'RouterPortPending']);
+  },
+  SubnetMtuInUse: () => {
+    const edit = subnet({ mtu: 1300, namespaces: ['shop'] }, { before: { cidrBlock: '10.70.0.0/24', namespaces: ['shop'] } });
+    assert.ok(denialsOf(withPod(), edit).includes('SubnetMtuInUse'));
+  },
+  RouterPending: () => {
+    const { bench } = withVpc();
+    bench.step();
+    assert.equal(bench.condition('vpcs', 'new', 'Ready')?.reason, 'RouterPending');
+  },
+  RouterReady: () => {
+    const { bench } = withVpc();
+    bench.converge();
+    const { status, reason } = bench.condition('vpcs', 'new', 'Ready') ?? {};
+    assert.deepEqual([status, reason], ['True', 'RouterReady']);
+  },
+  LeaseRuns: () => {
+    const { bench } = withLease();
+    const { annotations } = bench.object('ips', 'web.shop')?.metadata ?? {};
+    assert.match(annotations?.['kiln.io/conditions'] ?? '', /"reason":"LeaseRuns"/);
+  },
+  LeaseEnded: () => {
+    const { bench } = withLease();
+    bench.passTo(Date.parse('2026-01-02T01:00:00Z'));
+    bench.converge();
+    assert.equal(bench.object('ips', 'web.shop'), undefined);
+    assert.ok(bench.events.some(({ object, reason }) => object === 'ips/web.shop' && reason === 'LeaseEnded'));
+  },
+};
+
+function withVpc(): PodScene {
   const scene = new PodScene();
-  scene.subnet('new', { cidrBlock: '10.70.0.0/24' });
-  scene.bench.step();
-  assert.equal(scene.bench.condition('subnets', 'new', 'Ready')?.reason, 'SwitchPending');
+  scene.bench.put('vpcs', { metadata: { name: 'new' } });
+  return scene;
+}
+
+function withSubnet(): PodScene {
+  const scene = new PodScene();
+  scene.subnet('new', { cidrBlock: '10.70.0.0/24', namespaces: ['shop'] });
+  return scene;
+}
+
+function withPod(): PodScene {
+  const scene = withSubnet();
   scene.bench.converge();
-  assert.equal(scene.bench.condition('subnets', 'new', 'Ready')?.status, 'True');
-});
+  scene.pod('web');
+  scene.bench.converge();
+  return scene;
+}
+
+/** An address that nothing uses, reserved for a day. */
+function withLease(): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' }, annotations: { 'kiln.io/lease': '24h' } },
+    spec: { podName: 'web', namespace: 'shop', subnet: 'ovn-default', podType: '', ipAddress: '10.16.0.9' },
+  });
+  scene.bench.converge();
+  return scene;
+}
+
+for (const [reason, history] of Object.entries(HISTORIES)) test(`${reason} is what a user meets in time`, history);
 
 const root = new URL('../../', import.meta.url);
 const read = (patterns: readonly string[], leaves: RegExp): string =>
@@ -142,9 +242,16 @@ const read = (patterns: readonly string[], leaves: RegExp): string =>
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/\w+/g));
 
 const PRODUCT = wordsOf(read(['src/**/*.ts'], /\.test\.ts$|\/testing\/|^src\/api\/reasons\.ts$|^src\/(kube|ovsdb)\/errors\.ts$/));
+/** Tests of parts that do not make a reason themselves: what they assert was put in. */
+const APART = /^src\/(?:api|diff|world|testing|runtime)\/|^test\/conformance\/(?:re(?:asons|ference)|asserted-words)\.test\.ts$/;
 const TESTS = wordsOf(read(['src/**/*.test.ts', 'test/**/*.ts'], /^src\/api\/|^test\/conformance\/re(asons|ference)\.test\.ts$/));
+const ASSERTED: ReadonlySet<string> = new Set(
+  globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: root.pathname })
+    .filter((file) => !APART.test(file))
+    .flatMap((file) => [...assertedWords(readFileSync(new URL(file, root), 'utf8'))]),
+);
 
-test('each reason of the reference is emitted somewhere, and met by a test', () => {
+test('each reason of the reference is emitted somewhere, and asserted by a test', () => {
   const reasons = Object.keys(REASONS);
   assert.deepEqual(
     reasons.filter((reason) => !PRODUCT.has(reason)),
@@ -152,7 +259,7 @@ test('each reason of the reference is emitted somewhere, and met by a test', () 
     'nothing emits these: take them out of src/api/reasons.ts',
   );
   assert.deepEqual(
-    reasons.filter((reason) => !TESTS.has(reason) && !(reason in ATTEMPTS) && reason !== 'SwitchPending'),
+    reasons.filter((reason) => !ASSERTED.has(reason) && !(reason in ATTEMPTS) && !(reason in HISTORIES)),
     [],
     'no test produces these: add an attempt here',
   );

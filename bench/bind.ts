@@ -159,11 +159,11 @@ function attached<T extends KubeObject>(pod: T, networks: string): T {
 /** Checks the result on the servers: a wrong one must not be measured. */
 async function verify(client: KubeClient, ovn: OvnLab, count: number, interfaces: number): Promise<void> {
   const pods = await client.listAll<AnnotatedPod>(PODS);
-  const said = pods.flatMap(({ metadata }) =>
+  const allocated = pods.flatMap(({ metadata }) =>
     Object.entries(metadata.annotations ?? {}).filter(([key]) => key.endsWith('.kubernetes.io/ip_address')),
   );
-  const addresses = new Set(said.map(([, value]) => value));
-  if (pods.length !== count || said.length !== count * interfaces || addresses.size !== count * interfaces)
+  const addresses = new Set(allocated.map(([, value]) => value));
+  if (pods.length !== count || allocated.length !== count * interfaces || addresses.size !== count * interfaces)
     throw new Error(`${count} pods of ${interfaces} interfaces have ${addresses.size} different addresses`);
   const ips = (await client.listAll(IPS)).filter(({ metadata }) => metadata.name.startsWith('bench-'));
   const ports = (await ovn.nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'type=""'))

@@ -79,7 +79,7 @@ export class ApiServices {
       const isServed = served.get(group)?.includes(version) === true;
       if (item.metadata.labels?.[MANAGED] === 'true' && !isServed)
         this.#attempt(() => this.#operations.delete(this.#definition, '', item.metadata.name));
-      else if (at(item, 'status', 'conditions') === undefined) this.#attempt(() => this.#tell(item));
+      else if (at(item, 'status', 'conditions') === undefined) this.#attempt(() => this.#writeStatus(item));
     }
   }
 
@@ -94,12 +94,12 @@ export class ApiServices {
         const priorities = own === undefined ? CUSTOM : { groupPriorityMinimum: own, versionPriority: group === '' ? 1 : 15 };
         const labels = { [MANAGED]: own === undefined ? 'true' : 'onstart' };
         const body = { metadata: { name, labels }, spec: { ...(group !== '' && { group }), version, ...priorities } };
-        this.#attempt(() => this.#tell(this.#operations.create(this.#definition, '', body)));
+        this.#attempt(() => this.#writeStatus(this.#operations.create(this.#definition, '', body)));
       }
     }
   }
 
-  #tell(item: KubeObject): void {
+  #writeStatus(item: KubeObject): void {
     const lastTransitionTime = timestamp(this.#operations.environment.now());
     const condition: JsonObject = { type: 'Available', ...this.#availability(item), lastTransitionTime };
     this.#operations.replaceState(this.#definition, '', item.metadata.name, (current) => ({

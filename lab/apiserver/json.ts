@@ -37,13 +37,13 @@ export function parseJson(text: string): Json {
 
 /** A JSON syntax error in Go's wording if that is short. */
 export function saidOfJson(error: unknown, text: string): string {
-  const said = error instanceof Error ? error.message : String(error);
-  const position = Number(/at position (\d+)/.exec(said)?.[1] ?? -1);
-  if (said.startsWith('Unexpected end of JSON input') || position >= text.length) return 'unexpected end of JSON input';
-  if (said.startsWith('Unexpected non-whitespace character after JSON'))
+  const message = error instanceof Error ? error.message : String(error);
+  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? -1);
+  if (message.startsWith('Unexpected end of JSON input') || position >= text.length) return 'unexpected end of JSON input';
+  if (message.startsWith('Unexpected non-whitespace character after JSON'))
     return `invalid character '${text.charAt(position)}' after top-level value`;
-  const odd = /^Unexpected token '(.)'/.exec(said)?.[1];
-  return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
+  const odd = /^Unexpected token '(.)'/.exec(message)?.[1];
+  return odd === undefined ? message : `invalid character '${odd}' looking for beginning of value`;
 }
 
 /** Go's name for the type of a JSON value. */

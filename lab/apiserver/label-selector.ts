@@ -75,8 +75,8 @@ class Parser {
     if (!OPERATORS.has(operator)) throw wrong(`found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
     const values = operator === 'in' || operator === 'notin' ? this.#list() : [this.#value()];
     values.forEach((value, index) => {
-      const said = labelValueProblem(value);
-      if (said !== undefined) throw wrong(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${said}`);
+      const problem = labelValueProblem(value);
+      if (problem !== undefined) throw wrong(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
     });
     return matcher(key, operator, values);
   }

@@ -161,8 +161,8 @@ class SchemaWriter {
       const written: JsonObject = { type: 'object' };
       this.schemas[name] = written;
       const full = schema.properties === undefined ? builtinSchema(schema.name ?? '') : schema;
-      const said = descriptionOf(full.name ?? '');
-      if (said !== undefined) written['description'] = said;
+      const description = descriptionOf(full.name ?? '');
+      if (description !== undefined) written['description'] = description;
       if (full.required !== undefined) written['required'] = [...full.required];
       const properties: JsonObject = {};
       for (const [key, child] of full.properties ?? []) {

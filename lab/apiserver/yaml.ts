@@ -9,8 +9,8 @@ export function parseYaml(text: string): Json {
     return jsonOf(parse(text, { intAsBigInt: true }) as unknown);
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
-    const [said = ''] = error.message.split(/ at line \d|\n/);
-    throw new SyntaxError(`yaml: line ${error.linePos?.[0].line ?? 1}: ${said}`, { cause: error });
+    const [problem = ''] = error.message.split(/ at line \d|\n/);
+    throw new SyntaxError(`yaml: line ${error.linePos?.[0].line ?? 1}: ${problem}`, { cause: error });
   }
 }
 

@@ -31,7 +31,7 @@ export function planDeployment(deployment: Workload, sets: readonly Workload[]):
     current.spec.replicas === target &&
     revisionOf(current) >= revision &&
     Object.entries(newest.metadata.annotations).every(([key, value]) => key === REVISION || current.metadata.annotations?.[key] === value);
-  const told = current === undefined || isNewest ? revisionOf(current) || revision : revision;
+  const shownRevision = current === undefined || isNewest ? revisionOf(current) || revision : revision;
   const labels = { [HASH]: hash };
   const pods = podOf(template, '', labels);
   return {
@@ -56,7 +56,7 @@ export function planDeployment(deployment: Workload, sets: readonly Workload[]):
       ...(current === undefined || isNewest ? [] : [{ object: current, patch: newest }]),
       ...(paused ? [] : shrunk(older, strategy?.type === 'Recreate' ? 0 : Math.max(0, replicas - count(current, 'readyReplicas')))),
     ],
-    ...(current === undefined && paused ? {} : { annotate: { [REVISION]: String(told) } }),
+    ...(current === undefined && paused ? {} : { annotate: { [REVISION]: String(shownRevision) } }),
     status: statusOf(deployment, updated, living),
   };
 }

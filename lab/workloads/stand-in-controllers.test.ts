@@ -118,11 +118,11 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['scale', 'deployment/told', '--replicas=1']);
     await until('all three Events are there', async () => {
       const described = await kubectl(['describe', 'deployment', 'told']);
-      const said = [
+      const scalings = [
         ...described.matchAll(/Normal +ScalingReplicaSet +\S+ +deployment-controller +Scaled (\w+) replica set told-\w+ to (\d)/g),
       ];
       return (
-        said
+        scalings
           .map(([, way, to]) => `${way} ${to}`)
           .toSorted()
           .join() === 'down 1,up 2,up 3'
@@ -145,21 +145,21 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
             readonly items: readonly { readonly message: string; readonly involvedObject: { readonly name: string } }[];
           }
         ).items.filter(({ involvedObject }) => involvedObject.name.startsWith(name));
-      await until('it is told', async () => (await events('FailedCreate')).length > 0);
-      const [told] = await events('FailedCreate');
+      await until('an Event reports it', async () => (await events('FailedCreate')).length > 0);
+      const [failed] = await events('FailedCreate');
       const shown =
         kind === 'StatefulSet'
           ? new RegExp(`^create Pod ${name}-0 in StatefulSet ${name} failed error: pods "${name}-0" is forbidden: ${why}$`)
           : new RegExp(`^Error creating: pods "${name}-(?:\\w+-)?" is forbidden: ${why}$`);
-      assert.match(told?.message ?? '', shown);
+      assert.match(failed?.message ?? '', shown);
       if (kind === 'Deployment')
         await until('the Deployment says so', async () =>
           /ReplicaFailure +True +FailedCreate/.test(await kubectl(['describe', 'deploy', name])),
         );
       await kubectl(['create', 'priorityclass', priority, '--value=10']);
       await kubectl(['rollout', 'status', kind, name, WAIT]);
-      assert.equal((await events('FailedCreate')).length, 1, 'the same is not told again');
-      await until('what is made is told', async () => (await events('SuccessfulCreate')).length >= 2);
+      assert.equal((await events('FailedCreate')).length, 1, 'the same is not reported again');
+      await until('Events report what was created', async () => (await events('SuccessfulCreate')).length >= 2);
       if (kind === 'Deployment')
         await until(
           'the failure is over',

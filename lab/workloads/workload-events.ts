@@ -18,20 +18,20 @@ export class WorkloadEvents {
     if (resource === DEPLOYMENTS) return;
     const message =
       resource === STATEFUL_SETS ? `create Pod ${name} in StatefulSet ${workload.metadata.name} successful` : `Created pod: ${name}`;
-    this.#tell(resource, workload, 'Normal', 'SuccessfulCreate', message);
+    this.#record(resource, workload, 'Normal', 'SuccessfulCreate', message);
   }
 
   /** @param why the API server's message */
   refused(resource: Resource, workload: Workload, name: string, why: string): void {
     if (resource === DEPLOYMENTS)
-      this.#tell(resource, workload, 'Warning', 'ReplicaSetCreateError', `Failed to create new replica set "${name}": ${why}`);
+      this.#record(resource, workload, 'Warning', 'ReplicaSetCreateError', `Failed to create new replica set "${name}": ${why}`);
     else {
       const message =
         resource === STATEFUL_SETS
           ? `create Pod ${name} in StatefulSet ${workload.metadata.name} failed error: ${why}`
           : // Without the random name, which would differ at each attempt.
             `Error creating: ${why.replaceAll(`"${name}"`, `"${workload.metadata.name}-"`)}`;
-      this.#tell(resource, workload, 'Warning', 'FailedCreate', message);
+      this.#record(resource, workload, 'Warning', 'FailedCreate', message);
     }
   }
 
@@ -39,20 +39,20 @@ export class WorkloadEvents {
     if (resource === DEPLOYMENTS) return;
     const message =
       resource === STATEFUL_SETS ? `delete Pod ${name} in StatefulSet ${workload.metadata.name} successful` : `Deleted pod: ${name}`;
-    this.#tell(resource, workload, 'Normal', 'SuccessfulDelete', message);
+    this.#record(resource, workload, 'Normal', 'SuccessfulDelete', message);
   }
 
   scaled(deployment: Workload, set: string, from: number, to: number): void {
     if (from === to) return;
     const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${set} to ${to}`;
-    this.#tell(DEPLOYMENTS, deployment, 'Normal', 'ScalingReplicaSet', message);
+    this.#record(DEPLOYMENTS, deployment, 'Normal', 'ScalingReplicaSet', message);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#recorders.values()].map((recorder) => recorder.close()));
   }
 
-  #tell(resource: Resource, { metadata }: Workload, type: 'Normal' | 'Warning', reason: string, message: string): void {
+  #record(resource: Resource, { metadata }: Workload, type: 'Normal' | 'Warning', reason: string, message: string): void {
     const component = `${resource.kind.toLowerCase()}-controller`;
     let recorder = this.#recorders.get(component);
     if (recorder === undefined) this.#recorders.set(component, (recorder = new EventRecorder({ client: this.#client, component })));

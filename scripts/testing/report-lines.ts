@@ -31,14 +31,14 @@ export default async function* reportLines(events: AsyncIterable<TestEvent>): As
 }
 
 function toLine(type: string, data: unknown): ReportLine | undefined {
-  const told = data as Told;
+  const event = data as Told;
   switch (type) {
     case 'test:dequeue':
-      return { kind: 'running', name: told.name };
+      return { kind: 'running', name: event.name };
     case 'test:pass':
-      return passed(told);
+      return passed(event);
     case 'test:fail':
-      return failed(told);
+      return failed(event);
     case 'test:summary':
       return { kind: 'ended', cpuSeconds: cpuSeconds() };
     default:

@@ -15,11 +15,11 @@ class Bench {
   readonly world = new World(DEFAULT_SETTINGS);
   readonly desired = new Desired();
   readonly step = new AllocationStep(this.world, this.desired);
-  #said: readonly Output[] = [];
+  #outputs: readonly Output[] = [];
 
   say(...outputs: readonly Output[]): this {
-    this.desired.replace(this.#said, outputs);
-    this.#said = outputs;
+    this.desired.replace(this.#outputs, outputs);
+    this.#outputs = outputs;
     this.step.run();
     return this;
   }
@@ -209,17 +209,17 @@ test('a claimant with conflicts in two Subnets reports both, and the second when
     northbound.insert('Logical_Switch_Port', at, row, { table: 'Logical_Switch', uuid: home, column: 'ports' }),
   );
   owned('c.ns', 's2', '10.1.0.4');
-  const said = (now: number): readonly string[] | undefined => {
+  const expiringAt = (now: number): readonly string[] | undefined => {
     bench.say(small, pool('s2', '10.1.0.0/29'));
     bench.step.usage.publish(now, 1_000);
     return bench.world.addressConflicts.peek('a.ns#uid-a.ns');
   };
   const [first, second] = ['b.ns (10.0.0.4 of Subnet s1)', 'c.ns (10.1.0.4 of Subnet s2)'];
-  assert.deepEqual(said(0), [first, second]);
+  assert.deepEqual(expiringAt(0), [first, second]);
   bench.world.ips.delete('c.ns');
-  assert.deepEqual(said(2_000), [first]);
+  assert.deepEqual(expiringAt(2_000), [first]);
   bench.world.ips.delete('b.ns');
-  assert.equal(said(4_000), undefined);
+  assert.equal(expiringAt(4_000), undefined);
 });
 
 test('the holder of an address that became the gateway is reported', () => {

@@ -37,7 +37,7 @@ function presuming(bench: RuleBench): RuleBench {
   return fresh;
 }
 
-const told = (address: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
+const allocatedAnnotations = (address: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
   'ovn.kubernetes.io/allocated': 'true',
   'ovn.kubernetes.io/logical_switch': 'ovn-default',
   'ovn.kubernetes.io/ip_address': address,
@@ -48,20 +48,20 @@ const told = (address: string, more: Readonly<Record<string, string>> = {}): Rea
 const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
   'all is well': () => undefined,
   'two pods say that they have one address': (scene) => {
-    scene.pod('first', { annotations: told('10.16.0.77') });
-    scene.pod('second', { annotations: told('10.16.0.77') });
+    scene.pod('first', { annotations: allocatedAnnotations('10.16.0.77') });
+    scene.pod('second', { annotations: allocatedAnnotations('10.16.0.77') });
   },
   'a pod claims the address of another, which that IP object proves': (scene) => {
-    scene.pod('thief', { annotations: told(scene.addressOf('shop/web') ?? '') });
+    scene.pod('thief', { annotations: allocatedAnnotations(scene.addressOf('shop/web') ?? '') });
   },
   'a pod says that it has an address of a Subnet that is not there': (scene) => {
-    scene.pod('lost', { annotations: told('10.99.0.7', { 'ovn.kubernetes.io/logical_switch': 'none' }) });
+    scene.pod('lost', { annotations: allocatedAnnotations('10.99.0.7', { 'ovn.kubernetes.io/logical_switch': 'none' }) });
   },
   'a pod says that it has an address that its Subnet has not, and no MAC': (scene) => {
-    scene.pod('odd', { annotations: told('10.99.0.7', { 'ovn.kubernetes.io/mac_address': 'none' }) });
+    scene.pod('odd', { annotations: allocatedAnnotations('10.99.0.7', { 'ovn.kubernetes.io/mac_address': 'none' }) });
   },
   'a pod on the network of its node says that it has an address': (scene) => {
-    scene.pod('host', { annotations: told('10.16.0.78'), spec: { hostNetwork: true } });
+    scene.pod('host', { annotations: allocatedAnnotations('10.16.0.78'), spec: { hostNetwork: true } });
   },
   'a pod says that it has an address on a network that it is not attached to': (scene) => {
     const key = 'net.shop.ovn.kubernetes.io';

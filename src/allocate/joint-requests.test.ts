@@ -134,8 +134,8 @@ class Cluster {
     const open = claimants.filter((claimant) => !this.bench.world.ips.has(portOf(claimant)));
     return subnets.map((subnet, i) => {
       const claimant = claimants[i] ?? '';
-      const said = this.bench.world.ips.peek(portOf(claimant))?.spec;
-      if (said !== undefined) return request(claimant, { subnets: [said.subnet ?? ''], v4: said.v4IpAddress ?? '', yields: true });
+      const spec = this.bench.world.ips.peek(portOf(claimant))?.spec;
+      if (spec !== undefined) return request(claimant, { subnets: [spec.subnet ?? ''], v4: spec.v4IpAddress ?? '', yields: true });
       const byName = last > 1 && i === 0 ? { v4: `${blockOf(subnet)}.${last}` } : {};
       return request(claimant, { subnets: [subnet], ...byName, ...(open.length > 1 && { together: open }) });
     });

@@ -11,23 +11,23 @@ function rows(count: number, name = 'gone'): (readonly [RowId, Ownership])[] {
   ]);
 }
 
-function limitOf(explained: (owner: string) => boolean, enabled = true, told: number[] = []): CollectionLimit {
+function limitOf(explained: (owner: string) => boolean, enabled = true, pauses: number[] = []): CollectionLimit {
   return new CollectionLimit({
     enabled,
     maxRows: 10,
     maxShare: 0.3,
     ownedRows: () => 50,
     ownerExplained: explained,
-    paused: (count) => told.push(count),
+    paused: (count) => pauses.push(count),
   });
 }
 
 test('above the limit no row without an explained owner is collected until the pause ends', () => {
-  const told: number[] = [];
-  const limit = limitOf((owner) => owner === 'pod/ns/gone0', true, told);
+  const pauses: number[] = [];
+  const limit = limitOf((owner) => owner === 'pod/ns/gone0', true, pauses);
   const found = rows(20);
   limit.survey(found);
-  assert.deepEqual(told, [19]);
+  assert.deepEqual(pauses, [19]);
   assert.equal(limit.allows(...(found[1] as (typeof found)[0])), false);
   assert.equal(limit.allows(...(found[0] as (typeof found)[0])), true, 'rows of an owner with an observed deletion are collected');
   limit.end();
@@ -46,13 +46,13 @@ test('deletions by users do not count, nor does a small number, nor anything in 
 });
 
 test('owners that disappear later count as well; a pause is reported once', () => {
-  const told: number[] = [];
-  const limit = limitOf(() => false, true, told);
+  const pauses: number[] = [];
+  const limit = limitOf(() => false, true, pauses);
   limit.survey([]);
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
   limit.survey(rows(20));
   limit.survey(rows(25));
-  assert.deepEqual(told, [20]);
+  assert.deepEqual(pauses, [20]);
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false);
   limit.survey(rows(5));
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false, 'no second list has confirmed the World');

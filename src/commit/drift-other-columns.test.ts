@@ -90,9 +90,9 @@ test('a disabled router, router port and port are enabled again, and a port is n
       await nbctl('set', table, name, `${column}=${value}`);
       await until(`${table}.${column} is empty again`, async () => (await nbctl('get', table, name, column)) === empty);
       await kiln.quiet();
-      const [told, ...more] = kiln.repaired.splice(0);
+      const [drift, ...more] = kiln.repaired.splice(0);
       assert.deepEqual(more, []);
-      assert.match(driftSentence(told as never), new RegExp(`${name} was changed by another program; Kiln repairs it: ${column}`));
+      assert.match(driftSentence(drift as never), new RegExp(`${name} was changed by another program; Kiln repairs it: ${column}`));
     }
     const [uuid = ''] = await uuidsOf('Logical_Router_Policy');
     await nbctl('set', 'Logical_Router_Policy', uuid, 'nexthop=10.0.0.9', 'options:pkt_mark=7');

@@ -67,9 +67,9 @@ test('in a frozen row, columns under its seal are repaired and reported; anythin
     await until('both are back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config')).includes('true'));
     await kiln.quiet();
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
-    const told = new Map(kiln.drifted.splice(0).map(({ id, owner, before, after }) => [id, { owner, before, after }]));
+    const drifts = new Map(kiln.drifted.splice(0).map(({ id, owner, before, after }) => [id, { owner, before, after }]));
     assert.deepEqual(
-      told,
+      drifts,
       new Map([
         [ls, { owner: 'subnet//s1', before: {}, after: { 'other_config:mcast_snoop': 'true' } }],
         [
@@ -267,8 +267,8 @@ test('a deleted row, a duplicate, a row with our ownership keys that no rule emi
     await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
     const guest = await nbctl('get', 'Logical_Switch_Port', 'guest', '_uuid');
     await nbctl('set', 'Port_Group', 'g1', `ports=[${guest}]`);
-    const mine = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
-    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(mine));
+    const ownPort = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
+    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(ownPort));
     assert.ok((await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(guest));
     await kiln.quiet();
     assert.deepEqual(
@@ -296,7 +296,7 @@ test('the next leader reports changes of other programs during the time without 
     await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.3')]);
     await until('it is back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"');
     await kiln.quiet();
-    const told = [
+    const expected = [
       {
         id: 'Logical_Switch/s1',
         difference: 'different',
@@ -306,7 +306,7 @@ test('the next leader reports changes of other programs during the time without 
         after: { 'other_config:mcast_snoop': 'true' },
       },
     ];
-    assert.deepEqual([kiln.drifted, kiln.repaired], [told, told]);
+    assert.deepEqual([kiln.drifted, kiln.repaired], [expected, expected]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.3/);
     assert.equal(kiln.writer.differences.get('Logical_Switch')?.different, 0);
   });

@@ -64,7 +64,7 @@ test('of several foreign rows in a switch to collect, the first by name is repor
     await collectWithGuest(kiln, 'guest-b');
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest-b in it/);
     await nbctl('lsp-add', 's1', 'guest-a');
-    await until('the other one is told', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
+    await until('the conflict names the other one', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
     await nbctl('lsp-del', 'guest-a');
     await nbctl('lsp-del', 'guest-b');
     await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
@@ -84,12 +84,12 @@ test('of several switches of one name, each is collected when it has no foreign 
     const ids = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
     for (const guest of guests)
       await nbctl(...dup, `external_ids=${ids}`, 'ports=@p', '--', '--id=@p', 'create', 'Logical_Switch_Port', `name=${guest}`);
-    await until('the first of them is told', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
+    await until('the conflict names the first of them', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
     await nbctl('lsp-del', 'guest-b');
     await until('the one that is empty is gone', async () => (await nbctl('ls-list')).split('\n').length === 2);
     await nbctl('lsp-del', 'guest-a');
-    await until('one is left, and nothing is told', async () => (await nbctl('ls-list')).split('\n').length === 1);
-    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined);
+    await until('one is left, and no conflict', async () => (await nbctl('ls-list')).split('\n').length === 1);
+    await until('no conflict is reported', () => kiln.world.rowConflicts.peek(ls) === undefined);
 
     await nbctl(...dup, `external_ids=${ids}`, 'ports=@p', '--', '--id=@p', 'create', 'Logical_Switch_Port', 'name=guest-a');
     await kiln.want([]);
@@ -107,7 +107,7 @@ test('a switch that waits for a foreign port in it is no conflict any more when 
     await collectWithGuest(kiln, 'guest');
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest in it/);
     await nbctl('clear', 'Logical_Switch', 's1', 'external_ids');
-    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined);
+    await until('no conflict is reported', () => kiln.world.rowConflicts.peek(ls) === undefined);
     assert.match(await nbctl('ls-list'), /s1/);
   } finally {
     await nbctl('--if-exists', 'ls-del', 's1');
@@ -235,13 +235,13 @@ test('a conflict about a row that cannot be written yet is reported once, howeve
   const kiln = await writer().start();
   try {
     kiln.upToDate = false;
-    let told = 0;
-    kiln.world.rowConflicts.onChange(() => told++);
+    let changes = 0;
+    kiln.world.rowConflicts.onChange(() => changes++);
     const both = [switchRow, { ...switchRow, owner: { ...switchRow.owner, name: 'younger', created: '2026-02-01T00:00:00Z' } }];
     kiln.desired.replace([], both);
     for (let i = 0; i < 4; i++) kiln.writer.flush();
     // Each report causes a run of rules and then another comparison of the row: repeated reports would loop without end.
-    assert.equal(told, 1);
+    assert.equal(changes, 1);
     assert.match(kiln.world.rowConflicts.peek(switchRow.id)?.message ?? '', /older subnet/);
     assert.equal(kiln.reports.length, 0);
     kiln.upToDate = true;
@@ -355,17 +355,17 @@ test('a foreign port is reported while its switch is ours, and only the switch o
   const kiln = await writer().start();
   const id = rowId('Logical_Switch_Port', 'web.shop');
   const port: RowOutput = { kind: 'row', id, owner, rule: 'test', parent: { id: ls, column: 'ports' }, columns: { name: 'web.shop' } };
-  const told = (): readonly string[] => [...kiln.world.rowConflicts.entries()].map(([row]) => row).toSorted();
+  const conflicts = (): readonly string[] => [...kiln.world.rowConflicts.entries()].map(([row]) => row).toSorted();
   try {
     await kiln.want([switchRow, port]);
     await nbctl('set', 'Logical_Switch_Port', 'web.shop', 'external_ids={stranger=yes}');
-    await until('the port is told', () => told().includes(id));
+    await until('the conflict of the port is reported', () => conflicts().includes(id));
     await nbctl('set', 'Logical_Switch', 's1', 'external_ids={stranger=yes}');
-    await until('the switch is told alone', () => told().join() === ls);
+    await until('only the conflict of the switch is reported', () => conflicts().join() === ls);
     await nbctl('ls-del', 's1');
     await until('both are made again', async () => (await nbctl('lsp-list', 's1').catch(() => '')).includes('web.shop'));
     await kiln.quiet();
-    assert.deepEqual(told(), []);
+    assert.deepEqual(conflicts(), []);
     await kiln.want([]);
   } finally {
     await kiln.close();

@@ -158,9 +158,9 @@ test('drift is repaired: a changed column, a deleted row, a removed member; fore
     );
 
     const guest = await nbctl('get', 'Logical_Switch_Port', 'guest', '_uuid');
-    const mine = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
+    const ownPort = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
     await nbctl('set', 'Port_Group', 'g1', `ports=[${guest}]`);
-    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(mine));
+    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(ownPort));
     assert.ok((await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(guest));
     await kiln.quiet();
     await kiln.want([]);

@@ -193,7 +193,7 @@ const counted = (v4availableIPs: number, finalizer = true): PatchOutput => ({
 class Taking {
   readonly #bench: Bench;
   #version = 1;
-  #said: readonly PatchOutput[] = [];
+  #outputs: readonly PatchOutput[] = [];
 
   constructor(bench: Bench) {
     this.#bench = bench;
@@ -201,8 +201,8 @@ class Taking {
   }
 
   want(...outputs: readonly PatchOutput[]): void {
-    this.#bench.desired.replace(this.#said, outputs);
-    this.#said = outputs;
+    this.#bench.desired.replace(this.#outputs, outputs);
+    this.#outputs = outputs;
   }
 
   /** @returns lane and version of the writes of this turn, and of the turns that they caused */
@@ -285,9 +285,9 @@ test('after a status that met a newer version of its Subnet, the next one does n
 
 test('outputs that change while a write is under way are written after its reply', async () => {
   const bench = new Bench();
-  const said = bench.desired.replace([], [patch]);
+  const previous = bench.desired.replace([], [patch]);
   bench.writer.flush();
-  bench.desired.replace(said, [{ ...patch, annotations: { a: '2' } }]);
+  bench.desired.replace(previous, [{ ...patch, annotations: { a: '2' } }]);
   bench.writer.flush();
   assert.equal(bench.sent.length, 1);
   await bench.answer(() => ({

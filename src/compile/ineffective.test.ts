@@ -6,7 +6,7 @@ import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 
 /** Kiln's reports about an object, as `kiln explain` and `kiln status` print them. */
-function told({ bench }: PodScene, resource: ResourceName, key: string): string {
+function messageOf({ bench }: PodScene, resource: ResourceName, key: string): string {
   const object = bench.object(resource, key);
   assert.ok(object);
   const [found] = ineffectiveConditions(bench.world, resource, object);
@@ -18,7 +18,7 @@ function told({ bench }: PodScene, resource: ResourceName, key: string): string 
   return found === undefined ? '' : `${found.reason}: ${found.message}`;
 }
 
-test('an unread annotation of every kind is told on the object, in kiln explain and in kiln status, and gone when it is mended', () => {
+test('an unread annotation of every kind is reported on the object, in kiln explain and in kiln status, until it is fixed', () => {
   const scene = new PodScene();
   const { bench } = scene;
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
@@ -44,11 +44,11 @@ test('an unread annotation of every kind is told on the object, in kiln explain 
     const object = bench.object(resource, key);
     assert.ok(object);
     const { annotations = {} } = object.metadata;
-    assert.equal(told(scene, resource, key), '', resource);
+    assert.equal(messageOf(scene, resource, key), '', resource);
     bench.put(resource, { ...object, metadata: { ...object.metadata, annotations: { ...annotations, 'kiln.io/leese': '1h' } } });
     bench.converge();
     assert.match(
-      told(scene, resource, key),
+      messageOf(scene, resource, key),
       /^AnnotationUnread: .*metadata\.annotations\[kiln\.io\/leese\] "1h" is read by no program; /,
       resource,
     );
@@ -56,11 +56,11 @@ test('an unread annotation of every kind is told on the object, in kiln explain 
     const { 'kiln.io/leese': _, ...rest } = edited?.metadata.annotations ?? {};
     bench.put(resource, { ...(edited ?? object), metadata: { ...(edited ?? object).metadata, annotations: rest } });
     bench.converge();
-    assert.equal(told(scene, resource, key), '', resource);
+    assert.equal(messageOf(scene, resource, key), '', resource);
   }
 });
 
-test("a pod's key on a Subnet or a Node is told there", () => {
+test("a pod's key on a Subnet or a Node is reported there", () => {
   const scene = new PodScene();
   scene.subnet('net', { cidrBlock: '10.4.0.0/24' });
   scene.bench.converge();
@@ -73,7 +73,7 @@ test("a pod's key on a Subnet or a Node is told there", () => {
     scene.bench.put(resource, { ...object, metadata: { ...object.metadata, annotations } });
     scene.bench.converge();
     assert.match(
-      told(scene, resource, key),
+      messageOf(scene, resource, key),
       /^AnnotationUnread: .*ip_pool\] "few" is read by no program; it is read on pods: write it on the pod/,
     );
   }
@@ -98,10 +98,10 @@ test('annotations of a workload itself, which its pods do not get', () => {
     'virtualmachines shop/vm AnnotationUnread',
   ]);
   assert.match(
-    told(scene, 'statefulsets', 'shop/db'),
+    messageOf(scene, 'statefulsets', 'shop/db'),
     /metadata\.annotations\[ovn\.kubernetes\.io\/ip_pool\] .* is read by no program; pods have the annotations of their template alone: write it into spec\.template\.metadata\.annotations$/,
   );
-  assert.equal(told(scene, 'statefulsets', 'shop/right'), '');
+  assert.equal(messageOf(scene, 'statefulsets', 'shop/right'), '');
 });
 
 test('a policy of a namespace that is none', () => {
@@ -113,7 +113,7 @@ test('a policy of a namespace that is none', () => {
     ['namespaces shop InvalidAnnotation'],
   );
   assert.equal(
-    told(scene, 'namespaces', 'shop'),
+    messageOf(scene, 'namespaces', 'shop'),
     'InvalidAnnotation: Namespace shop: annotation kiln.io/misbound "move" is none of report, rebind, evict; report is in effect',
   );
 });

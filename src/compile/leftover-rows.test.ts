@@ -30,7 +30,7 @@ function withVpc(): PodScene {
   return scene;
 }
 
-function told(scene: PodScene): readonly string[] {
+function reports(scene: PodScene): readonly string[] {
   return leftoverGroups(scene.bench.world).map((group) => leftoverText(group).message);
 }
 
@@ -41,7 +41,7 @@ test('a policy that Kube-OVN left in the router of a Vpc is retained and reporte
   bench.converge();
   assert.equal(bench.externalIds('Logical_Router_Policy', POLICY_ID)['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.row('Logical_Router_Policy', POLICY_ID)?.['action'], 'drop');
-  assert.deepEqual(told(scene), [
+  assert.deepEqual(reports(scene), [
     `Kube-OVN left 1 row for Vpc blue; Kiln keeps it as it is until the Vpc is deleted: Logical_Router_Policy ${POLICY_ID} (drop)`,
   ]);
   bench.delete('vpcs', 'blue');
@@ -60,7 +60,7 @@ test('of equal policies one stays when the Vpc requests it, and none when it doe
   bench.edit('vpcs', 'blue', { policyRoutes: [POLICY] });
   bench.converge();
   assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 1);
-  assert.deepEqual(told(scene), []);
+  assert.deepEqual(reports(scene), []);
   bench.edit('vpcs', 'blue', { policyRoutes: [] });
   bench.converge();
   assert.equal(bench.rowIds('Logical_Router_Policy').filter((id) => id === POLICY_ID).length, 0);
@@ -156,7 +156,7 @@ test('what translates addresses goes with the rule or the pod that it is for, an
       .filter((owner) => !owner.startsWith('vpc//ovn-cluster'))
       .toSorted();
   assert.deepEqual(owners(), ['ovnfip//f1', 'ovnsnatrule//s1', 'pod/shop/web', 'pod/shop/web', 'vpc//blue']);
-  assert.match(told(scene).join('\n'), /Kube-OVN left 2 rows for Pod shop\/web; .*snat of 10\.9\.0\.9 to 172\.19\.0\.89/);
+  assert.match(reports(scene).join('\n'), /Kube-OVN left 2 rows for Pod shop\/web; .*snat of 10\.9\.0\.9 to 172\.19\.0\.89/);
 
   // A new pod with the same name gets another address; a pod without an annotation gets the former one.
   bench.delete('pods', 'shop/web');
@@ -167,7 +167,7 @@ test('what translates addresses goes with the rule or the pod that it is for, an
   bench.delete('ovn-fips', 'f1');
   bench.converge();
   assert.deepEqual(owners(), ['ovnsnatrule//s1', 'vpc//blue']);
-  assert.match(told(scene).join('\n'), /for Vpc blue; .*snat of 10\.9\.0\.77 to 172\.19\.0\.90/);
+  assert.match(reports(scene).join('\n'), /for Vpc blue; .*snat of 10\.9\.0\.77 to 172\.19\.0\.90/);
 });
 
 test('of equal static routes that Kube-OVN left one stays when the Vpc requests it, and none when it does not; the others are not leftovers', () => {
@@ -183,7 +183,7 @@ test('of equal static routes that Kube-OVN left one stays when the Vpc requests 
   bench.edit('vpcs', 'blue', { staticRoutes: [{ policy: 'policyDst', cidr: '10.77.0.0/24', nextHopIP: '10.9.0.9' }] });
   bench.converge();
   assert.equal(count(), 1);
-  assert.deepEqual(told(scene), []);
+  assert.deepEqual(reports(scene), []);
   bench.edit('vpcs', 'blue', { staticRoutes: [] });
   bench.converge();
   assert.equal(count(), 0);
@@ -204,7 +204,7 @@ test('equal static routes without keys, as Kube-OVN before 1.15 leaves them: a t
   const id = 'red||dst-ip|10.77.0.0/24|169.254.0.2';
   assert.equal(bench.rowIds('Logical_Router_Static_Route').filter((one) => one === id).length, 1);
   assert.equal(bench.externalIds('Logical_Router_Static_Route', id)['kiln.io/owner'], 'vpc//red');
-  assert.deepEqual(told(scene), []);
+  assert.deepEqual(reports(scene), []);
 });
 
 test('equal static routes that no Vpc requests are retained and listed each, and go with the Vpc', () => {
@@ -246,14 +246,14 @@ test('equal leftovers of a Subnet are listed each, also beside its own policies 
     bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('29000')),
     policiesOfOthers(bench.rowIds('Logical_Router_Policy')),
   );
-  assert.deepEqual(told(scene), []);
+  assert.deepEqual(reports(scene), []);
 });
 
 function policiesOfOthers(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => id.includes('29000') && !id.includes('10.8.0.0/24') && !id.includes('$apps'));
 }
 
-test('a Subnet that is deleted and made again: an old policy of equal priority goes with the first one, and is told where it was there before', () => {
+test('a Subnet that is deleted and made again: an old policy of equal priority goes with the first one, and is reported where it was there before', () => {
   const scene = new PodScene();
   const { bench } = scene;
   const old = (external_ids: object): void => left(scene, 'Logical_Router_Policy', { ...OLD_POLICY, external_ids }, OF_DEFAULT);
@@ -266,7 +266,7 @@ test('a Subnet that is deleted and made again: an old policy of equal priority g
   bench.converge();
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
   bench.converge();
-  assert.deepEqual([left29000(), told(scene)], [[], []]);
+  assert.deepEqual([left29000(), reports(scene)], [[], []]);
 
   // The Subnet is gone before the policy is seen: nothing explains it, and status and diff list it.
   bench.delete('subnets', 'apps');
@@ -279,10 +279,10 @@ test('a Subnet that is deleted and made again: an old policy of equal priority g
   scene.subnet('apps', { cidrBlock: '10.8.0.0/24' });
   bench.converge();
   assert.deepEqual(leftoverLines(leftoverGroups(bench.world)), ['left by Kube-OVN, 1 for Subnet apps:', line]);
-  assert.match(told(scene).join(), /29000/);
+  assert.match(reports(scene).join(), /29000/);
   bench.delete('subnets', 'apps');
   bench.converge();
-  assert.deepEqual([left29000(), told(scene)], [[], []]);
+  assert.deepEqual([left29000(), reports(scene)], [[], []]);
 
   bench.put('nodes', {
     metadata: { name: 'n1' },
@@ -296,7 +296,7 @@ test('a Subnet that is deleted and made again: an old policy of equal priority g
   bench.converge();
   assert.equal(left29000().length, 1);
   assert.notDeepEqual(bench.list('Logical_Router_Policy', OLD_POLICY_ID, 'nexthops'), ['100.64.0.9']);
-  assert.deepEqual(told(scene), []);
+  assert.deepEqual(reports(scene), []);
   bench.edit('subnets', 'apps', { cidrBlock: '10.8.0.0/24', gatewayType: 'distributed', gatewayNode: '' });
   bench.converge();
   assert.deepEqual(left29000(), []);

@@ -197,10 +197,10 @@ test('a match with an address set of the other family names the set that was mea
     bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
     bench.converge();
     const [, reason, message = ''] = withoutEffectOf(bench, 'vpcs', 'blue');
-    const [, ofSubnet, said = ''] = withoutEffectOf(bench, 'subnets', 'net');
+    const [, ofSubnet, otherMessage = ''] = withoutEffectOf(bench, 'subnets', 'net');
     assert.equal(ofSubnet, reason);
     const sentence = (text: string): string => text.slice(text.indexOf('match "') + 7).replace(/ All else.*/, '');
-    assert.equal(sentence(said), sentence(message));
+    assert.equal(sentence(otherMessage), sentence(message));
     return reason === undefined ? [] : [reason, sentence(message).slice(match.length + 2)];
   };
   const wrong = (match: string, sentence: string): void =>

@@ -74,8 +74,8 @@ for (const { what, lie } of LIES) {
     const session = sessionTo(proxy);
     lie(proxy);
     await cluster.withController({ session, metrics, log: jsonLog('info', (line) => lines.push(line)) }, async (controller) => {
-      const told = (): boolean => lines.some((line) => line.includes('breaks the protocol'));
-      await until('the log reports it', told);
+      const isLogged = (): boolean => lines.some((line) => line.includes('breaks the protocol'));
+      await until('the log reports it', isLogged);
       await until('it is not ready', () => controller.waitingFor.includes('the Northbound database'));
       assert.match(await metrics.text(), /^kiln_ovsdb_lies\{db="OVN_Northbound"\} 1$/m);
       assert.equal(lines.filter((line) => line.includes('breaks the protocol')).length, 1, 'once');

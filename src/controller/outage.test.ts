@@ -29,13 +29,13 @@ test('an outage of the API server is two log lines: its begin and its end', asyn
       await cluster.restartApi();
       await until('it is back', () => Promise.resolve(lines.slice(from).some(({ msg }) => msg === 'the API server is back')));
       await controller.untilQuiet();
-      const said = lines.slice(from).map(({ msg }) => msg);
-      const told = said.filter((msg) => /API server|list or watch|cache|renewed|rejected/.test(msg));
-      const begins = told.filter((msg) => msg === 'the API server is unavailable').length;
-      const ends = told.filter((msg) => msg === 'the API server is back').length;
-      assert.equal(begins + ends, told.length, told.join('\n'));
+      const messages = lines.slice(from).map(({ msg }) => msg);
+      const outageLines = messages.filter((msg) => /API server|list or watch|cache|renewed|rejected/.test(msg));
+      const begins = outageLines.filter((msg) => msg === 'the API server is unavailable').length;
+      const ends = outageLines.filter((msg) => msg === 'the API server is back').length;
+      assert.equal(begins + ends, outageLines.length, outageLines.join('\n'));
       // On a loaded machine another request may time out after the outage: that adds two lines.
-      assert.ok(begins === ends && begins <= 2, told.join('\n'));
+      assert.ok(begins === ends && begins <= 2, outageLines.join('\n'));
     },
   );
 });

@@ -42,19 +42,19 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
     };
     const floods = Array.from({ length: 8 }, flood);
     try {
-      await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300);
+      await until('more Events wait than can be sent', () => controller.status.eventsWaiting >= 300);
       const at = edits;
       for (let n = 0; n < 10; n++) await client.create(PODS, podOnNode('quiet', `broken-${n}`, { [SWITCH]: 'nosuch' }));
       await client.create(PODS, podOnNode('quiet', 'good'));
       await untilGoodPodIsBound(client);
       const bound = edits - at;
-      const told = async (): Promise<number> =>
+      const podsWithEvents = async (): Promise<number> =>
         new Set(
           (await client.listAll<Told>(EVENTS, { namespace: 'quiet' }))
             .map(({ involvedObject: { name } }) => name)
             .filter((name) => name.startsWith('broken-')),
         ).size;
-      await until('each broken pod has an Event', async () => (await told()) === 10);
+      await until('each broken pod has an Event', async () => (await podsWithEvents()) === 10);
       const reported = edits - at;
       assert.ok(controller.status.eventsWaiting >= 300, 'the flood went on meanwhile');
       // At most ten seconds of the flood, counted in edits: a slow machine slows the flood, too.

@@ -168,8 +168,8 @@ test('the command that removes a conflicting row can be run unchanged, also with
     const waiting = { reason: 'DeletionBlocked', message, since: '' };
     return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, dependencies: [] });
   };
-  for (const [i, said] of [`where nobody needs that row: ${command}`, 'another', 'a third'].entries()) {
-    bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: said });
+  for (const [i, message] of [`where nobody needs that row: ${command}`, 'another', 'a third'].entries()) {
+    bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: message });
     assert.equal(
       rowConflictOf(bench.world, owner),
       `where nobody needs that row: ${command}${['', ' (and 1 more row)', ' (and 2 more rows)'][i]}`,
@@ -292,7 +292,7 @@ test('an IPPool shows the holders of its addresses, and their users', () => {
   for (const name of ['a', 'b', 'c']) scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
   scene.pod('other');
   scene.bench.converge();
-  assert.deepEqual(cascadeOf(scene.bench.world, 'vpcs', 'blue').pools, ['few'], 'it stays when its Subnet goes, and that is told');
+  assert.deepEqual(cascadeOf(scene.bench.world, 'vpcs', 'blue').pools, ['few'], 'it stays when its Subnet goes, and a warning says so');
   const lines = drawn(explained(scene, 'ippools', 'few', 2)).map((line) => line.replace(/ {2}(True|False|-) .*$/, ''));
   const at = lines.indexOf('└─ used by');
   assert.deepEqual(lines.slice(at, at + 6), [

@@ -74,10 +74,14 @@ test('hostile names are printed visibly and on lines of their own, and each offe
         for (const key of bench.keys(resource)) {
           const object = bench.object(resource, key);
           assert.ok(object);
-          const told = explain(bench.world, resource, object, { limits: { children: 10 }, rows: true, unimplemented: () => undefined });
-          const lines = treeLines(explanationLine(told, now), (_style, text) => text);
+          const explanation = explain(bench.world, resource, object, {
+            limits: { children: 10 },
+            rows: true,
+            unimplemented: () => undefined,
+          });
+          const lines = treeLines(explanationLine(explanation, now), (_style, text) => text);
           for (const { painted } of lines) assert.equal(unseenIn(painted), undefined);
-          found.push(...told.next);
+          found.push(...explanation.next);
           const { conditions = [] } = (object.status ?? {}) as { readonly conditions?: readonly { readonly message?: string }[] };
           for (const { message = '' } of conditions) {
             assert.equal(unseenIn(message), undefined);

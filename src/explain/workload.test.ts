@@ -43,7 +43,7 @@ function ownedPod(made: PodScene, name: string, kind: string, uid: string): void
   made.bench.put('pods', { ...pod, metadata: { ...pod.metadata, ownerReferences } });
 }
 
-test('an annotation of a Deployment itself, which its pods do not get, is told; one that its template has as well is not', () => {
+test('an annotation of a Deployment itself, which its pods do not get, is reported; one that its template has as well is not', () => {
   const made = scene();
   const annotations = { 'ovn.kubernetes.io/ip_pool': 'few' };
   const notes = (template: object): readonly string[] => {

@@ -211,18 +211,18 @@ test('I5: a deletion without blockers, or with a blocker that does not exist', (
   assert.deepEqual(broken(bench), []);
   const subnet = bench.world.subnets.peek('red');
   assert.ok(subnet?.status !== undefined);
-  const said = (message: string): void =>
+  const setMessage = (message: string): void =>
     bench.world.subnets.set('red', {
       ...subnet,
       status: { ...subnet.status, conditions: [{ type: 'DeletionBlocked', status: 'True', message }] },
     });
-  said('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It is deleted when they are gone');
+  setMessage('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It is deleted when they are gone');
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
-  said(
+  setMessage(
     'Subnet red cannot be deleted yet: Logical_Switch red is no longer needed, but ACL red|to-lport|7|ip4 in it belongs to another program',
   );
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
-  said('wait');
+  setMessage('wait');
   assert.deepEqual(broken(bench), ['I5 Subnet red']);
   bench.world.subnets.set('red', { ...subnet, status: { ...subnet.status, conditions: [] } });
   assert.deepEqual(broken(bench), ['I5 Subnet red']);

@@ -133,15 +133,15 @@ test('every field, every token and any mixture of them: accepted exactly if OVN 
   const wrong: string[] = [];
   let taken = 0;
   for (const [i, text] of texts.entries()) {
-    const said = opinions.map((opinion) => opinion[i]);
-    const byOvn = said.includes(undefined);
+    const verdicts = opinions.map((opinion) => opinion[i]);
+    const byOvn = verdicts.includes(undefined);
     const ours = matchProblem(text);
     if (byOvn) taken++;
     if (byOvn && ours !== undefined) wrong.push(`refused, and OVN takes it: ${text}: ${JSON.stringify(ours)}`);
     // A field of another OVN version is accepted.
     const known = releases.length > 1 || !ofFields.includes(text);
-    if (!byOvn && ours === undefined && known && !(text.includes('$as') && said.some((why) => ofMembers.test(why ?? ''))))
-      wrong.push(`taken, and OVN does not: ${text}: ${said.join(' / ')}`);
+    if (!byOvn && ours === undefined && known && !(text.includes('$as') && verdicts.some((why) => ofMembers.test(why ?? ''))))
+      wrong.push(`taken, and OVN does not: ${text}: ${verdicts.join(' / ')}`);
   }
   t.diagnostic(`${texts.length} texts, of which OVN takes ${taken}; asked: ${releases.join(', ')}; seed ${seed}`);
   assert.deepEqual(wrong, []);

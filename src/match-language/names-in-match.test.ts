@@ -22,11 +22,11 @@ test('OVN accepts a match with an existing set, and none with a missing set', as
   for (const release of releases) {
     await using judge = await OvnJudge.start(release);
     const matches = ['ip4.src == $as', 'inport == @pg', 'ip4.src == $pg_ip4', 'ip4.src == $none', 'inport == @none'];
-    const said = await judge.judge(matches.map((match) => ({ match })));
+    const verdicts = await judge.judge(matches.map((match) => ({ match })));
     assert.deepEqual(
-      matches.filter((_, i) => said[i] !== undefined),
+      matches.filter((_, i) => verdicts[i] !== undefined),
       ['ip4.src == $none', 'inport == @none'],
-      said.join('\n'),
+      verdicts.join('\n'),
     );
   }
 });
@@ -44,10 +44,10 @@ test('a set whose addresses are wider than the field makes OVN reject the match:
   const fields = ['ip4.src', 'ip6.src', 'eth.src', 'arp.spa', 'nd.target', 'tcp.dst', 'reg0', 'ct_label', 'ip4.dst[0..7]'];
   const matches = fields.flatMap((field) => [`${field} == $as`, `${field} != $as6`, `{1, $as6} == ${field}`]);
   await using judge = await OvnJudge.start('system');
-  const said = await judge.judge(matches.map((match) => ({ match })));
+  const verdicts = await judge.judge(matches.map((match) => ({ match })));
   assert.deepEqual(
     matches.filter((match) => setComparisons(match).some(({ set, bits: width }) => (widths[set] ?? 0) > width)),
-    matches.filter((_, i) => said[i] !== undefined),
-    said.join('\n'),
+    matches.filter((_, i) => verdicts[i] !== undefined),
+    verdicts.join('\n'),
   );
 });

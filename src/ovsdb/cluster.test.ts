@@ -61,7 +61,7 @@ test('a follower serves a session without leaderOnly', async (t) => {
 async function whileAway(
   t: TestContext,
   write: (session: OvsdbSession) => Promise<unknown>,
-): Promise<{ told: Set<string>; found: unknown; updates: object }> {
+): Promise<{ changes: Set<string>; found: unknown; updates: object }> {
   const leader = await cluster.leader();
   const proxy = await TamperingProxy.start(leader.unix);
   t.after(() => proxy.stop());
@@ -89,25 +89,25 @@ async function whileAway(
   const [found, lastTxnId, updates] = replies[0];
   assert.notEqual(lastTxnId, zeroUuid);
   for (const table of ['Logical_Switch', 'Load_Balancer']) assert.deepEqual(away.replica.table(table), session.replica.table(table));
-  return { told: new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)), found, updates: updates as object };
+  return { changes: new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)), found, updates: updates as object };
 }
 
 test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
   const fresh = newUuid();
-  const { told, found, updates } = await whileAway(t, (session) => commitEventually(session, 'meanwhile', fresh));
+  const { changes, found, updates } = await whileAway(t, (session) => commitEventually(session, 'meanwhile', fresh));
   assert.equal(found, true);
   assert.deepEqual(Object.keys(updates), ['Logical_Switch']);
-  assert.deepEqual(told, new Set([`insert ${fresh}`]));
+  assert.deepEqual(changes, new Set([`insert ${fresh}`]));
 });
 
 test('after more changes than the server remembers all is read again, and listeners get only the true differences', async (t) => {
   const fresh = Array.from({ length: 120 }, newUuid);
-  const { told, found, updates } = await whileAway(t, async (session) => {
+  const { changes, found, updates } = await whileAway(t, async (session) => {
     for (const uuid of fresh) await commitEventually(session, 'one of many', uuid);
   });
   assert.equal(found, false);
   assert.ok(Object.keys(updates).includes('Load_Balancer'));
-  assert.deepEqual(told, new Set(fresh.map((uuid) => `insert ${uuid}`)));
+  assert.deepEqual(changes, new Set(fresh.map((uuid) => `insert ${uuid}`)));
 });
 
 test('after an update that does not fit, nothing is resumed: all is read again', async (t) => {
@@ -233,9 +233,9 @@ test('the session leaves a server that just started and names no database yet, a
   const { generation } = session;
   well.onServerMessage = () => 'disconnect';
   well.disconnectAll();
-  const told = (): string[] => errors.filter(({ endpoint }) => endpoint === starting.endpoint).map(({ code }) => code);
-  await until('it was met three times', () => told().length >= 3);
-  assert.deepEqual(told().slice(0, 3), ['OVSDB_NO_DATABASE', 'OVSDB_STALE_SERVER', 'OVSDB_OTHER_CLUSTER']);
+  const changes = (): string[] => errors.filter(({ endpoint }) => endpoint === starting.endpoint).map(({ code }) => code);
+  await until('it was met three times', () => changes().length >= 3);
+  assert.deepEqual(changes().slice(0, 3), ['OVSDB_NO_DATABASE', 'OVSDB_STALE_SERVER', 'OVSDB_OTHER_CLUSTER']);
   assert.equal(session.generation, generation, 'nothing was read from it');
   well.onServerMessage = () => 'pass';
   await session.untilSynced();
@@ -289,7 +289,7 @@ test('a cluster that was restored to an earlier state is accepted after rollback
   for (let count = 0; count < 20; count++) await commitEventually(session, `lost ${count}`);
   await Promise.all(cluster.members.map((member) => member.kill()));
   await Promise.all(backups.map((putBack) => putBack()));
-  const [before, told] = [errors.length, batches.length];
+  const [before, changes] = [errors.length, batches.length];
   await Promise.all(cluster.members.map((member) => member.restart()));
   const names = (): unknown[] => [...session.replica.table('Logical_Switch').values()].map(({ name }) => name);
   // A new leader applies the end of its log a moment later.
@@ -303,7 +303,7 @@ test('a cluster that was restored to an earlier state is accepted after rollback
     errors.slice(before).some(({ code }) => code === 'OVSDB_STALE_SERVER'),
     'it was rejected at first',
   );
-  const kinds = batches.slice(told).flatMap((batch) => batch.map(({ kind }) => kind));
+  const kinds = batches.slice(changes).flatMap((batch) => batch.map(({ kind }) => kind));
   const inserts = kinds.filter((kind) => kind === 'insert').length;
   assert.equal(kinds.filter((kind) => kind === 'delete').length - inserts, 20, 'the true differences');
   assert.ok(inserts <= 1, `${inserts} unchanged rows are reported as inserted`);

@@ -86,8 +86,8 @@ test('rows of a result are handed over while they come, and left out of the mess
         for (const chunk of cut(Buffer.from(spaced(before) + spaced(reply) + spaced(before)), at)) stream.push(chunk);
         assert.deepEqual(found, JSON.parse(JSON.stringify(all)));
         const empty = Object.fromEntries(Object.keys(all).map((table) => [table, {}]));
-        const told = JSON.parse(JSON.stringify(before)) as unknown;
-        assert.deepEqual(messages, [told, { id, result: old ? empty : [false, 'last', empty], error: null }, told]);
+        const copy = JSON.parse(JSON.stringify(before)) as unknown;
+        assert.deepEqual(messages, [copy, { id, result: old ? empty : [false, 'last', empty], error: null }, copy]);
       },
     ),
   );

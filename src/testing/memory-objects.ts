@@ -157,8 +157,8 @@ export class MemoryObjects {
         const { namespace, name } = splitKey(key);
         const answer = this.#asked({ resource, namespace, name, events: [], verb: 'create', object: output.object });
         if (answer !== 'taken') return answer === 'rejected';
-        const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
-        this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
+        const object = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
+        this.put(resource, { ...object, metadata: { ...object.metadata, name, ...(namespace !== '' && { namespace }) } });
         return true;
       }
       if (
@@ -179,16 +179,16 @@ export class MemoryObjects {
     }
     const object = table.peek(key);
     if (object === undefined) return false;
-    const said = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
-    const { patches, rejected } = this.#taken(resource, key, object, said);
-    const told = this.events.length;
+    const emitted = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
+    const { patches, rejected } = this.#withoutRejected(resource, key, object, emitted);
+    const eventsBefore = this.events.length;
     const after = patches.reduce((now, patch) => this.#patched(resource, now, patch), withFinalizers(object, patches));
     if (equal(after, object)) return rejected;
     this.#write(resource, key, after);
     // Before conditions, as in the real writer.
     if (!equal([after.metadata, after.spec], [object.metadata, object.spec]))
       this.events.splice(
-        told,
+        eventsBefore,
         0,
         ...patches.flatMap(({ event }) => (event === undefined ? [] : [eventOf(resource, object, event.type, event)])),
       );
@@ -197,7 +197,7 @@ export class MemoryObjects {
   }
 
   /** The parts of patches that the API server accepts: rejected parts are left out. */
-  #taken(
+  #withoutRejected(
     resource: ResourceName,
     key: string,
     object: TestObject,
@@ -243,15 +243,15 @@ export class MemoryObjects {
     const traits = traitsOf(resource);
     const currentConditions = conditionsOf(resource, object);
     const conditions = this.#conditions(resource, object, currentConditions, patch);
-    const said = patch.conditions !== undefined || patch.withoutConditions !== undefined;
+    const hasConditions = patch.conditions !== undefined || patch.withoutConditions !== undefined;
     const inAnnotation =
-      said && traits.conditions === 'annotation' && !equal(conditions, currentConditions)
+      hasConditions && traits.conditions === 'annotation' && !equal(conditions, currentConditions)
         ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) }
         : {};
     const status = {
       ...object.status,
       ...patch.status,
-      ...(said && traits.conditions === 'status' && { conditions: conditions as unknown as Json }),
+      ...(hasConditions && traits.conditions === 'status' && { conditions: conditions as unknown as Json }),
     };
     const spec = merged(object.spec, patch.spec ?? {});
     return {
@@ -317,12 +317,12 @@ function tablesOf(world: World): Partial<Record<ResourceName, Table<TestObject>>
 }
 
 function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): TestObject {
-  const said = patches.flatMap(({ finalizer }) => (finalizer === undefined ? [] : [finalizer]));
-  if (said.length === 0) return object;
+  const emitted = patches.flatMap(({ finalizer }) => (finalizer === undefined ? [] : [finalizer]));
+  if (emitted.length === 0) return object;
   const { finalizers = [], deletionTimestamp } = object.metadata;
   const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
   const takesOwn = finalizers.includes(FINALIZER) || deletionTimestamp === undefined;
-  const wanted = !said.includes(true) ? others : takesOwn ? [...others, FINALIZER] : finalizers;
+  const wanted = !emitted.includes(true) ? others : takesOwn ? [...others, FINALIZER] : finalizers;
   return { ...object, metadata: { ...object.metadata, finalizers: wanted } };
 }
 

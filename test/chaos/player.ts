@@ -125,7 +125,7 @@ export class Player {
     const before = leadsAgain === -1 ? woken : woken.slice(0, leadsAgain);
     // The reply to a transaction that was under way may be read only now; the database's log shows whether there were more.
     const replies = before.filter(({ msg }) => msg === 'transaction').length;
-    assert.ok(replies <= 1, `a deposed leader was told of ${replies} transactions that were carried out, and one at a time is under way`);
+    assert.ok(replies <= 1, `a leader without the Lease got replies to ${replies} executed transactions, and one at a time is under way`);
     const written = (await this.#cluster.northboundLog()).slice(records).filter(({ comment }) => comment.startsWith(`kiln: term ${term},`));
     assert.deepEqual(written, [], `a deposed leader has written under its term ${term} after another one led`);
     this.met.deposed++;
@@ -141,8 +141,8 @@ export class Player {
     const mark = leader === undefined ? 0 : (await leader.log()).length;
     await ovn.nbctl('set', 'NB_Global', '.', `external_ids:kiln.io/term=${Number(now) + 3}`);
     await sleep(LEASE_SECONDS.duration * 1_000);
-    const said = leader === undefined ? [] : (await leader.log()).slice(mark);
-    this.met.fenced += said.filter(({ msg }) => msg === 'transaction failed').length;
+    const lines = leader === undefined ? [] : (await leader.log()).slice(mark);
+    this.met.fenced += lines.filter(({ msg }) => msg === 'transaction failed').length;
   }
 
   /** The last controller that logged `writing` and has not stopped leading since; undefined for none. */

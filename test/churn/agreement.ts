@@ -68,16 +68,16 @@ export async function disagreements(
 }
 
 function interfaceOfPod({ metadata, status }: Pod, found: string[]): readonly [string, string] {
-  const said = (key: string): string => metadata.annotations?.[`ovn.kubernetes.io/${key}`] ?? '';
-  const addresses = said('ip_address')
+  const annotation = (key: string): string => metadata.annotations?.[`ovn.kubernetes.io/${key}`] ?? '';
+  const addresses = annotation('ip_address')
     .split(',')
     .filter((address) => address !== '');
   const shown = (status.podIPs ?? []).map(({ ip }) => ip);
   const name = `${metadata.name}.${metadata.namespace}`;
-  if (status.phase !== 'Running' || said('allocated') !== 'true')
-    found.push(`pod ${name} is ${status.phase}, allocated=${said('allocated')}`);
+  if (status.phase !== 'Running' || annotation('allocated') !== 'true')
+    found.push(`pod ${name} is ${status.phase}, allocated=${annotation('allocated')}`);
   if (shown.join() !== addresses.join()) found.push(`pod ${name} runs with ${shown.join()} and is annotated with ${addresses.join()}`);
-  return [name, text(addresses, said('mac_address'), said('logical_switch'))];
+  return [name, text(addresses, annotation('mac_address'), annotation('logical_switch'))];
 }
 
 function interfaceOfIp({ metadata, spec }: IpObject): readonly [string, string] {
@@ -111,11 +111,12 @@ function text(addresses: readonly string[], mac: string, subnet: string): string
 }
 
 function compare(one: string, these: Interfaces, other: string, those: Interfaces, found: string[]): void {
-  for (const [name, said] of these) {
+  for (const [name, annotation] of these) {
     const also = those.get(name);
-    if (also !== said) found.push(`${one} ${name} says ${said}, and its ${other} ${also === undefined ? 'is not there' : `says ${also}`}`);
+    if (also !== annotation)
+      found.push(`${one} ${name} has ${annotation}, and its ${other} ${also === undefined ? 'does not exist' : `has ${also}`}`);
   }
-  for (const [name, said] of those) if (!these.has(name)) found.push(`${other} ${name} (${said}) has no ${one}`);
+  for (const [name, annotation] of those) if (!these.has(name)) found.push(`${other} ${name} (${annotation}) has no ${one}`);
 }
 
 /**

@@ -56,17 +56,17 @@ async function post(url: URL, authority: string, body: string, milliseconds: num
         });
         answer.once('error', reject);
         answer.once('end', () => {
-          const said = Buffer.concat(chunks).toString('utf8');
+          const body = Buffer.concat(chunks).toString('utf8');
           if (answer.statusCode !== 200) {
             reject(
               new RefusedAnswer(
-                `an error on the server (${JSON.stringify(said)}, status ${String(answer.statusCode)}) has prevented the request from succeeding`,
+                `an error on the server (${JSON.stringify(body)}, status ${String(answer.statusCode)}) has prevented the request from succeeding`,
               ),
             );
             return;
           }
           try {
-            resolve(parseJson(said));
+            resolve(parseJson(body));
           } catch (error) {
             reject(new RefusedAnswer(error instanceof Error ? error.message : String(error)));
           }

@@ -77,6 +77,6 @@ function sourceErrors(ranges: readonly Json[], isBalancer: boolean): FieldError[
   if (ranges.length === 0) return [];
   if (!isBalancer) return [forbiddenField(SOURCES, "may only be used when `type` is 'LoadBalancer'")];
   if (ranges.every((range) => parseNetwork(text(range).trim()) !== undefined)) return [];
-  const said = `[${ranges.map(text).join(' ')}]`;
-  return [invalidValue(SOURCES, said, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')];
+  const list = `[${ranges.map(text).join(' ')}]`;
+  return [invalidValue(SOURCES, list, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')];
 }

@@ -16,12 +16,12 @@ const ORDERS = [
 ] as const;
 
 function ruleErrors(rule: Json, field: string): FieldError[] {
-  return ORDERS.flatMap(({ low, high, field: told, say }) =>
+  return ORDERS.flatMap(({ low, high, field: limitField, say }) =>
     Object.entries(object(at(rule, low))).flatMap(([name, least]) => {
       const most = at(rule, high, name);
       if (most === undefined || quantityOf(least).nano <= quantityOf(most).nano) return [];
       const why = `${say[0]} ${text(least)} is greater than ${say[1]} ${text(most)}`;
-      return [invalidValue(`${field}.${told}[${name}]`, at(rule, told, name), why)];
+      return [invalidValue(`${field}.${limitField}[${name}]`, at(rule, limitField, name), why)];
     }),
   );
 }

@@ -34,17 +34,18 @@ export function limitRangeDefaults(store: ObjectStore): Guard {
     requestLimits(spec);
     const merged = (field: string): JsonObject => Object.fromEntries(rules.flatMap((rule) => Object.entries(object(at(rule, field)))));
     const [limits, requests] = [merged('default'), merged('defaultRequest')];
-    const told = ['containers', 'initContainers'].flatMap((field) =>
+    const defaulted = ['containers', 'initContainers'].flatMap((field) =>
       list(spec[field]).flatMap((container) => (isObject(container) ? fill(container, field, limits, requests) : [])),
     );
-    if (told.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [NOTE]: `LimitRanger plugin set: ${told.join('; ')}` };
+    if (defaulted.length > 0)
+      pod.metadata.annotations = { ...pod.metadata.annotations, [NOTE]: `LimitRanger plugin set: ${defaulted.join('; ')}` };
   };
 }
 
 function fill(container: JsonObject, field: string, limits: JsonObject, requests: JsonObject): string[] {
   const resources = object(container['resources']);
   container['resources'] = resources;
-  const told: string[] = [];
+  const defaulted: string[] = [];
   for (const [kind, defaults] of [
     ['requests', requests],
     ['limits', limits],
@@ -56,9 +57,9 @@ function fill(container: JsonObject, field: string, limits: JsonObject, requests
     if (missing.length === 0) continue;
     resources[kind] = { ...defaults, ...given };
     const what = field === 'containers' ? 'container' : 'init container';
-    told.push(`${missing.join(', ')} ${kind.slice(0, -1)} for ${what} ${text(container['name'])}`);
+    defaulted.push(`${missing.join(', ')} ${kind.slice(0, -1)} for ${what} ${text(container['name'])}`);
   }
-  return told;
+  return defaulted;
 }
 
 /** After validation: rejects an object that exceeds the bounds. */

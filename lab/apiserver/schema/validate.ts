@@ -12,9 +12,9 @@ export function validate(schema: Schema, value: Json, old?: Json): FieldError[] 
   // Paths are needed only for errors, which are rare: then a second pass builds them.
   visit(schema, value, undefined, errors, old);
   if (errors.length === 0) return errors;
-  const told: FieldError[] = [];
-  visit(schema, value, '', told, old);
-  return told;
+  const findings: FieldError[] = [];
+  visit(schema, value, '', findings, old);
+  return findings;
 }
 
 /** @param path undefined on the first pass, which builds no paths */

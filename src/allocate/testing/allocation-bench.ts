@@ -15,10 +15,10 @@ export class AllocationBench {
   readonly world = new World(DEFAULT_SETTINGS);
   readonly desired = new Desired();
   readonly step = new AllocationStep(this.world, this.desired);
-  #said: readonly Output[] = [];
+  #outputs: readonly Output[] = [];
 
   say(...outputs: readonly Output[]): this {
-    this.#said = this.desired.replace(this.#said, outputs);
+    this.#outputs = this.desired.replace(this.#outputs, outputs);
     return this.run();
   }
 

@@ -31,7 +31,7 @@ test('every key of the contract is read on a pod, for its own interface and for 
   );
 });
 
-test('keys of other groups are nobody of ours', () => {
+test('keys of other groups do not belong to Kiln', () => {
   const others = [
     ...['app.kubernetes.io/name', 'kubectl.kubernetes.io/restartedAt', 'pod-security.kubernetes.io/enforce', 'kubernetes.io/config.seen'],
     ...['container.apparmor.security.beta.kubernetes.io/web', 'nginx.ingress.kubernetes.io/limit', 'k8s.v1.cni.cncf.io/network-status'],
@@ -40,7 +40,7 @@ test('keys of other groups are nobody of ours', () => {
   for (const kind of ['Pod', 'Node', 'Namespace', 'Subnet']) assert.deepEqual(rules(kind, others, ATTACHED), []);
 });
 
-test('a key that no program reads is told with the nearest one that is read', () => {
+test('a key that no program reads is reported with the nearest one that is read', () => {
   assert.deepEqual(rules('Pod', ['ovn.kubernetes.io/ip_adress', 'ovn.kubernetes.io/logical-switch', 'kubeovn.io/ip_pool', 'kiln.io/aap']), [
     'kiln.io/aap: the nearest key that is read is ovn.kubernetes.io/aaps',
     'kubeovn.io/ip_pool: the nearest key that is read is ovn.kubernetes.io/ip_pool',

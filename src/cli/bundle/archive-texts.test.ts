@@ -68,8 +68,8 @@ test('an Event that Kiln does not write is left out, and one that does not begin
   assert.equal(archivedEvent({ ...event, reason: 'Any' }, names), undefined);
   assert.equal(archivedEvent({ ...event, source: { component: 'kube-ovn-controller' } }, names), undefined);
   const asKubeOvn = { ...event, source: { component: 'kube-ovn-controller' }, reason: 'AcquireAddressFailed' };
-  const told = archivedEvent({ ...asKubeOvn, message: `NoAvailableAddress: Pod shop/web-0: "${SECRET}"` }, names);
-  assert.equal(told?.['message'], 'NoAvailableAddress: Pod shop/web-0: "[text of 10 characters]"');
+  const archived = archivedEvent({ ...asKubeOvn, message: `NoAvailableAddress: Pod shop/web-0: "${SECRET}"` }, names);
+  assert.equal(archived?.['message'], 'NoAvailableAddress: Pod shop/web-0: "[text of 10 characters]"');
   assert.equal(archivedEvent({ ...event, reason: 'AcquireAddressFailed' }, names), undefined);
   assert.ok(!JSON.stringify(archivedEvent({ ...event, reportingComponent: SECRET }, names)).includes(SECRET));
 });

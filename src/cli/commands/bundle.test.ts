@@ -43,10 +43,10 @@ test('one archive that tar reads: versions, status, plan, objects, rows, Events;
   const file = join(folder, 'kiln.tar.gz');
   // A longer file of another user, readable by everyone.
   await writeFile(file, 'x'.repeat(5_000_000), { mode: 0o644 });
-  const { exit, out, said } = await scene.kiln('bundle', '--file', file);
+  const { exit, out, err } = await scene.kiln('bundle', '--file', file);
   // No pod of the cluster runs the controller, so there is no log to fetch, and the command reports that.
-  assert.deepEqual([exit, out], [1, `${file}\n`], said);
-  assert.match(said, /warning: logs: no pod in namespace kube-system/);
+  assert.deepEqual([exit, out], [1, `${file}\n`], err);
+  assert.match(err, /warning: logs: no pod in namespace kube-system/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
   await promisify(execFile)('tar', ['-xzf', file, '-C', folder]);
   const [name = ''] = (await readdir(folder)).filter((one) => one.startsWith('kiln-bundle-'));
@@ -69,8 +69,8 @@ test('in a laboratory, whose controller runs in no pod, the log beside the kubec
   await writeFile(join(beside, 'kubeconfig'), await readFile(scene.kubeconfig));
   await writeFile(join(beside, 'kiln.log'), `{"msg":"turn","password":"hunter22"}\n`);
   const file = join(beside, 'kiln.tar.gz');
-  const { exit, said } = await runHere(['bundle', '--file', file], { KUBECONFIG: join(beside, 'kubeconfig'), KILN_OVN_NB: scene.ovnNb });
-  assert.equal(exit, 0, said);
+  const { exit, err } = await runHere(['bundle', '--file', file], { KUBECONFIG: join(beside, 'kubeconfig'), KILN_OVN_NB: scene.ovnNb });
+  assert.equal(exit, 0, err);
   const { stdout } = await promisify(execFile)('tar', ['-xzOf', file, '--wildcards', '*/logs/laboratory.log']);
   assert.match(stdout, /"msg":"turn"/);
   assert.doesNotMatch(stdout, /hunter22/);
@@ -153,7 +153,7 @@ test('a secret in any field of any object is not in the archive, in any encoding
 test('the errors of an unwritable file and of an unreachable cluster have three lines', { skip }, async () => {
   const refused = await scene.kiln('bundle', '--quiet', '--file', join(folder, 'no', 'such', 'folder.tar.gz'));
   assert.equal(refused.exit, 2);
-  assert.match(refused.said, /error: --file .* cannot be written\n {2}why: ENOENT/);
+  assert.match(refused.err, /error: --file .* cannot be written\n {2}why: ENOENT/);
   const away = await runHere(['bundle'], { KUBECONFIG: '/nowhere/kubeconfig' });
   assert.equal(away.exit, 3);
 });

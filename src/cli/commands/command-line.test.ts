@@ -10,18 +10,18 @@ test('exit codes: wrong usage 2, out of reach 3', async () => {
     assert.deepEqual(await runHere([command, '--nonsense']), {
       exit: 2,
       out: '',
-      said: `error: kiln ${command} was not run\n  why: unknown option '--nonsense'\n  next: kiln ${command} --help\n`,
+      err: `error: kiln ${command} was not run\n  why: unknown option '--nonsense'\n  next: kiln ${command} --help\n`,
     });
   assert.match(
-    (await runHere(['explian', 'vpc'])).said,
+    (await runHere(['explian', 'vpc'])).err,
     /^error: kiln was not run\n {2}why: unknown command 'explian' .*explain.*\n {2}next: kiln --help\n$/,
   );
   assert.equal((await runHere(['completion', 'csh'])).exit, 2);
   const nowhere = { KUBECONFIG: '/nowhere/kubeconfig' };
   for (const args of [['delete', 'vpc', 'x'], ['diff', '--ovn-nb=tcp:127.0.0.1:1'], ['version']]) {
-    const { exit, said } = await runHere(args, nowhere);
-    assert.equal(exit, 3, `${args.join(' ')}: ${said}`);
-    assert.match(said, /^error: .+\n {2}why: .+\n {2}next: .+\n$/m);
+    const { exit, err } = await runHere(args, nowhere);
+    assert.equal(exit, 3, `${args.join(' ')}: ${err}`);
+    assert.match(err, /^error: .+\n {2}why: .+\n {2}next: .+\n$/m);
   }
   assert.equal((await runHere(['version', '--client'], nowhere)).exit, 0);
 });
@@ -37,18 +37,18 @@ test('help of an unknown command names it; help of help is the general help', as
       {
         exit: 2,
         out: '',
-        said: "error: kiln was not run\n  why: unknown command 'explian' (Did you mean explain?)\n  next: kiln --help\n",
+        err: "error: kiln was not run\n  why: unknown command 'explian' (Did you mean explain?)\n  next: kiln --help\n",
       },
       args.join(' '),
     );
   const { out: all } = await runHere(['--help']);
-  for (const args of [['help'], ['help', 'help'], ['-h']]) assert.deepEqual(await runHere(args), { exit: 0, out: all, said: '' });
+  for (const args of [['help'], ['help', 'help'], ['-h']]) assert.deepEqual(await runHere(args), { exit: 0, out: all, err: '' });
   const { out: explain } = await runHere(['explain', '--help']);
   for (const args of [
     ['help', 'explain'],
     ['explain', 'vpc', '-h'],
   ])
-    assert.deepEqual(await runHere(args), { exit: 0, out: explain, said: '' });
+    assert.deepEqual(await runHere(args), { exit: 0, out: explain, err: '' });
 });
 
 test('help begins with the usage, and ends with examples and exit codes', () => {

@@ -44,10 +44,10 @@ function find(resource: ResourceName, name: string, namespace?: string): Promise
 
 test('without --cascade the deletion of an object in use fails, with the reason and the command', { skip }, async () => {
   await tenant('green', '10.93.0.0/24', {});
-  const { exit, said } = await scene.kiln('delete', 'vpc', 'green');
+  const { exit, err } = await scene.kiln('delete', 'vpc', 'green');
   assert.equal(exit, 1);
   assert.match(
-    said,
+    err,
     /^error: vpc\.kubeovn\.io\/green was not deleted\n {2}why: .*one object still uses it: Subnet green-net.*\n {2}next: kiln delete vpc green --cascade --dry-run=client\n$/,
   );
 });
@@ -64,17 +64,17 @@ test('a dry run shows the tree and what it does to workloads, and changes nothin
     /\ndeletes: 4 objects, dependents first\nworkloads: 1 pod is deleted\n {2}not created again by a controller: default\/green-0\nNorthbound rows deleted with them: \d+\n$/,
   );
   const server = await scene.kiln('delete', 'vpc', 'green', '--cascade', '--dry-run=server');
-  assert.equal(server.exit, 0, server.said);
-  assert.match(server.said, /the API server accepts the deletion of one object/);
+  assert.equal(server.exit, 0, server.err);
+  assert.match(server.err, /the API server accepts the deletion of one object/);
   assert.equal((await find('pods', 'green-0', 'default'))?.metadata.deletionTimestamp, undefined);
 });
 
 test('without a terminal it needs --yes, and then all of it goes, leaves first', { skip }, async () => {
   const asked = await scene.kiln('delete', 'vpc', 'green', '--cascade');
   assert.equal(asked.exit, 2);
-  assert.match(asked.said, /there is no terminal for the confirmation\n {2}next: kiln delete vpc green --cascade --yes\n$/);
+  assert.match(asked.err, /there is no terminal for the confirmation\n {2}next: kiln delete vpc green --cascade --yes\n$/);
   const done = await scene.kiln('delete', 'vpc', 'green', '--cascade', '--yes', '--timeout=120s');
-  assert.equal(done.exit, 0, done.said);
+  assert.equal(done.exit, 0, done.err);
   const lines = done.out.trimEnd().split('\n');
   assert.deepEqual(lines.toSorted(), [
     'ip.kubeovn.io/green-0.default deleted',
@@ -83,7 +83,7 @@ test('without a terminal it needs --yes, and then all of it goes, leaves first',
     'vpc.kubeovn.io/green deleted',
   ]);
   assert.equal(lines.at(-1), 'vpc.kubeovn.io/green deleted');
-  assert.match(done.said, /4 deleted in [\d.]+ s\n$/);
+  assert.match(done.err, /4 deleted in [\d.]+ s\n$/);
   await scene.controller.untilQuiet();
   assert.equal(scene.controller.world.rows.ownedBy('vpc//green').size, 0);
 });
@@ -102,15 +102,15 @@ test('pods that would come back: the command stops and reports them, until a fla
   await scene.controller.untilQuiet();
   const stopped = await scene.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes');
   assert.equal(stopped.exit, 1);
-  assert.match(stopped.said, /ReplicaSet default\/shop \(4\) would create them again/);
+  assert.match(stopped.err, /ReplicaSet default\/shop \(4\) would create them again/);
   assert.match(
-    stopped.said,
+    stopped.err,
     /why: these workloads would create the pods again: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/,
   );
   assert.equal(await its('pods'), made.replicas);
   const done = await scene.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=120s', '-o', 'json');
-  assert.equal(done.exit, 0, done.said);
-  assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale replicaset shop -n default --replicas=4\n/);
+  assert.equal(done.exit, 0, done.err);
+  assert.match(done.err, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale replicaset shop -n default --replicas=4\n/);
   const json = JSON.parse(done.out) as {
     readonly apiVersion: string;
     readonly kind: string;
@@ -133,14 +133,14 @@ test(
       ['namespace', 'default'],
       ['node', 'node-1'],
     ] as const) {
-      const { exit, said } = await scene.kiln('delete', kind, name, '--cascade', '--dry-run=client');
-      assert.equal(exit, 2, said);
-      assert.match(said, new RegExp(` {2}next: kubectl delete ${kind} ${name}\\n$`));
+      const { exit, err } = await scene.kiln('delete', kind, name, '--cascade', '--dry-run=client');
+      assert.equal(exit, 2, err);
+      assert.match(err, new RegExp(` {2}next: kubectl delete ${kind} ${name}\\n$`));
     }
     const join = await scene.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
     assert.equal(join.exit, 1);
     assert.match(
-      join.said,
+      join.err,
       /Subnet join is built in: Kiln would create it again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/,
     );
   },
@@ -152,16 +152,16 @@ test('a timeout: exit 4 and the objects left; Ctrl-C: 130 and the next command; 
     { finalizers: ['example.com/keep'] },
   ]);
   const late = await scene.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s');
-  assert.equal(late.exit, 4, late.said);
+  assert.equal(late.exit, 4, late.err);
   assert.match(
-    late.said,
+    late.err,
     /why: not gone in time: pod\/default\/stuck-0 \(finalizer example\.com\/keep\), ip\.kubeovn\.io\/stuck-0\.default, subnet\.kubeovn\.io\/stuck-net, vpc\.kubeovn\.io\/stuck\n/,
   );
   const unled = await scene.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s', '--lease-namespace=default');
-  assert.match(unled.said, /why: no controller leads, so nothing changes; not gone in time: pod\/default\/stuck-0 /);
+  assert.match(unled.err, /why: no controller leads, so nothing changes; not gone in time: pod\/default\/stuck-0 /);
   const stopped = await scene.kilnInterrupted(/deletes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
   assert.equal(stopped.exit, 130);
-  assert.match(stopped.said, /interrupted: 0 deleted, 4 left; the deletions stay; to continue: kiln delete vpc stuck --cascade\n$/);
+  assert.match(stopped.err, /interrupted: 0 deleted, 4 left; the deletions stay; to continue: kiln delete vpc stuck --cascade\n$/);
   assert.deepEqual((await find('pods', 'stuck-0', 'default'))?.metadata.finalizers, ['example.com/keep']);
   assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
 });
@@ -177,8 +177,8 @@ test('a Subnet that only a foreign row keeps does not block its Vpc', { skip }, 
   while ((await find('vpcs', 'kept')) !== undefined) await sleep(50);
   assert.deepEqual((await find('subnets', 'kept-net'))?.metadata.finalizers, ['example.com/keep']);
   await scene.client.mergePatch(traitsOf('subnets'), { name: 'kept-net' }, { metadata: { finalizers: null } });
-  const { exit, out, said } = await running;
-  assert.deepEqual([exit, out.trimEnd().split('\n')], [0, ['vpc.kubeovn.io/kept deleted', 'subnet.kubeovn.io/kept-net deleted']], said);
+  const { exit, out, err } = await running;
+  assert.deepEqual([exit, out.trimEnd().split('\n')], [0, ['vpc.kubeovn.io/kept deleted', 'subnet.kubeovn.io/kept-net deleted']], err);
 });
 
 /**
@@ -214,19 +214,19 @@ test('new objects are named and not deleted: exit 1, and the deleted ones are li
   });
   while ((await find('ips', 'late.default')) === undefined) await sleep(50);
   await letGo();
-  const { exit, out, said } = await running;
-  assert.equal(exit, 1, said);
-  assert.match(said, /\nIP late\.default is new and was not in the plan: it is not deleted\n/);
+  const { exit, out, err } = await running;
+  assert.equal(exit, 1, err);
+  assert.match(err, /\nIP late\.default is new and was not in the plan: it is not deleted\n/);
   assert.match(
-    said,
+    err,
     /error: 2 of the 4 objects are still there\n {2}why: blocked by new objects that the plan did not show: IP late\.default\n/,
   );
-  assert.match(said, / {2}next: kiln delete vpc amid --cascade\n$/);
+  assert.match(err, / {2}next: kiln delete vpc amid --cascade\n$/);
   const { deleted, left } = JSON.parse(out) as Deletion;
   assert.deepEqual(deleted.toSorted(), ['ip.kubeovn.io/amid-0.default', 'pod/default/amid-0']);
   assert.deepEqual(left, ['subnet.kubeovn.io/amid-net', 'vpc.kubeovn.io/amid']);
   const again = await scene.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=120s', '-o', 'name');
-  assert.deepEqual([again.exit, again.out.trimEnd().split('\n').at(-1)], [0, 'vpc.kubeovn.io/amid'], again.said);
+  assert.deepEqual([again.exit, again.out.trimEnd().split('\n').at(-1)], [0, 'vpc.kubeovn.io/amid'], again.err);
 });
 
 test('one that is made again under its name meanwhile is another one: it stays', { skip }, async () => {
@@ -244,8 +244,8 @@ test('one that is made again under its name meanwhile is another one: it stays',
       await sleep(20);
     }
   }
-  const { exit, said } = await running;
-  assert.equal(exit, 0, said);
+  const { exit, err } = await running;
+  assert.equal(exit, 0, err);
   assert.notEqual(await find('subnets', 'twice-net'), undefined);
 });
 
@@ -272,11 +272,11 @@ test(
     const unknown = 'the server could not find the requested resource';
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 404, reason: 'NotFound', message: unknown }, 2);
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 403, reason: 'Forbidden', message: 'policy says no' }, 1);
-    const { exit, out, said } = await scene.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
-    assert.equal(exit, 3, said);
-    assert.match(said, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
+    const { exit, out, err } = await scene.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
+    assert.equal(exit, 3, err);
+    assert.match(err, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
     assert.match(
-      said,
+      err,
       /error: 2 of the 4 objects are still there\n {2}why: KUBE_FORBIDDEN: .*policy says no\n {2}next: .*; then kiln delete vpc cuts --cascade\n$/,
     );
     const { deleted, left } = JSON.parse(out) as Deletion;
@@ -295,8 +295,8 @@ test(
     await tenant('shut', '10.87.0.0/24', { ownerReferences });
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
     const closed = await scene.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=120s');
-    assert.equal(closed.exit, 0, closed.said);
-    assert.match(closed.said, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
-    assert.equal(closed.said.match(/the command retries/g)?.length, 1, 'the Subnet was closed before anything else was asked for');
+    assert.equal(closed.exit, 0, closed.err);
+    assert.match(closed.err, /\nthe API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now\n/);
+    assert.equal(closed.err.match(/the command retries/g)?.length, 1, 'the Subnet was closed before anything else was asked for');
   },
 );

@@ -50,17 +50,17 @@ async function tellsApart([verb, resource, ...command]: (typeof WRITES)[number])
   const named = `${command.join(' ')} (${verb} ${resource})`;
   await rejected(verb, resource, DENIAL);
   const denied = await scene.kiln(...command);
-  assert.equal(denied.exit, 1, `${named}: ${denied.said}`);
+  assert.equal(denied.exit, 1, `${named}: ${denied.err}`);
   assert.match(
-    denied.said,
+    denied.err,
     /\n {2}why: .*admission webhook "policy\.example\.com" denied the request: not on Fridays\n {2}next: .+\n$/,
     named,
   );
-  assert.doesNotMatch(denied.said, /can-i/, named);
+  assert.doesNotMatch(denied.err, /can-i/, named);
   await rejected(verb, resource, NO_RIGHT);
   const forbidden = await scene.kiln(...command);
-  assert.equal(forbidden.exit, 3, `${named}: ${forbidden.said}`);
-  assert.match(forbidden.said, /\n {2}why: KUBE_FORBIDDEN: .*User "tired" cannot do that.*\n {2}next: kubectl auth can-i --list/, named);
+  assert.equal(forbidden.exit, 3, `${named}: ${forbidden.err}`);
+  assert.match(forbidden.err, /\n {2}why: KUBE_FORBIDDEN: .*User "tired" cannot do that.*\n {2}next: kubectl auth can-i --list/, named);
 }
 
 test('reserve, release and delete, each with its own write', { skip }, async () => {

@@ -29,40 +29,40 @@ async function onLease(annotations: Readonly<Record<string, string | null>>): Pr
 }
 
 test('an incomplete diff prints what is known: which server rejected it, or that the time was too short', () => {
-  const said = (waitingFor: readonly string[], trouble?: KubeError): readonly unknown[] => {
+  const failureFor = (waitingFor: readonly string[], trouble?: KubeError): readonly unknown[] => {
     const failure = notComplete(new NotDerived(20_000, 'observing', waitingFor, trouble), 20_000, 'tcp:10.0.0.1:6641', ' (why)');
     return [failure.exit, failure.why.replace('not complete after 20 s: ', ''), failure.next];
   };
   const refused = (code: KubeErrorCode, text: string): KubeError => new KubeError(code, { verb: 'list', resource: 'pods' }, text);
-  assert.deepEqual(said(['ips', 'pods']), [4, 'ips, pods', 'kiln diff --request-timeout 80s']);
-  assert.deepEqual(said([]), [4, 'the rules', 'kiln diff --request-timeout 80s']);
-  const [exit, why, next] = said(['pods'], refused('KUBE_FORBIDDEN', 'may not'));
+  assert.deepEqual(failureFor(['ips', 'pods']), [4, 'ips, pods', 'kiln diff --request-timeout 80s']);
+  assert.deepEqual(failureFor([]), [4, 'the rules', 'kiln diff --request-timeout 80s']);
+  const [exit, why, next] = failureFor(['pods'], refused('KUBE_FORBIDDEN', 'may not'));
   assert.deepEqual([exit, next], [3, 'kubectl auth can-i --list']);
   assert.match(String(why), /^pods \(KUBE_FORBIDDEN: .*may not\)$/);
-  assert.equal(said(['pods'], refused('KUBE_UNAVAILABLE', 'away'))[2], 'kubectl cluster-info');
-  assert.deepEqual(said(['the Northbound database', 'pods'], refused('KUBE_UNAVAILABLE', 'away')).slice(1), [
+  assert.equal(failureFor(['pods'], refused('KUBE_UNAVAILABLE', 'away'))[2], 'kubectl cluster-info');
+  assert.deepEqual(failureFor(['the Northbound database', 'pods'], refused('KUBE_UNAVAILABLE', 'away')).slice(1), [
     'the Northbound database, pods (why)',
     'ovn-nbctl --db=tcp:10.0.0.1:6641 show',
   ]);
 });
 
 test('diff with a database that cannot be reached: why, and exit 3', { skip }, async () => {
-  const { exit, said } = await scene.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
-  assert.equal(exit, 3, said);
-  assert.match(said, /\n {2}why: not complete after 3 s: .*the Northbound database.* \(OVSDB_CONNECT_FAILED: .*127\.0\.0\.1:1/);
+  const { exit, err } = await scene.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
+  assert.equal(exit, 3, err);
+  assert.match(err, /\n {2}why: not complete after 3 s: .*the Northbound database.* \(OVSDB_CONNECT_FAILED: .*127\.0\.0\.1:1/);
 });
 
 test('diff: empty where the controller has done its work, and what it would do where it has not', { skip }, async () => {
   await scene.controller.untilQuiet();
   const nothing = await scene.kiln('diff');
-  assert.deepEqual([nothing.exit, nothing.out, nothing.said], [0, '', 'nothing to do\n']);
+  assert.deepEqual([nothing.exit, nothing.out, nothing.err], [0, '', 'nothing to do\n']);
   await scene.controller.stop();
   await scene.make('vpcs', { metadata: { name: 'new' } });
   const grouped = await scene.kiln('diff');
   assert.equal(grouped.exit, 1);
   assert.match(grouped.out, /^CHANGE +KIND +COUNT +FIELDS +NAMES\n(.*\n)*insert +Logical_Router +1 +- +new\n/);
   assert.match(grouped.out, /^patch +Vpc +1 +metadata\.finalizers\S* +new$/m);
-  assert.match(grouped.said, /^hint: kiln diff --details prints each change$/m);
+  assert.match(grouped.err, /^hint: kiln diff --details prints each change$/m);
   const { exit, out } = await scene.kiln('diff', '--details');
   assert.equal(exit, 1);
   assert.match(out, /^insert Logical_Router new: .*"name":"new"/m);
@@ -86,12 +86,12 @@ test('diff lists what Kube-OVN left, with what each row does, below the object t
   await policy('gone', 'ip4.src == 10.99.0.0/24');
   await policy('gone', 'ip4.src == 10.99.0.0/24');
   await policy('ovn-default', 'ip4.src == $no.such');
-  const { exit, said } = await scene.kiln('diff');
+  const { exit, err } = await scene.kiln('diff');
   assert.equal(exit, 1);
   const line = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == 10.99.0.0/24 (drop)\n';
   const missing = '  Logical_Router_Policy ovn-cluster|29000|ip4.src == $no.such (drop; address set no.such does not exist)\n';
   assert.equal(
-    said,
+    err,
     `left by Kube-OVN, 2 for objects that do not exist:\n${line}${line}left by Kube-OVN, 1 for Subnet ovn-default:\n${missing}`,
   );
   const { leftovers } = JSON.parse((await scene.kiln('diff', '-o', 'json')).out) as {
@@ -107,7 +107,7 @@ test('diff lists what Kube-OVN left, with what each row does, below the object t
   // Of two equal policies the command deletes one.
   for (const match of ['ip4.src == 10.99.0.0/24', 'ip4.src == 10.99.0.0/24', 'ip4.src == $no.such'])
     await scene.nbctl('lr-policy-del', 'ovn-cluster', '29000', match);
-  assert.equal((await scene.kiln('diff')).said, '');
+  assert.equal((await scene.kiln('diff')).err, '');
 });
 
 test('version: all parts, and whether they fit', { skip }, async () => {
@@ -129,8 +129,8 @@ test('version: all parts, and whether they fit', { skip }, async () => {
 test('every command that reads the database finds it at a later endpoint when the first one is away', { skip }, async () => {
   const endpoints = `--ovn-nb=unix:/nowhere/at/all,${scene.ovnNb}`;
   assert.match((await scene.kiln('version', endpoints)).out, /\nnorthbound +✔ schema /);
-  const { exit, out, said } = await scene.kiln('uninstall', '--dry-run=client', endpoints);
-  assert.equal(exit, 0, said);
+  const { exit, out, err } = await scene.kiln('uninstall', '--dry-run=client', endpoints);
+  assert.equal(exit, 0, err);
   assert.match(out, /rows/);
   assert.match((await scene.kiln('status', endpoints)).out, /\nnorthbound +✔ /);
   assert.equal((await scene.kiln('diff', endpoints)).exit, 1);
@@ -163,12 +163,12 @@ test(
     assert.doesNotMatch((await scene.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
     assert.match((await scene.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
     assert.match(
-      (await scene.kiln('diff', '--default-cidr=100.64.0.0/16')).said,
+      (await scene.kiln('diff', '--default-cidr=100.64.0.0/16')).err,
       /why: --default-cidr 100\.64\.0\.0\/16 overlaps --node-switch-cidr/,
     );
     await onLease({ [kilnAnnotation.settings]: null });
     assert.match(
-      (await scene.kiln('diff')).said,
+      (await scene.kiln('diff')).err,
       /^hint: no controller has published its settings in Lease kube-system\/kiln-controller; without a flag, Kube-OVN's default is assumed$/m,
     );
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });

@@ -11,7 +11,7 @@ import { conditionOf } from '../../world/conditions.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { runHere } from '../testing/command-here.ts';
 
-test('a port group of another program: the pods that need it are not routed, and it is said where people look', async () => {
+test('a port group of another program: the pods that need it are not routed, and pods, kiln explain and kiln status report it', async () => {
   await using cluster = await InProcessCluster.start();
   const { client, ovn, kubeconfig } = cluster;
   await ovn.nbctl('pg-add', 'node.n1', '--', 'set', 'Port_Group', 'node.n1', 'external_ids:k8s.ovn.org/name=n1');

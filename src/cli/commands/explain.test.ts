@@ -28,8 +28,8 @@ const skip = sceneOfThisFile(async (opened) => {
 });
 
 test('a tree on standard output, and nothing on standard error', { skip }, async () => {
-  const { exit, out, said } = await scene.kiln('explain', 'vpc', 'blue');
-  assert.deepEqual([exit, said], [0, '']);
+  const { exit, out, err } = await scene.kiln('explain', 'vpc', 'blue');
+  assert.deepEqual([exit, err], [0, '']);
   assert.match(out, /^NAME +READY +REASON +AGE\nVpc\/blue +True /);
   assert.match(out, /│ {2}└─ Subnet\/red {2}10\.92\.0\.0\/24 .*\n│ {5}└─ IP\/web\.default {2}10\.92\.0\.2 .*\n│ {8}└─ Pod\/default\/web /);
   assert.match(out, /Logical_Router blue +vpc-router/);
@@ -104,24 +104,24 @@ test('without a Northbound database the rest is printed, with a hint or a warnin
   const to = `--kubeconfig=${scene.kubeconfig}`;
   const without = await runHere(['explain', 'vpc', 'blue', to]);
   assert.equal(without.exit, 0);
-  assert.match(without.said, /^hint: .*KILN_OVN_NB/);
+  assert.match(without.err, /^hint: .*KILN_OVN_NB/);
   assert.doesNotMatch(without.out, /Northbound/);
   const gone = await runHere(['explain', 'vpc', 'blue', to, '--ovn-nb=tcp:127.0.0.1:1']);
   assert.equal(gone.exit, 0);
-  assert.match(gone.said, /^warning: the Northbound database at tcp:127\.0\.0\.1:1 cannot be read: OVSDB_CONNECT_FAILED/);
+  assert.match(gone.err, /^warning: the Northbound database at tcp:127\.0\.0\.1:1 cannot be read: OVSDB_CONNECT_FAILED/);
 });
 
 test('exit codes: 1 not there, 2 usage, 3 out of reach; three lines each', { skip }, async () => {
   const lines = /^error: .+\n {2}why: .+\n {2}next: .+\n$/;
   const missing = await scene.kiln('explain', 'vpc', 'none');
   assert.equal(missing.exit, 1);
-  assert.match(missing.said, lines);
+  assert.match(missing.err, lines);
   const unknown = await scene.kiln('explain', 'thing', 'x');
   assert.equal(unknown.exit, 2);
-  assert.match(unknown.said, lines);
+  assert.match(unknown.err, lines);
   assert.equal((await scene.kiln('explain', 'vpc', 'blue', '--nonsense')).exit, 2);
   assert.equal((await scene.kiln('explain')).exit, 2);
   const unreachable = await runHere(['explain', 'vpc', 'blue'], { KUBECONFIG: '/nowhere/kubeconfig' });
   assert.equal(unreachable.exit, 3);
-  assert.match(unreachable.said, lines);
+  assert.match(unreachable.err, lines);
 });

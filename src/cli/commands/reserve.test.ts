@@ -35,25 +35,25 @@ function make(resource: typeof IPS, object: object): Promise<KubeObject> {
 interface Ran {
   readonly exit: number;
   readonly out: string;
-  readonly said: string;
+  readonly err: string;
 }
 
 async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo['ask']): Promise<Ran> {
-  let [out, said] = ['', ''];
+  let [out, err] = ['', ''];
   const io: CommandIo = {
     client,
     namespace: 'default',
     out: (output) => (out += outputText(output)),
-    say: (line) => (said += `${lineText(line)}\n`),
+    say: (line) => (err += `${lineText(line)}\n`),
     paint: PLAIN,
     lastWords: () => undefined,
     ask,
   };
   try {
-    return { exit: await command(io), out, said };
+    return { exit: await command(io), out, err };
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    return { exit: error.exit, out, said: `${said}${error.message}\n${error.why}\n${error.next}\n` };
+    return { exit: error.exit, out, err: `${err}${error.message}\n${error.why}\n${error.next}\n` };
   }
 }
 
@@ -84,7 +84,7 @@ test('reserve books the next free address, or the requested one, and release fre
   assert.equal(free.exit, 0);
   assert.match(free.out, /^NAME {9}V4IP {7}V6IP {4}MAC .*SUBNET {2}LEASE {2}FOR {10}STATE/);
   assert.match(free.out, /\none\.default {2}10\.91\.0\.2 {2}<none> {2}[0-9a-f:]{17} {2}kept {4}24h {4}default\/one/);
-  assert.match(free.said, /to release it: kiln release one\.default/);
+  assert.match(free.err, /to release it: kiln release one\.default/);
   const named = await reserved('two', { ip: '10.91.0.77', mac: '0A:00:00:00:00:77', namespace: 'shop', output: 'name' });
   assert.deepEqual([named.exit, named.out], [0, 'ip.kubeovn.io/two.shop\n']);
   const { spec, metadata } = (await find('two.shop')) as IP;
@@ -99,10 +99,10 @@ test('reserve books the next free address, or the requested one, and release fre
   );
   const back = await released('two.shop');
   assert.deepEqual([back.exit, await find('two.shop')], [0, undefined]);
-  assert.match(back.said, /to reserve it again: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77 --mac 0a:00:00:00:00:77\n/);
+  assert.match(back.err, /to reserve it again: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77 --mac 0a:00:00:00:00:77\n/);
   const { macAddress = '' } = (await find('one.default'))?.spec ?? {};
   assert.match(
-    (await released('one.default')).said,
+    (await released('one.default')).err,
     new RegExp(`: kiln reserve one -n default --subnet kept --ip 10\\.91\\.0\\.2 --mac ${macAddress} --lease 24h\\n`),
   );
 });
@@ -111,7 +111,7 @@ test('the error of an address that is taken, or outside of the Subnet, names it,
   assert.equal((await reserved('first', { ip: '10.91.0.50' })).exit, 0);
   const taken = await reserved('second', { ip: '10.91.0.50' });
   assert.equal(taken.exit, 1);
-  assert.match(taken.said, /cannot be allocated; nothing was reserved\nAddressConflict: .*10\.91\.0\.50.*first\.default/);
+  assert.match(taken.err, /cannot be allocated; nothing was reserved\nAddressConflict: .*10\.91\.0\.50.*first\.default/);
   assert.equal(await find('second.default'), undefined);
   assert.doesNotMatch(
     (await find('first.default'))?.metadata.annotations?.['kiln.io/conditions'] ?? '',
@@ -119,10 +119,10 @@ test('the error of an address that is taken, or outside of the Subnet, names it,
     'who only asks is no second holder',
   );
   const outside = await reserved('third', { ip: '10.92.0.1' });
-  assert.match(outside.said, /cannot be allocated.*\n.*10\.92\.0\.1/);
-  for (const { said } of [taken, outside]) assert.doesNotMatch(said, /kubectl edit ip/, 'nothing is left to edit');
-  assert.match((await reserved('fourth', { subnet: 'nowhere' })).said, /Subnet nowhere does not exist\nkubectl get subnets/);
-  assert.match((await reserved('first', { subnet: 'ovn-default' })).said, /IP first\.default exists: 10\.91\.0\.50 of Subnet kept/);
+  assert.match(outside.err, /cannot be allocated.*\n.*10\.92\.0\.1/);
+  for (const { err } of [taken, outside]) assert.doesNotMatch(err, /kubectl edit ip/, 'nothing is left to edit');
+  assert.match((await reserved('fourth', { subnet: 'nowhere' })).err, /Subnet nowhere does not exist\nkubectl get subnets/);
+  assert.match((await reserved('first', { subnet: 'ovn-default' })).err, /IP first\.default exists: 10\.91\.0\.50 of Subnet kept/);
   assert.equal((await released('first.default')).exit, 0);
 });
 
@@ -136,7 +136,7 @@ test('an address in use is not released: the pod that has it is named', { skip }
   await scene.controller.untilQuiet();
   const refused = await released('busy.default');
   assert.equal(refused.exit, 1);
-  assert.match(refused.said, /busy\.default is in use.*\n10\.91\.0\.60 of Subnet kept is used by Pod default\/busy/);
+  assert.match(refused.err, /busy\.default is in use.*\n10\.91\.0\.60 of Subnet kept is used by Pod default\/busy/);
   assert.notEqual(await find('busy.default'), undefined);
   await client.delete(PODS, { namespace: 'default', name: 'busy' }, { gracePeriodSeconds: 0 });
   await scene.controller.untilQuiet();
@@ -151,7 +151,7 @@ test('a Vip and an OvnEip are released by kind and name when no object uses them
   await scene.controller.untilQuiet();
   const used = await released('ovn-eip/out');
   assert.equal(used.exit, 1);
-  assert.match(used.said, /ovn-eip\/out is in use.*\n10\.91\.0\.91 of Subnet kept is used by OvnFip web/);
+  assert.match(used.err, /ovn-eip\/out is in use.*\n10\.91\.0\.91 of Subnet kept is used by OvnFip web/);
   await client.delete(fips, { name: 'web' });
   await scene.controller.untilQuiet();
   for (const [target, address] of [
@@ -159,11 +159,11 @@ test('a Vip and an OvnEip are released by kind and name when no object uses them
     ['vip/db', '10.91.0.90'],
   ] as const) {
     const back = await released(target);
-    assert.deepEqual([back.exit, back.said.includes(`released ${address}`)], [0, true], back.said);
+    assert.deepEqual([back.exit, back.err.includes(`released ${address}`)], [0, true], back.err);
   }
   assert.deepEqual([await client.find(vips, { name: 'db' }), await client.find(eips, { name: 'out' })], [undefined, undefined]);
-  assert.match((await released('vip/db')).said, /Vip db does not exist/);
-  assert.match((await released('pod/db')).said, /neither the name of an IP object nor <kind>\/<name> with one of vip, ovn-eip/);
+  assert.match((await released('vip/db')).err, /Vip db does not exist/);
+  assert.match((await released('pod/db')).err, /neither the name of an IP object nor <kind>\/<name> with one of vip, ovn-eip/);
 });
 
 test('release prompts on a terminal, requires --yes elsewhere, and checks again after the answer', { skip }, async () => {
@@ -172,7 +172,7 @@ test('release prompts on a terminal, requires --yes elsewhere, and checks again 
   assert.notEqual(await find('asked.default'), undefined);
   const bare = await released('asked.default', { yes: false });
   assert.equal(bare.exit, 2);
-  assert.match(bare.said, /there is no terminal for the confirmation\nkiln release asked\.default --yes/);
+  assert.match(bare.err, /there is no terminal for the confirmation\nkiln release asked\.default --yes/);
   const raced = await released('asked.default', { yes: false }, async () => {
     await make(PODS, {
       metadata: { name: 'asked', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'kept' } },
@@ -181,11 +181,11 @@ test('release prompts on a terminal, requires --yes elsewhere, and checks again 
     return true;
   });
   assert.equal(raced.exit, 1);
-  assert.match(raced.said, /used by Pod default\/asked/);
+  assert.match(raced.err, /used by Pod default\/asked/);
   await client.delete(PODS, { namespace: 'default', name: 'asked' }, { gracePeriodSeconds: 0 });
   await scene.controller.untilQuiet();
   assert.equal((await released('asked.default', { yes: false }, () => Promise.resolve(true))).exit, 0);
-  assert.match((await released('asked.default')).said, /IP asked\.default does not exist/);
+  assert.match((await released('asked.default')).err, /IP asked\.default does not exist/);
 });
 
 test('in a Subnet that is not ready a reservation times out, stays a request, and can be taken back', { skip }, async () => {
@@ -193,19 +193,19 @@ test('in a Subnet that is not ready a reservation times out, stays a request, an
   await scene.controller.untilQuiet();
   const timedOut = await reserved('later', { subnet: 'broken', timeout: '1s' });
   assert.equal(timedOut.exit, 4);
-  assert.match(timedOut.said, /kiln release later\.default --yes/);
+  assert.match(timedOut.err, /kiln release later\.default --yes/);
   assert.equal((await released('later.default')).exit, 0);
   await client.delete(SUBNETS, { name: 'broken' });
 });
 
 test('a namespace that does not exist is told, and the address is reserved for later all the same', { skip }, async () => {
   for (const dryRun of ['client', 'none'] as const) {
-    const { exit, said } = await reserved('early', { namespace: 'not-yet', dryRun });
-    assert.equal(exit, 0, said);
-    assert.match(said, /^Namespace not-yet does not exist: a pod can have the address once there is one; kubectl get namespaces\n/);
+    const { exit, err } = await reserved('early', { namespace: 'not-yet', dryRun });
+    assert.equal(exit, 0, err);
+    assert.match(err, /^Namespace not-yet does not exist: a pod can have the address once there is one; kubectl get namespaces\n/);
   }
   assert.equal((await released('early.not-yet')).exit, 0);
-  assert.doesNotMatch((await reserved('dry', { dryRun: 'client' })).said, /does not exist/);
+  assert.doesNotMatch((await reserved('dry', { dryRun: 'client' })).err, /does not exist/);
 });
 
 test('dry runs change nothing', { skip }, async () => {
@@ -221,9 +221,9 @@ test('the commands with their flags: results on standard output, three lines on 
   const { apiVersion, kind, metadata } = JSON.parse(made.out) as IP;
   assert.deepEqual([apiVersion, kind, metadata.name], ['kubeovn.io/v1', 'IP', 'cli.shop']);
   assert.equal((await scene.kiln('release', 'cli.shop', '--yes', '-o', 'name', '-q')).out, 'ip.kubeovn.io/cli.shop\n');
-  const { exit, said } = await scene.kiln('release', 'cli.shop', '--yes');
+  const { exit, err } = await scene.kiln('release', 'cli.shop', '--yes');
   assert.equal(exit, 1);
-  assert.match(said, /^error: .*\n {2}why: .*\n {2}next: kubectl get ips\n$/);
+  assert.match(err, /^error: .*\n {2}why: .*\n {2}next: kubectl get ips\n$/);
   assert.equal((await scene.kiln('reserve', 'cli')).exit, 2, 'no --subnet');
   assert.equal((await scene.kiln('reserve', 'cli', '--subnet', 'kept', '--lease', 'long')).exit, 2);
   assert.equal((await runHere(['reserve', 'cli', '--subnet', 'kept', '--kubeconfig', '/nowhere/kubeconfig'])).exit, 3);
@@ -235,13 +235,13 @@ test("an invalid name is an error before the first request; the API server's val
     ['-n', 'web', '-n', 'No.Name', '--subnet=red'],
     ['--subnet', 'web', '--subnet=RED'],
   ] as const) {
-    const { exit, said } = await scene.kiln('reserve', ...args);
-    assert.equal(exit, 2, said);
-    assert.match(said, new RegExp(`why: .*${flag}.* is no name of `));
+    const { exit, err } = await scene.kiln('reserve', ...args);
+    assert.equal(exit, 2, err);
+    assert.match(err, new RegExp(`why: .*${flag}.* is no name of `));
   }
   const long = await scene.kiln('reserve', 'a'.repeat(250), '-n', 'default', '--subnet', 'kept');
-  assert.equal(long.exit, 2, long.said);
-  assert.match(long.said, /why: IP a{40}… would have a name of 258 characters, and the most is 253\n/);
+  assert.equal(long.exit, 2, long.err);
+  assert.match(long.err, /why: IP a{40}… would have a name of 258 characters, and the most is 253\n/);
   const subject = { verb: 'create', resource: 'ips.kubeovn.io', name: 'web.default' };
   const invalid = new KubeError('KUBE_INVALID', subject, 'IP.kubeovn.io "web.default" is invalid: spec.subnet: Required value', {
     causes: [{ field: 'spec.subnet', message: 'Required value' }],
@@ -268,10 +268,10 @@ test('a denial by an admission webhook is not reported as missing rights: its me
       times: 1,
     },
   });
-  const { exit, said } = await reserved('late', { ip: '10.91.0.8' });
-  assert.equal(exit, 1, said);
+  const { exit, err } = await reserved('late', { ip: '10.91.0.8' });
+  assert.equal(exit, 1, err);
   assert.equal(
-    said,
+    err,
     'the address for late.default cannot be allocated; nothing was reserved\n' +
       'admission webhook "addresses.kiln.io" denied the request: 10.91.0.8 is taken\n' +
       'kubectl get ips -l ovn.kubernetes.io/subnet=kept\n',

@@ -68,28 +68,28 @@ test('read-only commands: explain, status, diff, version', { skip }, async () =>
     kiln('diff'),
     kiln('version'),
   ]);
-  assert.deepEqual([explain.exit, explain.said], [0, '']);
+  assert.deepEqual([explain.exit, explain.err], [0, '']);
   assert.match(explain.out, /^NAME +READY +REASON +AGE\nVpc\/blue +True .*\n(.*\n)*.*Subnet\/red {2}10\.92\.0\.0\/24 /);
-  assert.equal(status.exit, 0, status.out + status.said);
+  assert.equal(status.exit, 0, status.out + status.err);
   assert.match(status.out, /\nfindings +✔ none\n$/);
-  assert.deepEqual([diff.exit, diff.out, diff.said], [0, '', 'nothing to do\n']);
-  assert.equal(version.exit, 0, version.said);
+  assert.deepEqual([diff.exit, diff.out, diff.err], [0, '', 'nothing to do\n']);
+  assert.equal(version.exit, 0, version.err);
   assert.match(version.out, /\nnorthbound +✔ schema \d[\d.]*, OVN \d[\d.]+/);
 });
 
 test('an address is reserved and released', { skip }, async () => {
   const reserved = await kiln('reserve', 'cli', '-n', 'shop', '--subnet', 'red', '-o', 'name', '-q');
-  assert.deepEqual(reserved, { exit: 0, out: 'ip.kubeovn.io/cli.shop\n', said: '' });
+  assert.deepEqual(reserved, { exit: 0, out: 'ip.kubeovn.io/cli.shop\n', err: '' });
   const released = await kiln('release', 'cli.shop', '--yes', '-o', 'name', '-q');
-  assert.deepEqual(released, { exit: 0, out: 'ip.kubeovn.io/cli.shop\n', said: '' });
+  assert.deepEqual(released, { exit: 0, out: 'ip.kubeovn.io/cli.shop\n', err: '' });
 });
 
 test('bundle writes its archive, and uninstall shows what would go', { skip }, async () => {
   const file = join(directory, 'kiln.tar.gz');
   const [bundle, uninstall] = await Promise.all([kiln('bundle', '--file', file), kiln('uninstall', '--dry-run=client')]);
   // No pod of the laboratory runs the controller, so there is no log to fetch.
-  assert.deepEqual([bundle.exit, bundle.out], [1, `${file}\n`], bundle.said);
-  assert.equal(uninstall.exit, 0, uninstall.said);
+  assert.deepEqual([bundle.exit, bundle.out], [1, `${file}\n`], bundle.err);
+  assert.equal(uninstall.exit, 0, uninstall.err);
   assert.match(uninstall.out, /rows/);
 });
 

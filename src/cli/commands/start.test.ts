@@ -29,12 +29,12 @@ for (const [signal, expected] of [
     writeFileSync(kubeconfig, KUBECONFIG);
     const args = ['start', `--kubeconfig=${kubeconfig}`, '--ovn-nb=unix:/nowhere/at/all', '--metrics-bind-address=off'];
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
+    let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (!said.includes('cannot be read') && (said + text).includes('cannot be read')) child.kill(signal);
-      said += text;
+      if (!output.includes('cannot be read') && (output + text).includes('cannot be read')) child.kill(signal);
+      output += text;
     });
     const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
-    assert.deepEqual([code, killedBy], [expected, null], said);
-    assert.match(said, new RegExp(`"signal":"${signal}","msg":"stopping"`));
+    assert.deepEqual([code, killedBy], [expected, null], output);
+    assert.match(output, new RegExp(`"signal":"${signal}","msg":"stopping"`));
   });

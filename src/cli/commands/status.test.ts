@@ -13,8 +13,8 @@ const skip = sceneOfThisFile((opened) => {
 });
 
 test('status of a cluster that is well: one screen, exit 0', { skip }, async () => {
-  const { exit, out, said } = await scene.kiln('status');
-  assert.equal(exit, 0, out + said);
+  const { exit, out, err } = await scene.kiln('status');
+  assert.equal(exit, 0, out + err);
   assert.match(
     out,
     /^leader +✔ \S+, renewed \d+s ago, term \d+, kiln \d\S+\nnorthbound +✔ unix:\S+, schema \d[\d.]*, \d+ rows of Kiln\nobjects +Vpc 1 · Subnet 2 /,
@@ -125,19 +125,19 @@ test('status of a namespace, and of what has a label', { skip }, async () => {
     ['-l', 'team=web', '-n', 'default'],
   ] as const) {
     const nothing = await scene.kiln('status', ...flags);
-    assert.equal(nothing.exit, 1, nothing.said);
+    assert.equal(nothing.exit, 1, nothing.err);
     assert.match(
-      nothing.said,
+      nothing.err,
       /^error: kiln status has nothing to show\n {2}why: no object.* has the labels "team=\w+"\n {2}next: kubectl get /,
     );
     assert.doesNotMatch(nothing.out, /none/);
   }
   const both = await scene.kiln('status', '-A', '-n', 'default');
-  assert.deepEqual([both.exit, /cannot be used with option/.test(both.said)], [2, true]);
+  assert.deepEqual([both.exit, /cannot be used with option/.test(both.err)], [2, true]);
   const nonsense = await scene.kiln('status', '-l', 'a b');
-  assert.deepEqual([nonsense.exit, nonsense.said.startsWith('error: -l "a b" is not a label selector\n')], [2, true], nonsense.said);
+  assert.deepEqual([nonsense.exit, nonsense.err.startsWith('error: -l "a b" is not a label selector\n')], [2, true], nonsense.err);
   const nobody = await scene.kiln('status', '-n', 'nobody');
-  assert.deepEqual([nobody.exit, /Namespace nobody does not exist/.test(nobody.said)], [1, true]);
+  assert.deepEqual([nobody.exit, /Namespace nobody does not exist/.test(nobody.err)], [1, true]);
   for (const name of ['own', 'other']) await scene.client.delete(traitsOf('subnets'), { name });
   await scene.controller.untilQuiet();
 });

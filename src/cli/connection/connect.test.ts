@@ -31,8 +31,8 @@ test('certificates renewed on disk, by a new authority, are used at the next con
   const server = await OvsdbServerProcess.start({ ssl: files('server') });
   t.after(() => server.stop());
   const { ca: ovnCa, cert: ovnCert, key: ovnKey } = files('client');
-  const said: string[] = [];
-  const log: Log = { ...SILENT, warn: (_, fields) => void said.push(String(fields?.['error'])) };
+  const warnings: string[] = [];
+  const log: Log = { ...SILENT, warn: (_, fields) => void warnings.push(String(fields?.['error'])) };
   const session = northboundSession({ ovnNb: server.ssl, ovnCa, ovnCert, ovnKey }, log);
   t.after(() => session.close());
   const errors: string[] = [];
@@ -49,8 +49,10 @@ test('certificates renewed on disk, by a new authority, are used at the next con
   );
   assert.equal(session.state, 'stale');
   // Each reason once: the server closed the connection, no program listens, and why it has been unreachable since.
-  await until('why is said', () => said.some((reason) => /self.signed certificate|unable to verify|certificate signature/.test(reason)));
-  assert.equal(new Set(said).size, said.length);
+  await until('the log has the reason', () =>
+    warnings.some((reason) => /self.signed certificate|unable to verify|certificate signature/.test(reason)),
+  );
+  assert.equal(new Set(warnings).size, warnings.length);
   await renew('client', second);
   await session.untilSynced();
   assert.equal(session.generation, 2);

@@ -12,7 +12,7 @@ import { DEPLOYMENT } from '../testing/deployment.ts';
 
 interface Server {
   readonly io: CommandIo;
-  readonly said: string[];
+  readonly messages: string[];
   readonly replicas: () => number | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Server {
  * @param answers to the requests, in order; `lost`: the server executes the request, but the reply is lost
  */
 function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server {
-  const said: string[] = [];
+  const messages: string[] = [];
   let replicas: number | undefined = 3;
   let asked = 0;
   const transport: Transport = {
@@ -40,31 +40,31 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
     streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
     close: () => Promise.resolve(),
   };
-  const io = { client: new KubeClient(transport), say: (text: string) => void said.push(text) } as unknown as CommandIo;
-  return { io, said, replicas: () => replicas };
+  const io = { client: new KubeClient(transport), say: (text: string) => void messages.push(text) } as unknown as CommandIo;
+  return { io, messages, replicas: () => replicas };
 }
 
-const retry = ({ said }: Server, ms = 30_000): RequestRetry => new RequestRetry(ms, (text) => void said.push(text));
+const retry = ({ messages }: Server, ms = 30_000): RequestRetry => new RequestRetry(ms, (text) => void messages.push(text));
 
 test('a request to scale is retried during an outage of the API server, and the way back names the former scale', async () => {
   const one = server('KUBE_UNAVAILABLE', 'ok', 'lost', 'ok');
   await settleOwners([DEPLOYMENT], 'scale', one.io, retry(one));
   assert.equal(one.replicas(), 0);
-  assert.match(one.said[0] ?? '', /^the API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now/);
-  assert.match(one.said[1] ?? '', /^the API server does not accept requests now; the command retries: KUBE_DISCONNECTED/);
-  assert.deepEqual(one.said.slice(2), ['Deployment shop/web scaled to 0; to undo: kubectl scale deployment web -n shop --replicas=3']);
+  assert.match(one.messages[0] ?? '', /^the API server does not accept requests now; the command retries: KUBE_UNAVAILABLE: .*not now/);
+  assert.match(one.messages[1] ?? '', /^the API server does not accept requests now; the command retries: KUBE_DISCONNECTED/);
+  assert.deepEqual(one.messages.slice(2), ['Deployment shop/web scaled to 0; to undo: kubectl scale deployment web -n shop --replicas=3']);
 });
 
 test('an owner whose deletion lost its reply counts as deleted', async () => {
   const one = server('lost');
   await settleOwners([DEPLOYMENT], 'delete', one.io, retry(one));
-  assert.equal(one.said.at(-1), 'Deployment shop/web is deleted already');
+  assert.equal(one.messages.at(-1), 'Deployment shop/web is deleted already');
 });
 
 test('a rejected request ends the cascade at once, an outage after the timeout', async () => {
   const refused = server('KUBE_FORBIDDEN');
   await assert.rejects(settleOwners([DEPLOYMENT], 'delete', refused.io, retry(refused)), { code: 'KUBE_FORBIDDEN' });
-  assert.deepEqual(refused.said, []);
+  assert.deepEqual(refused.messages, []);
   const away = server(...Array.from({ length: 9 }, () => 'KUBE_UNAVAILABLE' as const));
   await assert.rejects(settleOwners([DEPLOYMENT], 'delete', away.io, retry(away, 10)), { code: 'KUBE_UNAVAILABLE' });
   assert.equal(away.replicas(), 3);

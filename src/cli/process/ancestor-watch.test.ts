@@ -27,18 +27,18 @@ for (const [whom, signal] of [
       env: { ...process.env, npm_lifecycle_event: 'start', NODE: process.execPath, WATCHER },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    let said = '';
+    let output = '';
     const heard = (word: RegExp): Promise<string> =>
       new Promise((done, fail) => {
         const look = (): void => {
-          const found = word.exec(said);
+          const found = word.exec(output);
           if (found !== null) done(found[1] ?? '');
         };
         starter.stdout.on('data', look);
-        starter.stdout.on('close', () => fail(new Error(`it ended and said: ${said}`)));
+        starter.stdout.on('close', () => fail(new Error(`it ended and printed: ${output}`)));
         look();
       });
-    starter.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    starter.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     const shell = Number(await heard(/shell (\d+)/));
     await heard(/(there)/);
     if (whom === 'npm') starter.kill(signal);

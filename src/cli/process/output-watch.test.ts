@@ -21,10 +21,10 @@ test('output that cannot be written ends a command with a sentence, and in silen
   );
   const child = spawn(process.execPath, [MAIN, 'config'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
-  let said = '';
-  child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  let output = '';
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
   const [code] = (await once(child, 'exit')) as [number | null];
-  assert.deepEqual([code, said], [141, '']);
+  assert.deepEqual([code, output], [141, '']);
 });
 
 test('a process whose reader has gone gets an event, and decides how to end', async () => {

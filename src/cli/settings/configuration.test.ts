@@ -256,10 +256,10 @@ test('a wrong setting ends the command with the three lines of every failure and
     [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^error: --directory \/proc\/kiln cannot be made\n/],
   ] as const;
   for (const [args, variables, expected] of wrong) {
-    const { exit, said } = await runHere(args, variables);
-    assert.match(said, expected);
-    assert.match(said, /^error: .+\n {2}why: .+\n {2}next: .+\n$/);
-    assert.doesNotMatch(said, /hunter22/);
+    const { exit, err } = await runHere(args, variables);
+    assert.match(err, expected);
+    assert.match(err, /^error: .+\n {2}why: .+\n {2}next: .+\n$/);
+    assert.doesNotMatch(err, /hunter22/);
     assert.equal(exit, 2);
   }
   const unknown = file('nods: 1\n');
@@ -268,13 +268,13 @@ test('a wrong setting ends the command with the three lines of every failure and
     [['start', '--config', unknown], {}, 'kiln config'],
     [['start'], { KILN_CONFIG: unknown }, 'KILN_CONFIG= kiln config'],
   ] as const)
-    assert.ok((await runHere(args, variables)).said.endsWith(`\n  next: ${next}\n`), next);
+    assert.ok((await runHere(args, variables)).err.endsWith(`\n  next: ${next}\n`), next);
   assert.equal((await runHere(['config'], { KILN_CONFIG: '' })).exit, 0);
 });
 
 test('settings that do not go together are printed all the same, then complained of', async () => {
-  const { exit, out, said } = await runHere(['config'], { KILN_OVN_CA: '/ca.pem' });
+  const { exit, out, err } = await runHere(['config'], { KILN_OVN_CA: '/ca.pem' });
   assert.match(out, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
-  assert.match(said, /^error: kiln start would not run with these settings\n {2}why: ssl endpoints need all/);
+  assert.match(err, /^error: kiln start would not run with these settings\n {2}why: ssl endpoints need all/);
   assert.equal(exit, 2);
 });

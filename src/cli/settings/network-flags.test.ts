@@ -40,8 +40,11 @@ test('a wrong value is an error with the value and the rule', () => {
 test('a flag overrides a setting of the leader, and that overrides the default', () => {
   const command = addNetworkOverrides(new Command('test'));
   const flags = command.parse(['--misbound=evict', '--default-exclude-ips', ''], { from: 'user' }).opts<Partial<NetworkFlags>>();
-  const told = { ...DEFAULT_SETTINGS, defaultVpc: 'main', defaultExcludeIps: ['10.16.0.9'], misbound: 'rebind' } as const;
-  assert.deepEqual(networkSettings(flags, told), { ok: true, settings: { ...told, defaultExcludeIps: [], misbound: 'evict' } });
+  const leaderSettings = { ...DEFAULT_SETTINGS, defaultVpc: 'main', defaultExcludeIps: ['10.16.0.9'], misbound: 'rebind' } as const;
+  assert.deepEqual(networkSettings(flags, leaderSettings), {
+    ok: true,
+    settings: { ...leaderSettings, defaultExcludeIps: [], misbound: 'evict' },
+  });
 });
 
 test('overlapping networks are an error that names both flags', () => {

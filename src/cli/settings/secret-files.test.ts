@@ -19,13 +19,13 @@ const file = (name: string, text: string, mode: number): string => {
 };
 
 test('a file with a secret that every user may read is named with its mode and what to do; others are not', () => {
-  const said: unknown[] = [];
-  const log: Log = { ...SILENT, warn: (_, fields) => said.push([fields?.['flag'], fields?.['mode']]) };
+  const warnings: unknown[] = [];
+  const log: Log = { ...SILENT, warn: (_, fields) => warnings.push([fields?.['flag'], fields?.['mode']]) };
   sayWhatOthersRead(
     { ovnKey: file('loose', 'k', 0o444), webhookKey: file('tight', 'k', 0o440), metricsTokenFile: join(directory, 'none') },
     log,
   );
-  assert.deepEqual(said, [['--ovn-key', '0444']]);
+  assert.deepEqual(warnings, [['--ovn-key', '0444']]);
 });
 
 test('a log is for its owner alone, also where an earlier run left one for all', () => {

@@ -11,7 +11,7 @@ import { withoutHelpOfUnknownCommand } from '../errors/usage-error.ts';
 export interface Ended {
   readonly exit: number | null;
   readonly out: string;
-  readonly said: string;
+  readonly err: string;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ class Exited extends Error {}
 
 interface Running {
   out: string;
-  said: string;
+  err: string;
 }
 
 const running = new AsyncLocalStorage<Running>();
@@ -35,7 +35,7 @@ process.exit = (code?: number | string | null): never => {
   throw new Exited();
 };
 capture(process.stdout, 'out');
-capture(process.stderr, 'said');
+capture(process.stderr, 'err');
 
 /** Captures the output of the command; output of the test and its reporter passes unchanged. */
 function capture(stream: NodeJS.WriteStream, part: keyof Running): void {
@@ -56,14 +56,14 @@ export async function runHere(args: readonly string[], env: Environment = {}): P
   if (underWay) throw new Error(`kiln ${args.join(' ')} runs beside another command in the process of the test`);
   underWay = true;
   const [environment, exitCode, listeners] = [process.env, process.exitCode, process.listeners('SIGINT')];
-  const command: Running = { out: '', said: '' };
+  const command: Running = { out: '', err: '' };
   process.env = { ...environment, LC_ALL: 'C.UTF-8', ...env };
   process.exitCode = undefined;
   try {
     await running.run(command, () => program.parseAsync(withoutHelpOfUnknownCommand(program, args), { from: 'user' }));
   } catch (error) {
     if (!(error instanceof Exited)) {
-      command.said += `${inspect(error)}\n`;
+      command.err += `${inspect(error)}\n`;
       process.exitCode = 1;
     }
   }

@@ -15,11 +15,11 @@ export interface RunOptions {
 
 export function runKiln(args: readonly string[], { env = {}, interruptAt, heard }: RunOptions = {}): Promise<Ended> {
   const child = spawn(KILN, args, { env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let [out, said] = ['', ''];
+  let [out, err] = ['', ''];
   let interrupted = false;
   const interruptAtLast = (): void => {
     // Only once: a second Ctrl-C would end the process before its final output.
-    if (interrupted || interruptAt === undefined || !(interruptAt.test(said) || interruptAt.test(out))) return;
+    if (interrupted || interruptAt === undefined || !(interruptAt.test(err) || interruptAt.test(out))) return;
     interrupted = true;
     child.kill('SIGINT');
   };
@@ -29,11 +29,11 @@ export function runKiln(args: readonly string[], { env = {}, interruptAt, heard 
     interruptAtLast();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    err += text;
     interruptAtLast();
   });
   return new Promise((done, fail) => {
     child.on('error', fail);
-    child.on('close', (exit) => done({ exit, out, said }));
+    child.on('close', (exit) => done({ exit, out, err }));
   });
 }

@@ -73,23 +73,23 @@ test('a Subnet that is edited into nonsense and keeps its network leaves its poo
 
 test('a pool outside of a CIDR that waits for addresses in use reports the desired CIDR and the one in effect', () => {
   const bench = setUp();
-  const said = (): string => bench.condition('ippools', 'my-pool', 'Ready')?.message ?? '';
+  const message = (): string => bench.condition('ippools', 'my-pool', 'Ready')?.message ?? '';
   bench.put('ips', { metadata: { name: 'p.shop' }, spec: { subnet: 'red', v4IpAddress: '10.0.0.200', ipAddress: '10.0.0.200' } });
   bench.converge();
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/26' });
   bench.converge();
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.reason, 'CidrInUse');
   assert.equal(
-    said(),
+    message(),
     'IPPool my-pool: spec.ips[1] "10.0.0.64/30" is outside of Subnet red (10.0.0.0/26 by its spec; 10.0.0.0/24 is in effect until ' +
       'no address outside of that is in use); the addresses of a pool lie in its Subnet; kubectl edit ippool my-pool',
   );
   bench.removeByForce('ips', 'p.shop');
   bench.converge();
-  assert.match(said(), /is outside of Subnet red \(10\.0\.0\.0\/26\); /);
+  assert.match(message(), /is outside of Subnet red \(10\.0\.0\.0\/26\); /);
   bench.edit('ippools', 'my-pool', { ips: ['10.0.0.9'] });
   bench.converge();
-  assert.equal(said(), '');
+  assert.equal(message(), '');
 });
 
 test('an invalid pool keeps its address set until it is fixed, deleted or requests none', () => {
@@ -246,10 +246,10 @@ test('a pool without an allocatable address reports it, until it has one', () =>
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'none' }, spec: { subnet: 'red', ips: ['10.0.0.0', '10.0.0.1', '10.0.0.255'] } });
   bench.converge();
-  const said = bench.condition('ippools', 'none', 'WithoutEffect');
-  assert.deepEqual([said?.status, said?.reason], ['True', 'PoolNeverGiven']);
+  const withoutEffect = bench.condition('ippools', 'none', 'WithoutEffect');
+  assert.deepEqual([withoutEffect?.status, withoutEffect?.reason], ['True', 'PoolNeverGiven']);
   assert.match(
-    said?.message ?? '',
+    withoutEffect?.message ?? '',
     /^IPPool none: spec\.ips "10\.0\.0\.0,10\.0\.0\.1,10\.0\.0\.255" has no address that Subnet red gives; .*kubectl edit ippool none$/,
   );
   assert.equal(bench.events.filter(({ object, reason }) => object === 'ippools/none' && reason === 'PoolNeverGiven').length, 1);

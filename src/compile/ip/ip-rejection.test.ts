@@ -12,7 +12,7 @@ function small(): PodScene {
   return scene;
 }
 
-function told(scene: PodScene, pod = 'shop/web'): string {
+function boundText(scene: PodScene, pod = 'shop/web'): string {
   const { status, reason, message } = scene.bench.condition('pods', pod, BOUND) ?? {};
   return `${status} ${reason} ${message}`;
 }
@@ -28,10 +28,10 @@ test('the address of a rejected IP object is released and reported; another pod 
   scene.pod('web');
   scene.bench.converge();
   assert.match(
-    told(scene),
+    boundText(scene),
     /^False IPRefused Pod shop\/web: IP web\.shop cannot be created, the API server says: admission webhook "policy/,
   );
-  assert.match(told(scene), /; it has no address, and .*; kubectl get validatingwebhookconfigurations/);
+  assert.match(boundText(scene), /; it has no address, and .*; kubectl get validatingwebhookconfigurations/);
   assert.deepEqual(counts(scene), [0, 2]);
   assert.equal(scene.portAddresses('web.shop'), undefined);
   const { events } = scene.bench;
@@ -47,7 +47,7 @@ test('the address of a rejected IP object is released and reported; another pod 
   assert.equal(scene.addressOf('shop/web'), undefined, 'it is in backoff');
   scene.bench.passTo(7_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
-  assert.match(told(scene), /^True Bound/);
+  assert.match(boundText(scene), /^True Bound/);
   assert.deepEqual(counts(scene), [2, 0]);
   assert.equal(scene.bench.world.rejectedWrites.size, 0);
 });
@@ -58,7 +58,7 @@ test('missing rights are reported with the command that checks them', () => {
   scene.bench.rejectsIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
   scene.pod('web');
   scene.bench.converge();
-  assert.match(told(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
+  assert.match(boundText(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
 });
 
 test('a fresh controller finds no reservation, tries once, and reports the same without another write', () => {
@@ -66,7 +66,7 @@ test('a fresh controller finds no reservation, tries once, and reports the same 
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.90.0.3' } });
   scene.bench.converge();
-  const before = told(scene);
+  const before = boundText(scene);
   const fresh = scene.bench.restarted();
   let asked = 0;
   fresh.rejectsIp = () => {
@@ -90,10 +90,10 @@ test("a policy that keeps denying is tried a few times a minute, and the pod's m
   };
   scene.pod('web');
   scene.bench.converge();
-  const first = told(scene);
+  const first = boundText(scene);
   for (now = 1_000; now <= 600_000; now += 1_000) {
     scene.bench.passTo(now);
-    assert.equal(told(scene), first);
+    assert.equal(boundText(scene), first);
   }
   for (const moment of asked) assert.ok(asked.filter((other) => other >= moment && other < moment + 60_000).length <= 5, asked.join());
   assert.ok(asked.length >= 10, `${asked.length} times in ten minutes`);
@@ -107,7 +107,7 @@ test('a pod of the same name with another uid is tried at once, as is the next p
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('db-0', { statefulSet: 'db' });
   scene.bench.converge();
-  assert.match(told(scene, 'shop/db-0'), /IPRefused/);
+  assert.match(boundText(scene, 'shop/db-0'), /IPRefused/);
   scene.bench.rejectsIp = () => undefined;
   scene.bench.removeByForce('pods', 'shop/db-0');
   scene.pod('db-0', { statefulSet: 'db' });
@@ -122,7 +122,7 @@ test('while the IP object of one interface is rejected, no annotation of the oth
   scene.bench.rejectsIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1' } });
   scene.bench.converge();
-  assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be created/);
+  assert.match(boundText(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be created/);
   assert.equal(scene.addressOf('shop/web'), undefined);
   assert.equal(Number(scene.bench.object('subnets', 'net1')?.status?.['v4usingIPs']), 0);
   scene.bench.rejectsIp = () => undefined;
@@ -137,7 +137,7 @@ test('a virtual machine with a rejected IP object binds when the policy is gone'
   scene.bench.rejectsIp = () => DENIED;
   scene.pod('virt-launcher-vm-1', { machine: 'vm' });
   scene.bench.converge();
-  assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be created/);
+  assert.match(boundText(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be created/);
   assert.deepEqual(counts(scene), [0, 2]);
   scene.bench.rejectsIp = () => undefined;
   scene.bench.passTo(7_000);
@@ -183,7 +183,7 @@ test("a user's IP object that a policy does not let Kiln complete: the pod repor
   scene.pod('web');
   scene.bench.converge();
   assert.match(
-    told(scene),
+    boundText(scene),
     /^False IPRefused Pod shop\/web: IP web\.shop cannot be written, the API server says: admission webhook "policy/,
   );
   assert.deepEqual(counts(scene), [0, 2]);
@@ -199,7 +199,7 @@ test("a user's IP object that a policy does not let Kiln complete: the pod repor
   scene.bench.rejects = () => undefined;
   scene.bench.passTo(150_000);
   assert.equal(scene.addressOf('shop/web'), scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress']);
-  assert.match(told(scene), /^True Bound/);
+  assert.match(boundText(scene), /^True Bound/);
 });
 
 test('a pod with rejected annotations has a condition, which is not True between two attempts', () => {
@@ -213,16 +213,16 @@ test('a pod with rejected annotations has a condition, which is not True between
   scene.pod('web');
   scene.bench.converge();
   assert.match(
-    told(scene),
+    boundText(scene),
     /^False WriteRefused Pod shop\/web cannot get its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,
   );
   for (let now = 1_000; now <= 120_000; now += 1_000) {
     scene.bench.passTo(now);
-    assert.match(told(scene), /^False WriteRefused/);
+    assert.match(boundText(scene), /^False WriteRefused/);
   }
   assert.ok(asked >= 5 && asked <= 8, `${asked} times in two minutes`);
   scene.bench.rejects = () => undefined;
   scene.bench.passTo(150_000);
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
-  assert.match(told(scene), /^True Bound/);
+  assert.match(boundText(scene), /^True Bound/);
 });

@@ -78,10 +78,10 @@ for (const [field, value, rule] of [
   test(`an OvnEip with ${field} ${value} reports why, holds nothing, and is completed as soon as it is fixed`, () => {
     const made = scene();
     eip(made, 'e1', { [field]: value });
-    const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
-    assert.equal(said?.status, 'False');
-    assert.match(said?.message ?? '', /^OvnEip e1: /);
-    assert.match(said?.message ?? '', rule);
+    const accepted = made.bench.condition('ovn-eips', 'e1', 'Accepted');
+    assert.equal(accepted?.status, 'False');
+    assert.match(accepted?.message ?? '', /^OvnEip e1: /);
+    assert.match(accepted?.message ?? '', rule);
     assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.finalizers, undefined);
     assert.deepEqual(using(made), ['0', '']);
     made.bench.edit('ovn-eips', 'e1', { [field]: '' });
@@ -167,9 +167,9 @@ test('an EIP edited to another Subnet reports it, stays in its Subnet, and the o
   eip(made, 'e1', { v4Ip: '172.20.0.4' });
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: 'elsewhere' });
   made.bench.converge();
-  const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
-  assert.deepEqual([said?.status, said?.reason], ['False', 'Immutable']);
-  assert.match(said?.message ?? '', /requests "elsewhere" \(it has \S+\); Subnet, addresses, MAC and type are immutable/);
+  const accepted = made.bench.condition('ovn-eips', 'e1', 'Accepted');
+  assert.deepEqual([accepted?.status, accepted?.reason], ['False', 'Immutable']);
+  assert.match(accepted?.message ?? '', /requests "elsewhere" \(it has \S+\); Subnet, addresses, MAC and type are immutable/);
   assert.deepEqual(using(made), ['1', '172.20.0.4']);
   assert.equal(made.bench.object('subnets', 'elsewhere')?.status?.['v4usingIPs'], 0n);
   made.bench.edit('ovn-eips', 'e1', { externalSubnet: '' });
@@ -238,9 +238,9 @@ test('an OvnEip is not ready while a rule that names it waits, and names the rul
   made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
   made.bench.converge();
   assert.deepEqual(shown(), [false, 'dnat,fip,snat', 'False']);
-  const said = made.bench.condition('ovn-eips', 'e1', 'Ready');
-  assert.equal(said?.reason, 'NotCarriedOut');
-  assert.match(said?.message ?? '', /^OvnEip e1: .*not translated for OvnDnatRule d1 and 1 more$/);
+  const ready = made.bench.condition('ovn-eips', 'e1', 'Ready');
+  assert.equal(ready?.reason, 'NotCarriedOut');
+  assert.match(ready?.message ?? '', /^OvnEip e1: .*not translated for OvnDnatRule d1 and 1 more$/);
   made.bench.delete('ovn-dnat-rules', 'd1');
   made.bench.delete('ovn-fips', 'f1');
   made.bench.converge();
@@ -256,9 +256,9 @@ test('an OvnEip waits for the rules that name it, of each kind, and reports them
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['nat'], 'dnat,fip');
   made.bench.delete('ovn-eips', 'e1');
   made.bench.converge();
-  const said = made.bench.condition('ovn-eips', 'e1', 'DeletionBlocked')?.message ?? '';
-  assert.match(said, /OvnFip f1/);
-  assert.match(said, /OvnDnatRule d1/);
+  const message = made.bench.condition('ovn-eips', 'e1', 'DeletionBlocked')?.message ?? '';
+  assert.match(message, /OvnFip f1/);
+  assert.match(message, /OvnDnatRule d1/);
   made.bench.delete('ovn-fips', 'f1');
   made.bench.delete('ovn-dnat-rules', 'd1');
   made.bench.converge();
@@ -410,11 +410,11 @@ for (const [resource, kind, field, eips] of [
       made.bench.converge();
       made.bench.delete('subnets', 'ext');
       made.bench.converge();
-      const said = (): string => made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '';
-      assert.match(said(), /one object still uses it: \w+ e1\./);
+      const message = (): string => made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '';
+      assert.match(message(), /one object still uses it: \w+ e1\./);
       made.bench.removeByForce(eips, 'e1');
       made.bench.converge();
-      assert.match(said(), new RegExp(`one object still uses it: ${kind} r1\\.`));
+      assert.match(message(), new RegExp(`one object still uses it: ${kind} r1\\.`));
       if (removed) {
         made.bench.removeByForce('subnets', 'ext');
         made.bench.converge();
@@ -435,11 +435,11 @@ test('C66 a rule whose EIP was removed by force reports a conflict of its addres
   made.bench.removeByForce('ovn-eips', 'e1');
   made.bench.put('ovn-eips', { metadata: { name: 'e2', finalizers: [FINALIZER] }, spec: { externalSubnet: 'ext', v4Ip: '172.20.0.4' } });
   made.bench.converge();
-  const said = (): string => made.bench.condition('ovn-fips', 'f1', 'AddressConflict')?.message ?? '';
-  assert.match(said(), /^OvnFip f1: address 172\.20\.0\.4 of Subnet ext, .* is also held by OvnEip e2/);
+  const message = (): string => made.bench.condition('ovn-fips', 'f1', 'AddressConflict')?.message ?? '';
+  assert.match(message(), /^OvnFip f1: address 172\.20\.0\.4 of Subnet ext, .* is also held by OvnEip e2/);
   made.bench.delete('ovn-eips', 'e2');
   made.bench.converge();
-  assert.equal(said(), '');
+  assert.equal(message(), '');
 });
 
 test('a recreated EIP gets the address that its rules hold', () => {
@@ -490,9 +490,9 @@ test('an OvnEip of type lrp reports that its OVN rows are not implemented; its a
   const made = scene();
   eip(made, 'e1', { type: 'lrp' });
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);
-  const said = made.bench.condition('ovn-eips', 'e1', 'Ready');
-  assert.deepEqual([said?.status, said?.reason], ['False', 'NotCarriedOut']);
-  assert.match(said?.message ?? '', /^OvnEip e1: spec\.type lrp .*is not implemented.*no router has a port with it$/);
+  const ready = made.bench.condition('ovn-eips', 'e1', 'Ready');
+  assert.deepEqual([ready?.status, ready?.reason], ['False', 'NotCarriedOut']);
+  assert.match(ready?.message ?? '', /^OvnEip e1: spec\.type lrp .*is not implemented.*no router has a port with it$/);
   assert.equal(made.bench.events.filter(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'NotCarriedOut').length, 1);
   eip(made, 'e2', { type: 'nat' });
   assert.equal(made.bench.condition('ovn-eips', 'e2', 'Ready'), undefined);

@@ -150,9 +150,9 @@ test('of two pods that request one Vip the older gets it; the younger waits, rep
   made.pod('a', { annotations: MINE });
   made.pod('b', { annotations: MINE });
   made.bench.converge();
-  const said = made.bench.condition('pods', 'shop/b', 'kiln.io/NetworkBound');
-  assert.equal(said?.reason, 'AddressConflict');
-  assert.match(said?.message ?? '', /^Pod shop\/b: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip whose address port a\.shop has/);
+  const outcome = made.bench.condition('pods', 'shop/b', 'kiln.io/NetworkBound');
+  assert.equal(outcome?.reason, 'AddressConflict');
+  assert.match(outcome?.message ?? '', /^Pod shop\/b: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip whose address port a\.shop has/);
   made.bench.delete('pods', 'shop/a');
   made.bench.converge();
   assert.equal(made.addressOf('shop/b'), '10.50.0.2');
@@ -215,9 +215,9 @@ for (const [what, annotations, reason, message, mend] of [
     vip(made, 'other');
     made.pod('a', { annotations });
     made.bench.converge();
-    const said = made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound');
-    assert.equal(said?.reason, reason);
-    assert.match(said?.message ?? '', message);
+    const outcome = made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound');
+    assert.equal(outcome?.reason, reason);
+    assert.match(outcome?.message ?? '', message);
     assert.equal(made.bench.object('ips', 'a.shop'), undefined);
     assert.equal(made.bench.row('Logical_Switch_Port', 'a.shop'), undefined);
     mend(made);
@@ -244,9 +244,9 @@ for (const [spec, rule] of [
   test(`a Vip with ${JSON.stringify(spec)} reports why, holds nothing, and is completed as soon as it is fixed`, () => {
     const made = scene();
     vip(made, 'v1', spec);
-    const said = made.bench.condition('vips', 'v1', 'Accepted');
-    assert.equal(said?.status, 'False');
-    assert.match(said?.message ?? '', rule);
+    const outcome = made.bench.condition('vips', 'v1', 'Accepted');
+    assert.equal(outcome?.status, 'False');
+    assert.match(outcome?.message ?? '', rule);
     assert.equal(usingRange(made), '');
     made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net' } });
     made.bench.converge();
@@ -295,8 +295,8 @@ test('a Vip that nothing used when its lease ends is deleted with an Event; one 
   made.bench.passTo(Date.UTC(2026, 0, 3));
   assert.equal(made.bench.object('vips', 'idle'), undefined);
   assert.ok(made.bench.object('vips', 'used'));
-  const [said] = made.bench.events.filter(({ reason }) => reason === 'LeaseEnded');
-  assert.match(said?.message ?? '', /the lease of 2h ended at .* and nothing used address 10\.50\.0\.2; the Vip object is deleted/);
+  const [outcome] = made.bench.events.filter(({ reason }) => reason === 'LeaseEnded');
+  assert.match(outcome?.message ?? '', /the lease of 2h ended at .* and nothing used address 10\.50\.0\.2; the Vip object is deleted/);
 });
 
 test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, converged between or not', () => {
@@ -351,10 +351,10 @@ test('a Vip whose completion a policy rejects reports it in its status, holds no
     return `${status} ${reason} ${message}`;
   };
   vip(made, 'v1', { v4ip: '10.50.0.5' });
-  const told =
+  const pattern =
     /^False WriteRefused Vip v1 cannot get its address, the API server says: admission .* no Vips on Fridays; .*; kubectl get valid/;
   for (now = 1_000; now <= 120_000; now += 1_000) {
-    assert.match(accepted(), told);
+    assert.match(accepted(), pattern);
     assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], undefined);
     assert.equal(usingRange(made), '');
     made.bench.passTo(now);
@@ -411,14 +411,14 @@ test("edits of a Vip's port are undone when its Subnet was removed by force", ()
 
 test('a Vip whose request fails reports field, value and rule', () => {
   const made = scene();
-  const said = (name: string): string => made.bench.condition('vips', name, 'Accepted')?.message ?? '';
+  const outcome = (name: string): string => made.bench.condition('vips', name, 'Accepted')?.message ?? '';
   vip(made, 'v1', { v4ip: '10.50.0.5' });
   vip(made, 'taken', { v4ip: '10.50.0.5' });
-  assert.match(said('taken'), /^Vip taken: spec\.v4ip "10\.50\.0\.5": the address 10\.50\.0\.5 in Subnet "net" is held by Vip v1/);
+  assert.match(outcome('taken'), /^Vip taken: spec\.v4ip "10\.50\.0\.5": the address 10\.50\.0\.5 in Subnet "net" is held by Vip v1/);
   vip(made, 'six', { v6ip: 'fd00::1' });
-  assert.match(said('six'), /^Vip six: spec\.v6ip "fd00::1": the address fd00::1 is IPv6, and Subnet "net" is IPv4/);
+  assert.match(outcome('six'), /^Vip six: spec\.v6ip "fd00::1": the address fd00::1 is IPv6, and Subnet "net" is IPv4/);
   vip(made, 'lost', { subnet: 'ghost' });
-  assert.match(said('lost'), /^Vip lost: spec\.subnet "ghost": Subnet "ghost" does not exist/);
+  assert.match(outcome('lost'), /^Vip lost: spec\.subnet "ghost": Subnet "ghost" does not exist/);
 });
 
 test('a Vip and an EIP whose Subnet was removed by force and recreated with another network report that their address is outside of it; they keep it', () => {
@@ -426,7 +426,7 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
   vip(made, 'v1', { type: 'switch_lb_vip' });
   made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', type: 'lsp' } });
   made.bench.converge();
-  const said = (resource: 'vips' | 'ovn-eips', name: string): readonly unknown[] => {
+  const outcome = (resource: 'vips' | 'ovn-eips', name: string): readonly unknown[] => {
     const { status, reason, message } = made.bench.condition(resource, name, 'Accepted') ?? {};
     return [status, reason, message];
   };
@@ -436,8 +436,8 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
   const message = (object: string, address: string, kind: string, next: string): string =>
     `${object}: address ${address} is outside of fd50::/64, the network that Subnet net has now; the ${kind} keeps the address until it is ` +
     `deleted; create another ${kind}, then kubectl delete ${next}`;
-  assert.deepEqual(said('vips', 'v1'), ['False', 'AddressOutOfRange', message('Vip v1', '10.50.0.2', 'Vip', 'vips.kubeovn.io v1')]);
-  assert.deepEqual(said('ovn-eips', 'e1'), [
+  assert.deepEqual(outcome('vips', 'v1'), ['False', 'AddressOutOfRange', message('Vip v1', '10.50.0.2', 'Vip', 'vips.kubeovn.io v1')]);
+  assert.deepEqual(outcome('ovn-eips', 'e1'), [
     'False',
     'AddressOutOfRange',
     message('OvnEip e1', '10.50.0.3', 'OvnEip', 'ovn-eips.kubeovn.io e1'),
@@ -449,10 +449,10 @@ test('a Vip and an EIP whose Subnet was removed by force and recreated with anot
     ['vips', 'v1'],
     ['ovn-eips', 'e1'],
   ] as const)
-    assert.deepEqual(said(resource, name), [undefined, undefined, undefined]);
+    assert.deepEqual(outcome(resource, name), [undefined, undefined, undefined]);
 });
 
-test('a Vip whose port has the name of another object is told, in kiln status too, until the row is free', () => {
+test('a Vip whose port has the name of another object reports the conflict, in kiln status too, until the row is free', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('net', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
@@ -467,9 +467,9 @@ test('a Vip whose port has the name of another object is told, in kiln status to
     message: 'Logical_Switch_Port web.shop belongs to the older pod shop/web',
   });
   bench.converge();
-  const told = bench.condition('vips', 'web.shop', 'Accepted');
+  const pattern = bench.condition('vips', 'web.shop', 'Accepted');
   assert.deepEqual(
-    [told?.status, told?.reason, told?.message],
+    [pattern?.status, pattern?.reason, pattern?.message],
     [
       'False',
       'RowConflict',

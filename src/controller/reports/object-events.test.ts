@@ -55,7 +55,7 @@ test('a new leader sends the missing Events of standing facts, also those that i
     { record: (event) => recorded.push(event) },
     () => undefined,
   );
-  const told = async (): Promise<readonly (string | undefined)[]> => {
+  const sentFor = async (): Promise<readonly (string | undefined)[]> => {
     objectEvents.flush(new Set());
     await turn();
     objectEvents.flush(new Set());
@@ -63,12 +63,12 @@ test('a new leader sends the missing Events of standing facts, also those that i
   };
   const standing = [report('old'), report('lost'), { ...report('old'), message: 'in other words' }];
   objectEvents.begin(standing);
-  assert.deepEqual(await told(), ['lost', 'old']);
+  assert.deepEqual(await sentFor(), ['lost', 'old']);
   objectEvents.begin([...standing.slice(0, 2), { ...report('old'), message: 'in words of its own', once: true }]);
-  assert.deepEqual(await told(), ['lost'], 'not sent, since the Lease was lost');
+  assert.deepEqual(await sentFor(), ['lost'], 'not sent, since the Lease was lost');
   onServer = ['old', 'lost'];
   objectEvents.begin(standing.slice(0, 2));
-  assert.deepEqual(await told(), []);
+  assert.deepEqual(await sentFor(), []);
 });
 
 test('an Event that a tenant forged in its namespace suppresses no Event of another namespace', async () => {

@@ -36,16 +36,16 @@ test('conditions that were written lately are facts; those written long ago, dif
     message: 'no',
   };
   desired.replace([], [...['new', 'old', 'other', 'bare', 'gone'].map(failed), report]);
-  const said = (minutesAgo: number, message: string): AnyObject['status'] => ({
+  const statusSince = (minutesAgo: number, message: string): AnyObject['status'] => ({
     conditions: ['Ready', 'Accepted'].map((type) => ({
       ...{ type, status: 'False', reason: 'VpcMissing', message },
       lastUpdateTime: new Date(NOW - minutesAgo * 60_000).toISOString(),
     })),
   });
   const status: Readonly<Record<string, AnyObject['status']>> = {
-    new: said(9, 'no Vpc'),
-    old: said(11, 'no Vpc'),
-    other: said(1, 'else'),
+    new: statusSince(9, 'no Vpc'),
+    old: statusSince(11, 'no Vpc'),
+    other: statusSince(1, 'else'),
     bare: {},
   };
   const source = {
@@ -53,7 +53,7 @@ test('conditions that were written lately are facts; those written long ago, dif
       name in status ? { metadata: { name, uid: name, resourceVersion: '1' }, status: status[name] } : undefined,
   };
   assert.deepEqual(
-    [...standingReports(desired, source, NOW)].map((told) => [told?.uid, told?.reason, told?.once]),
+    [...standingReports(desired, source, NOW)].map((report) => [report?.uid, report?.reason, report?.once]),
     [
       ['s', 'NotCarriedOut', undefined],
       ['new', 'VpcMissing', true],
@@ -76,11 +76,11 @@ test('the generator yields while it examines very many objects, and omits none',
     status: { conditions },
   });
   const pauses: number[] = [];
-  let told = 0;
+  let report = 0;
   for (const one of standingReports(desired, { get }, NOW)) {
-    if (one === undefined) pauses.push(told);
-    else told++;
+    if (one === undefined) pauses.push(report);
+    else report++;
   }
-  assert.equal(told, 5_000);
+  assert.equal(report, 5_000);
   assert.deepEqual(pauses, [1_999, 3_999]);
 });

@@ -189,7 +189,7 @@ describe('EventRecorder', () => {
   describe('where one namespace floods', () => {
     const of = (namespace: string, name: string, message: string): EventInput =>
       about(name, message, { target: { resource: PODS, namespace, name, uid: `uid-${name}` } });
-    const said = (exchange: { readonly body: unknown }): string => {
+    const eventOf = (exchange: { readonly body: unknown }): string => {
       const { involvedObject, message } = exchange.body as { involvedObject: { namespace: string; name: string }; message: string };
       return `${involvedObject.namespace}/${involvedObject.name} ${message}`;
     };
@@ -197,7 +197,7 @@ describe('EventRecorder', () => {
     it('Events of another namespace and of the cluster are written within seconds', async () => {
       const sent: string[] = [];
       api.handler = (exchange) => {
-        sent.push(said(exchange));
+        sent.push(eventOf(exchange));
         exchange.json(exchange.body);
       };
       // 258 edits a second of 400 pods, each with a different message, for 10 seconds.
@@ -242,7 +242,7 @@ describe('EventRecorder', () => {
       assert.deepEqual(dropped, ['pod-1 queue', 'pod-0 queue']);
       const sent: string[] = [];
       api.handler = (exchange) => {
-        sent.push(said(exchange));
+        sent.push(eventOf(exchange));
         exchange.json({ metadata: { name: 'x' } });
       };
       first.json({ metadata: { name: 'x' } });
@@ -261,9 +261,9 @@ describe('EventRecorder', () => {
       assert.equal(api.untaken, 0);
       recorder.record(of('quiet', 'pod', 'm'));
       const exchange = await api.next();
-      assert.equal(said(exchange), 'quiet/pod m');
+      assert.equal(eventOf(exchange), 'quiet/pod m');
       exchange.json({ metadata: { name: 'x' } });
-      assert.ok(hanging.every((one) => said(one).startsWith('hangs/')));
+      assert.ok(hanging.every((one) => eventOf(one).startsWith('hangs/')));
     });
 
     it("an explicit share counts instead of the object's: an IP object counts for its tenant", async () => {

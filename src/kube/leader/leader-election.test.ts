@@ -18,7 +18,7 @@ describe('LeaderElection', () => {
   let server: LeaseApi;
   let clock: ManualClock;
   let elections: LeaderElection[];
-  let told: string[];
+  let changes: string[];
 
   const candidate = (identity: string, options: Partial<LeaderElectionOptions> = {}): LeaderElection => {
     const election = new LeaderElection({
@@ -28,8 +28,8 @@ describe('LeaderElection', () => {
       identity,
       clock,
       random: () => 0,
-      onGained: (transitions) => told.push(`${identity} gained ${transitions}`),
-      onLost: (reason) => told.push(`${identity} lost: ${reason}`),
+      onGained: (transitions) => changes.push(`${identity} gained ${transitions}`),
+      onLost: (reason) => changes.push(`${identity} lost: ${reason}`),
       ...options,
     }).start();
     elections.push(election);
@@ -60,7 +60,7 @@ describe('LeaderElection', () => {
     server = new LeaseApi(api);
     clock = new ManualClock();
     elections = [];
-    told = [];
+    changes = [];
   });
   afterEach(async () => {
     server.fault = undefined;
@@ -70,20 +70,20 @@ describe('LeaderElection', () => {
 
   it('annotates the Lease when it creates it and when it takes it over, and keeps annotations of others', async () => {
     let news: string | undefined;
-    const a = candidate('a', { annotations: () => ({ told: 'by a', news }) });
+    const a = candidate('a', { annotations: () => ({ written: 'by a', news }) });
     await until('leadership', () => a.isLeader());
-    assert.deepEqual(server.lease?.metadata.annotations, { told: 'by a' });
+    assert.deepEqual(server.lease?.metadata.annotations, { written: 'by a' });
     for (const each of ['bad', undefined]) {
       news = each;
       await pass(3_000);
-      await until('the news is told', () => server.lease?.metadata.annotations?.['news'] === each);
+      await until('the annotation is written', () => server.lease?.metadata.annotations?.['news'] === each);
     }
     await a.stop();
-    server.set(server.lease?.spec ?? {}, { told: 'by a', other: 'kept' });
-    const b = candidate('b', { annotations: () => ({ told: 'by b' }) });
+    server.set(server.lease?.spec ?? {}, { written: 'by a', other: 'kept' });
+    const b = candidate('b', { annotations: () => ({ written: 'by b' }) });
     await pass(20_000);
     await until('leadership', () => b.isLeader());
-    assert.deepEqual(server.lease?.metadata.annotations, { told: 'by b', other: 'kept' });
+    assert.deepEqual(server.lease?.metadata.annotations, { written: 'by b', other: 'kept' });
   });
 
   it('reports a renewal without an answer', async () => {
@@ -92,7 +92,7 @@ describe('LeaderElection', () => {
     await until('leadership', () => a.isLeader());
     server.fault = ({ method }) => method === 'PUT';
     await pass(8_000);
-    await until('it is told', () => errors.length > 0);
+    await until('the error is reported', () => errors.length > 0);
     assert.equal(errors[0], 'KUBE_TIMEOUT: update leases.coordination.k8s.io ns/l: the server did not answer within 5 s');
   });
 
@@ -108,7 +108,7 @@ describe('LeaderElection', () => {
     await a.stop();
     assert.equal(a.isLeader(), false);
     assert.equal(server.lease?.spec?.holderIdentity, '');
-    assert.deepEqual(told, ['a gained 0', 'a lost: released']);
+    assert.deepEqual(changes, ['a gained 0', 'a lost: released']);
   });
 
   it('has one leader at most, and the next acquires a released Lease at once', async () => {
@@ -121,7 +121,7 @@ describe('LeaderElection', () => {
     await a.stop();
     await pass(3_000);
     assert.equal(b.isLeader(), true);
-    assert.deepEqual(told, ['a gained 0', 'a lost: released', 'b gained 1']);
+    assert.deepEqual(changes, ['a gained 0', 'a lost: released', 'b gained 1']);
   });
 
   it('stops by the clock alone when renewals hang, before another may begin', async () => {
@@ -132,8 +132,8 @@ describe('LeaderElection', () => {
     assert.equal(a.isLeader(), true);
     clock.advance(1);
     assert.equal(a.isLeader(), false, 'no callback was needed');
-    await until('the loss to be told', () => told.length === 2);
-    assert.deepEqual(told, ['a gained 0', 'a lost: expired']);
+    await until('the loss to be reported', () => changes.length === 2);
+    assert.deepEqual(changes, ['a gained 0', 'a lost: expired']);
   });
 
   it('stops when renewals are rejected, and the other candidate waits for the whole duration', async () => {
@@ -159,7 +159,7 @@ describe('LeaderElection', () => {
     assert.equal(overlap, 0);
     assert.equal(a.isLeader(), false);
     assert.ok(tookOver !== undefined && tookOver >= 12_000 && tookOver <= 20_000, `took over after ${tookOver} ms`);
-    assert.deepEqual(told, ['a gained 0', 'a lost: expired', 'b gained 1']);
+    assert.deepEqual(changes, ['a gained 0', 'a lost: expired', 'b gained 1']);
   });
 
   it('counts its right from the start of a renewal, not from the reply', async () => {
@@ -199,7 +199,7 @@ describe('LeaderElection', () => {
     server.set({ holderIdentity: 'thief', leaseDurationSeconds: 15, renewTime: 'x' });
     await pass(2_500);
     assert.equal(a.isLeader(), false, 'the first renewal after it tells');
-    assert.deepEqual(told, ['a gained 0', 'a lost: taken']);
+    assert.deepEqual(changes, ['a gained 0', 'a lost: taken']);
   });
 
   it('renews with one request', async () => {

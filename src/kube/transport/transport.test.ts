@@ -56,8 +56,8 @@ describe('requests', () => {
   }
 
   it("reports the server's date with each answer, failures included, and none without a date", async () => {
-    const told: number[] = [];
-    const dated = api.client({ onDate: (date) => told.push(date) });
+    const dates: number[] = [];
+    const dated = api.client({ onDate: (date) => dates.push(date) });
     const date = 'Mon, 23 Nov 2026 12:00:00 GMT';
     api.handler = (exchange) => exchange.json(A, 200, { date });
     await dated.get(PODS, NAME);
@@ -65,7 +65,7 @@ describe('requests', () => {
     await failing(dated.get(PODS, NAME));
     api.handler = (exchange) => exchange.json(A, 200, { date: 'today' });
     await dated.get(PODS, NAME);
-    assert.deepEqual(told, [Date.parse(date), Date.parse(date)]);
+    assert.deepEqual(dates, [Date.parse(date), Date.parse(date)]);
   });
 
   it('distinguishes failures by status, reason and message', async () => {

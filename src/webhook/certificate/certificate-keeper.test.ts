@@ -164,7 +164,7 @@ test('a configuration of cert-manager stays unchanged, and if it trusts another 
     const { keeper, served } = replica(MONTHS_MS, { ...SILENT, warn: (message, fields) => warnings.push([message, fields?.['next']]) });
     try {
       await until('it serves', () => served.length > 0);
-      await until('it is said', () => warnings.length > 0);
+      await until('the log has it', () => warnings.length > 0);
       await client.mergePatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, { metadata: { annotations: { touched: how } } });
       await sleep(300);
       assert.equal((await bundles())[0], 'theirs');
@@ -198,7 +198,7 @@ test('a webhook that a user sets to Fail stays so; if it then denies every pod, 
     await sleep(300);
     assert.deepEqual(warnings, []);
     await set(3, 'failurePolicy', 'Fail');
-    await until('it is said', () => warnings.length > 0);
+    await until('the log has it', () => warnings.length > 0);
     await set(3, 'timeoutSeconds', 2);
     await sleep(300);
     assert.deepEqual(warnings, [
@@ -265,7 +265,7 @@ test('missing rights are logged once, and retried', async () => {
     refusing,
     (message) => warnings.push(message),
     async () => {
-      await until('it is said', () => warnings.length > 0);
+      await until('the log has it', () => warnings.length > 0);
       await sleep(1_500);
       assert.deepEqual(warnings, ['the certificate of the webhook cannot be stored']);
     },
@@ -288,7 +288,7 @@ test('an outage of the API server is logged by the controller alone; rights lost
         match: { resources: ['secrets'] },
         fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'no longer' },
       });
-      await until('it is said', () => warnings.length > 0);
+      await until('the log has it', () => warnings.length > 0);
       assert.match(String(warnings[0]), /no longer/);
     },
   );
@@ -317,7 +317,7 @@ test('the empty Secret of the manifest is filled in, and not replaced by one of 
 });
 
 test('if the Secret is absent and may not be created, the log names the manifest that has it', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const fenced = new LabApiServer();
   fenced.faults.add({
     match: { resources: ['secrets'], verbs: ['create'] },
@@ -325,10 +325,10 @@ test('if the Secret is absent and may not be created, the log names the manifest
   });
   await inVain(
     fenced,
-    (_message, _error, next) => told.push(String(next)),
+    (_message, _error, next) => reported.push(String(next)),
     async () => {
-      await until('it is said', () => told.length > 0);
-      assert.match(told[0] ?? '', /^the webhook serves its present certificate, if any; kubectl apply -f deploy\/webhook\.yaml /);
+      await until('the log has it', () => reported.length > 0);
+      assert.match(reported[0] ?? '', /^the webhook serves its present certificate, if any; kubectl apply -f deploy\/webhook\.yaml /);
     },
   );
 });

@@ -35,23 +35,23 @@ test('the webhook denies a new Vip with the message of the rules; a missing Subn
   scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
   scene.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', v4Ip: '10.70.0.9' } });
   scene.bench.converge();
-  const said = (spec: Vip['spec'], annotations = {}): string =>
+  const messageFor = (spec: Vip['spec'], annotations = {}): string =>
     validateVipCreate(vip(spec, annotations), observed(scene))
       .denials.map(({ message }) => message)
       .join('\n');
-  assert.match(said({ subnet: 'net', v4ip: 'x' }), /^Vip v: spec\.v4ip "x"/);
-  assert.match(said({ subnet: 'net', type: 'lb' }), /spec\.type "lb" is not known/);
-  assert.match(said({ subnet: 'net', v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
-  assert.match(said({ subnet: 'net', v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by OvnEip e1/);
-  assert.match(said({ subnet: 'net' }, { 'kiln.io/lease': 'soon' }), /"soon" is not a duration/);
-  assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
+  assert.match(messageFor({ subnet: 'net', v4ip: 'x' }), /^Vip v: spec\.v4ip "x"/);
+  assert.match(messageFor({ subnet: 'net', type: 'lb' }), /spec\.type "lb" is not known/);
+  assert.match(messageFor({ subnet: 'net', v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
+  assert.match(messageFor({ subnet: 'net', v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by OvnEip e1/);
+  assert.match(messageFor({ subnet: 'net' }, { 'kiln.io/lease': 'soon' }), /"soon" is not a duration/);
+  assert.equal(messageFor({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
   assert.match(
     validateVipCreate(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(),
     /"nowhere" does not exist yet; the object waits for it/,
   );
   scene.bench.delete('subnets', 'net');
   scene.bench.converge();
-  assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
+  assert.match(messageFor({ subnet: 'net' }), /Subnet net is being deleted/);
 });
 
 /** The object as Kube-OVN leaves it. */
@@ -96,19 +96,19 @@ test('the webhook denies an IptablesEIP outside of its Subnet, in use, of IPv6, 
       ...(status && { status }),
     };
   };
-  const said = (spec: IptablesEIP['spec']): string =>
+  const messageFor = (spec: IptablesEIP['spec']): string =>
     validateIptablesEipCreate(of(spec), observed(scene))
       .denials.map(({ message }) => message)
       .join('\n');
-  assert.equal(said({ v4ip: '10.70.0.10' }), '');
-  assert.match(said({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
-  assert.match(said({ v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by Vip v1/);
-  assert.match(said({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
+  assert.equal(messageFor({ v4ip: '10.70.0.10' }), '');
+  assert.match(messageFor({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 cannot be allocated in Subnet "net"/);
+  assert.match(messageFor({ v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by Vip v1/);
+  assert.match(messageFor({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
   const early = validateIptablesEipCreate(of({ externalSubnet: 'later' }), observed(scene));
   assert.deepEqual([early.denials, early.warnings.length], [[], 1]);
   const has = settled(of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true }));
   assert.equal(validateIptablesEipUpdate(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).denials.length, 1);
   scene.bench.delete('subnets', 'net');
   scene.bench.converge();
-  assert.match(said({}), /Subnet net is being deleted/);
+  assert.match(messageFor({}), /Subnet net is being deleted/);
 });

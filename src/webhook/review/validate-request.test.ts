@@ -147,9 +147,9 @@ test('an ineffective field is allowed with a warning that has the message of the
   assert.deepEqual(result.denials, []);
   scene.subnet('odd', spec);
   scene.bench.converge();
-  const told = scene.bench.condition('subnets', 'odd', 'WithoutEffect')?.message ?? '';
+  const message = scene.bench.condition('subnets', 'odd', 'WithoutEffect')?.message ?? '';
   assert.deepEqual(
-    result.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], told.includes(one)]),
+    result.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], message.includes(one)]),
     [
       ['spec.allowSubnets', true],
       ['spec.cidrBlock', true],
@@ -170,7 +170,7 @@ test('a link whose network is that of a Subnet or of another link gets a warning
     assert.deepEqual(result.denials, []);
     return result.warnings;
   };
-  const told = (): string => bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '';
+  const message = (): string => bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '';
   const links = { vpcPeerings: [link('red', '10.1.0.1/25'), link('green', '169.254.0.1/30'), link('grey', '169.254.0.2/30')] };
   const said = warnings(links);
   assert.deepEqual(
@@ -180,7 +180,7 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   bench.edit('vpcs', 'blue', links);
   bench.converge();
   assert.deepEqual(
-    said.filter((one) => !told().includes(one)),
+    said.filter((one) => !message().includes(one)),
     [],
   );
   const apart = { vpcPeerings: [link('red', '10.9.0.1/30'), link('green', '169.254.0.1/30')] };
@@ -193,7 +193,7 @@ test('a link whose network is that of a Subnet or of another link gets a warning
   assert.deepEqual(more, []);
   scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
   bench.converge();
-  assert.ok(told().includes(late));
+  assert.ok(message().includes(late));
 });
 
 test('the denial of a CIDR without addresses in use has the message of the condition; a CIDR with them is allowed', () => {

@@ -69,9 +69,9 @@ test('four reviews of 7 MB of an unknown client are rejected unread, before vali
   const outcomes = await Promise.all([1, 2, 3, 4].map(() => outcome(giant)));
   for (const one of outcomes) assert.ok([413, 'EPIPE', 'ECONNRESET'].includes(one), String(one));
   assert.equal(validated, 0);
-  const said = hold(place, (socket) => socket.write(headers(WEBHOOK_LIMITS.unknownBody + 1)));
-  await said.closed;
-  assert.match(said.said(), /^HTTP\/1\.1 413 [\s\S]*a review of this client has at most 524288 bytes/);
+  const upload = hold(place, (socket) => socket.write(headers(WEBHOOK_LIMITS.unknownBody + 1)));
+  await upload.closed;
+  assert.match(upload.received(), /^HTTP\/1\.1 413 [\s\S]*a review of this client has at most 524288 bytes/);
   const chunked = hold(place, (socket) => {
     socket.write(headers(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'));
     for (let kib = 0; kib < 513; kib++) socket.write(`400\r\n${' '.repeat(1024)}\r\n`);
@@ -106,8 +106,8 @@ test('bodies accepted together do not use more than the time that is left: the f
   const clients = Array.from({ length: 6 }, () => hold(place, (socket) => socket.write(headers(body.length) + body.slice(0, 4_000))));
   await until('all six have begun', () => server.holds.bodyBytes === 6 * 4_096);
   for (const { socket } of clients) socket.write(body.slice(4_000));
-  await until('all are answered', () => clients.every(({ said }) => said().startsWith('HTTP/1.1 ')));
-  const statuses = clients.map(({ said }) => said().slice(9, 12)).toSorted();
+  await until('all are answered', () => clients.every(({ received }) => received().startsWith('HTTP/1.1 ')));
+  const statuses = clients.map(({ received }) => received().slice(9, 12)).toSorted();
   assert.deepEqual([statuses, validated], [['200', '429', '429', '429', '429', '429'], 1]);
   for (const { socket } of clients) socket.destroy();
 });

@@ -113,12 +113,12 @@ test('endless headers are rejected at their limit', async () => {
   await using served = await Served.start({});
   const giant = hold(served.place, (socket) => socket.write(`POST /validate HTTP/1.1\r\nX-Much: ${'x'.repeat(1_000_000)}`));
   await giant.closed;
-  assert.match(giant.said(), /^HTTP\/1\.1 431 /);
+  assert.match(giant.received(), /^HTTP\/1\.1 431 /);
   const many = hold(served.place, (socket) =>
     socket.write(`POST /validate HTTP/1.1\r\n${Array.from({ length: 5_000 }, (_, at) => `X-${at}: 1\r\n`).join('')}`),
   );
   await many.closed;
-  assert.match(many.said(), /^HTTP\/1\.1 431 /);
+  assert.match(many.received(), /^HTTP\/1\.1 431 /);
   assert.equal((await ask(served.place)).status, 200);
 });
 

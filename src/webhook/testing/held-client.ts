@@ -72,18 +72,18 @@ export interface HeldConnection {
   /** Milliseconds from the beginning of the connection until the server closed it. */
   readonly closed: Promise<number>;
   /** The bytes that the server sent. */
-  readonly said: () => string;
+  readonly received: () => string;
 }
 
 /** @param begin is called after the TLS handshake */
 export function hold({ port, authority }: Place, begin: (socket: TLSSocket) => void, localAddress = '127.0.0.1'): HeldConnection {
   const since = performance.now();
-  let said = '';
+  let received = '';
   const options = { host: '127.0.0.1', port, ca: authority, localAddress };
   const socket = connect(options, () => begin(socket));
-  socket.on('error', () => undefined).on('data', (piece: Buffer) => (said += piece.toString()));
+  socket.on('error', () => undefined).on('data', (piece: Buffer) => (received += piece.toString()));
   const closed = new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - since)));
-  return { socket, closed, said: () => said };
+  return { socket, closed, received: () => received };
 }
 
 /** Writes this many bytes of white space as fast as the server reads them. */

@@ -33,7 +33,7 @@ function static7(scene: PodScene, name: string): void {
   scene.bench.converge();
 }
 
-function said(scene: PodScene, name: string): string {
+function conditions(scene: PodScene, name: string): string {
   return scene.bench.conditionText('ips', name);
 }
 
@@ -51,8 +51,8 @@ test("an IP object created by hand with a bound pod's address: both report it, t
   const portAddress = scene.portAddresses('first.shop');
   restored(scene, 'second');
   scene.bench.converge();
-  assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
-  assert.match(said(scene, 'second.shop'), /AddressConflict.*first\.shop/);
+  assert.match(conditions(scene, 'first.shop'), /AddressConflict.*second\.shop/);
+  assert.match(conditions(scene, 'second.shop'), /AddressConflict.*first\.shop/);
   assert.equal(reason(scene, 'first'), 'AddressConflict');
   for (const object of ['ips/first.shop', 'ips/second.shop', 'pods/shop/first'])
     assert.equal(
@@ -81,7 +81,7 @@ test('when the first claimant goes, the conflict of the other ends and its pod g
   assert.deepEqual(rowsWith(scene, ADDRESS), ['second.shop']);
   assert.equal(scene.addressOf('shop/second'), ADDRESS);
   assert.equal(reason(scene, 'second'), 'Bound');
-  assert.doesNotMatch(said(scene, 'second.shop'), /AddressConflict/);
+  assert.doesNotMatch(conditions(scene, 'second.shop'), /AddressConflict/);
 });
 
 test('of two IP objects from a backup whose pods have no port, the first by creation gets it, in every order of their pods', () => {
@@ -98,7 +98,7 @@ test('of two IP objects from a backup whose pods have no port, the first by crea
     }
     scene.bench.converge();
     assert.deepEqual(rowsWith(scene, ADDRESS), ['old.shop'], order.join());
-    for (const name of ['old', 'young']) assert.match(said(scene, `${name}.shop`), /AddressConflict/);
+    for (const name of ['old', 'young']) assert.match(conditions(scene, `${name}.shop`), /AddressConflict/);
     assert.equal(reason(scene, 'young'), 'AddressConflict');
     assert.equal(scene.bench.writesAfterRestart(), 0, 'a restart changes nothing');
   }
@@ -148,7 +148,7 @@ test('two bound claimants both stay, and report the conflict', () => {
   scene.bench.converge();
   assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop', 'second.shop']);
   for (const pod of ['first', 'second']) assert.equal(reason(scene, pod), 'AddressConflict', pod);
-  for (const name of ['first.shop', 'second.shop']) assert.match(said(scene, name), /HeldTwice/);
+  for (const name of ['first.shop', 'second.shop']) assert.match(conditions(scene, name), /HeldTwice/);
 });
 
 test('of two IP objects that two controllers made for one address, the later one without a port is given another; a restart changes nothing', () => {
@@ -164,7 +164,7 @@ test('of two IP objects that two controllers made for one address, the later one
     assert.match(scene.addressOf('shop/young') ?? '', /^10\.16\./);
     assert.notEqual(scene.addressOf('shop/young'), ADDRESS);
     assert.equal(scene.bench.object('ips', 'young.shop')?.spec['v4IpAddress'], scene.addressOf('shop/young'));
-    for (const name of ['old.shop', 'young.shop']) assert.doesNotMatch(said(scene, name), /AddressConflict/);
+    for (const name of ['old.shop', 'young.shop']) assert.doesNotMatch(conditions(scene, name), /AddressConflict/);
     assert.equal(scene.bench.writesAfterRestart(), 0);
   }
 });
@@ -237,10 +237,10 @@ test('an IP object that is being deleted and still in use reports a second holde
   scene.bench.delete('ips', 'first.shop');
   restored(scene, 'second');
   scene.bench.converge();
-  assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
-  assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
+  assert.match(conditions(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
+  assert.match(conditions(scene, 'first.shop'), /AddressConflict.*second\.shop/);
   scene.bench.removeByForce('ips', 'second.shop');
   scene.bench.converge();
-  assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
-  assert.doesNotMatch(said(scene, 'first.shop'), /AddressConflict/);
+  assert.match(conditions(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
+  assert.doesNotMatch(conditions(scene, 'first.shop'), /AddressConflict/);
 });

@@ -32,7 +32,7 @@ test('a pod that names a Subnet waits until there is one', () => {
 
 test('if the join Subnet claims a namespace its pods report the Subnet; a pod that requests it reports its annotation', () => {
   const scene = new PodScene();
-  const told = (pod: string): readonly unknown[] => {
+  const reasonAndMessage = (pod: string): readonly unknown[] => {
     const { reason, message } = scene.bench.condition('pods', `shop/${pod}`, BOUND) ?? {};
     return [reason, message];
   };
@@ -41,11 +41,11 @@ test('if the join Subnet claims a namespace its pods report the Subnet; a pod th
   scene.pod('web');
   scene.pod('asks', { annotations: { [SUBNET]: 'join' } });
   scene.bench.converge();
-  assert.deepEqual(told('web'), [
+  assert.deepEqual(reasonAndMessage('web'), [
     'WaitingForSubnet',
     `Pod shop/web: ${none}, but its spec.namespaces has Namespace shop; kubectl edit subnet join`,
   ]);
-  assert.deepEqual(told('asks'), [
+  assert.deepEqual(reasonAndMessage('asks'), [
     'InvalidAnnotation',
     `Pod shop/asks: metadata.annotations[${SUBNET}] "join": ${none}; kubectl edit pod -n shop asks`,
   ]);
@@ -54,7 +54,7 @@ test('if the join Subnet claims a namespace its pods report the Subnet; a pod th
     namespaceSelectors: [{ matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }],
   });
   scene.bench.converge();
-  assert.match(String(told('web')[1]), /its spec\.namespaceSelectors has Namespace shop; kubectl edit subnet join$/);
+  assert.match(String(reasonAndMessage('web')[1]), /its spec\.namespaceSelectors has Namespace shop; kubectl edit subnet join$/);
   scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
   scene.bench.converge();
   assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');

@@ -16,7 +16,7 @@ const routes = (count: number): string => JSON.stringify(Array.from({ length: co
 const option = (length: number): string => `lease_time=60,domain_name="${'a'.repeat(length - 'lease_time=60,domain_name=""'.length)}"`;
 
 /** The annotation, the longest valid value, one that is too long, and the message of the limit. */
-const LIMITS: readonly (readonly [key: string, most: string, over: string, told: RegExp])[] = [
+const LIMITS: readonly (readonly [key: string, most: string, over: string, pattern: RegExp])[] = [
   [`${KEY}/port_vips`, many(64, address), many(65, address), /has 65 items; it has at most 64 addresses/],
   [`${KEY}/security_groups`, many(32, (i) => `g${i}`), many(33, (i) => `g${i}`), /has 33 items; it has at most 32 names of SecurityGroups/],
   [`${KEY}/ip_pool`, many(256, address), many(257, address), /has 257 items; it has at most 256 addresses, or names an IPPool/],
@@ -48,8 +48,8 @@ function scene(tenancy: 'open' | 'namespaced'): PodScene {
 }
 
 for (const tenancy of ['open', 'namespaced'] as const)
-  for (const [key, most, over, told] of LIMITS) {
-    test(`${tenancy}: ${key} ${told.source.slice(0, 30)}: values up to the limit are accepted, one more is invalid, and added later it changes no row`, () => {
+  for (const [key, most, over, pattern] of LIMITS) {
+    test(`${tenancy}: ${key} ${pattern.source.slice(0, 30)}: values up to the limit are accepted, one more is invalid, and added later it changes no row`, () => {
       const made = scene(tenancy);
       made.pod('full', { annotations: { [key]: most } });
       made.pod('over', { annotations: { [key]: over } });
@@ -58,7 +58,7 @@ for (const tenancy of ['open', 'namespaced'] as const)
       assert.match(made.addressOf('shop/full') ?? '', /^10\.16\./, made.bench.condition('pods', 'shop/full', BOUND)?.message);
       const refused = made.bench.condition('pods', 'shop/over', BOUND);
       assert.deepEqual([refused?.status, refused?.reason], ['False', 'InvalidAnnotation'], refused?.message);
-      assert.match(refused?.message ?? '', told);
+      assert.match(refused?.message ?? '', pattern);
       assert.ok((refused?.message?.length ?? 0) < 600, 'the value is not repeated whole');
       assert.equal(made.bench.object('ips', 'over.shop'), undefined);
       const rows = (): readonly unknown[] => [
@@ -73,7 +73,7 @@ for (const tenancy of ['open', 'namespaced'] as const)
       made.pod('runs', { annotations: { ...made.annotations('shop/runs'), [key]: over } });
       made.bench.converge();
       assert.deepEqual(rows(), before);
-      assert.match(made.bench.condition('pods', 'shop/runs', BOUND)?.message ?? '', told);
+      assert.match(made.bench.condition('pods', 'shop/runs', BOUND)?.message ?? '', pattern);
       assert.match(made.addressOf('shop/runs') ?? '', /^10\.16\./);
     });
   }
@@ -125,10 +125,10 @@ test('of very many interfaces with the annotation allocated, those beyond the li
   assert.equal(made.annotations('shop/a')['ovn.kubernetes.io/allocated'], 'true');
   assert.ok(made.annotations('shop/a')['a7.b.kubernetes.io/allocated'] !== undefined, 'no patch of thousands of keys');
   assert.ok(made.bench.writes - writes <= 2, 'nothing is written again and again');
-  const said = podNetworkFindings({ kind: 'Pod', namespace: 'shop', name: 'a' }, { ...junk, ...before }).map(({ message }) => message);
-  assert.equal(said.length, 1);
+  const messages = podNetworkFindings({ kind: 'Pod', namespace: 'shop', name: 'a' }, { ...junk, ...before }).map(({ message }) => message);
+  assert.equal(messages.length, 1);
   assert.match(
-    said[0] ?? '',
+    messages[0] ?? '',
     /is there for 2003 interfaces; a pod says it of at most 64; what is said of networks that it does not attach/,
   );
   assert.equal(made.bench.world.pods.bucket('allocated', 'ovn-default').has('shop/a'), true);

@@ -89,7 +89,7 @@ test('no pod has an address of the join Subnet, whatever its request', () => {
   const labels = { 'ovn.kubernetes.io/ip_reserved': 'true' };
   scene.bench.put('ips', { metadata: { name: 'kept.mallory', labels, finalizers: ['kubeovn.io/kube-ovn-controller'] }, spec: completed });
   const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    told: lies({ subnet: 'join', ip: join, mac }),
+    network: lies({ subnet: 'join', ip: join, mac }),
     free: lies({ subnet: 'join', ip: '100.64.0.99' }),
     named: own({ logical_switch: 'join' }),
     pooled: own({ ip_pool: 'gate' }),
@@ -132,8 +132,8 @@ test('a bound pod that claims another address keeps its own, and does not block 
   scene.bench.converge();
   const before = scene.portAddresses('liar.mallory');
   assert.match(String(before), / 10\.2\.0\.2$/);
-  const said = scene.annotations('mallory/liar');
-  scene.pod('liar', { namespace: 'mallory', annotations: { ...said, ...lies({ subnet: 'red', ip: '10.1.0.3' }) } });
+  const ownAnnotations = scene.annotations('mallory/liar');
+  scene.pod('liar', { namespace: 'mallory', annotations: { ...ownAnnotations, ...lies({ subnet: 'red', ip: '10.1.0.3' }) } });
   scene.pod('next', { annotations: own({ ip_address: '10.1.0.3' }) });
   scene.bench.converge();
   assert.deepEqual(scene.portAddresses('liar.mallory'), before);

@@ -54,10 +54,10 @@ for (const [key, bad, rule, good] of CASES) {
     const scene = new PodScene();
     scene.pod('a', { annotations: { [key]: bad } });
     scene.bench.converge();
-    const said = scene.bench.condition('pods', 'shop/a', BOUND);
-    assert.equal(said?.status, 'False');
-    assert.match(said?.message ?? '', rule);
-    for (const named of ['Pod shop/a: ', key, bad]) assert.ok(said?.message?.includes(named), `${said?.message ?? ''} names ${named}`);
+    const bound = scene.bench.condition('pods', 'shop/a', BOUND);
+    assert.equal(bound?.status, 'False');
+    assert.match(bound?.message ?? '', rule);
+    for (const named of ['Pod shop/a: ', key, bad]) assert.ok(bound?.message?.includes(named), `${bound?.message ?? ''} names ${named}`);
     assert.equal(scene.bench.object('ips', 'a.shop'), undefined);
     assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop'), undefined);
     assert.equal(scene.annotations('shop/a')['ovn.kubernetes.io/allocated'], undefined);
@@ -136,10 +136,10 @@ test('a running pod edited to an unreadable value keeps its network and reports 
     scene.bench.converge();
   };
   edit({ 'ovn.kubernetes.io/port_security': 'yes' });
-  const said = scene.bench.condition('pods', 'shop/web', BOUND);
-  assert.deepEqual([said?.status, said?.reason], ['True', 'InvalidAnnotation']);
+  const bound = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.deepEqual([bound?.status, bound?.reason], ['True', 'InvalidAnnotation']);
   assert.equal(
-    said?.message,
+    bound?.message,
     'Pod shop/web: metadata.annotations[ovn.kubernetes.io/port_security] "yes" is not known; it is true or false. ' +
       'All interfaces have their addresses, and this is not in effect; kubectl edit pod -n shop web',
   );
@@ -152,10 +152,10 @@ test('a pod that requests something not implemented has a condition while it doe
   const scene = new PodScene();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
   scene.bench.converge();
-  const said = scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut');
-  assert.deepEqual([said?.status, said?.reason], ['True', 'NotCarriedOut']);
+  const notImplemented = scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut');
+  assert.deepEqual([notImplemented?.status, notImplemented?.reason], ['True', 'NotCarriedOut']);
   assert.match(
-    said?.message ?? '',
+    notImplemented?.message ?? '',
     /annotation ovn\.kubernetes\.io\/security_groups is not implemented .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/eip /,
   );
   const { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/eip': eip, ...annotations } = scene.annotations('shop/web');

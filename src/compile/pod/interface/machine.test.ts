@@ -267,13 +267,13 @@ test('the target of a migration reports what the source waits for', () => {
   const made = scene({}, { [NETWORKS]: 'shop/nowhere' });
   made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
   made.bench.converge();
-  const told = (pod: string): readonly (string | undefined)[] => {
+  const annotationsOf = (pod: string): readonly (string | undefined)[] => {
     const one = made.bench.condition('pods', pod, 'kiln.io/NetworkBound');
     return [one?.status, one?.reason, one?.message];
   };
-  const [, reason, message = ''] = told('shop/virt-launcher-vm-a');
+  const [, reason, message = ''] = annotationsOf('shop/virt-launcher-vm-a');
   assert.match(message, /nowhere/);
-  const target = told('shop/virt-launcher-vm-b');
+  const target = annotationsOf('shop/virt-launcher-vm-b');
   assert.deepEqual(target.slice(0, 2), ['False', reason]);
   assert.match(target[2] ?? '', /Pod shop\/virt-launcher-vm-a, which runs the same virtual machine .*nowhere/);
 });

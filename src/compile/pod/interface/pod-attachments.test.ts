@@ -173,8 +173,8 @@ test('no annotation is written before each interface has its addresses, and then
   made.subnet('slow', { cidrBlock: '10.53.0.0/24', provider: 'slow.infra.ovn' });
   let rounds = 0;
   while (made.addressOf('shop/web') === undefined && rounds++ < 20) made.bench.step();
-  const told = Object.keys(made.annotations('shop/web')).filter((key) => key.endsWith('/allocated'));
-  assert.equal(told.length, 4, 'all four in the same write');
+  const allocated = Object.keys(made.annotations('shop/web')).filter((key) => key.endsWith('/allocated'));
+  assert.equal(allocated.length, 4, 'all four in the same write');
   made.bench.converge();
   assert.equal(made.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.status, 'True');
 });

@@ -47,11 +47,11 @@ for (const [key, value, right] of [
     const { bench } = made;
     assert.equal(made.addressOf('shop/web'), '10.1.0.2');
     annotate(made, { [key]: value });
-    const said = bench.condition('pods', 'shop/web', BOUND);
-    assert.deepEqual([said?.status, said?.reason], ['True', 'AddressKept']);
+    const bound = bench.condition('pods', 'shop/web', BOUND);
+    assert.deepEqual([bound?.status, bound?.reason], ['True', 'AddressKept']);
     const [has, unless] = key === POOL && OF_POOL[value] !== undefined ? [OF_POOL[value], UNLESS] : ['', ''];
     assert.equal(
-      said?.message,
+      bound?.message,
       `Pod shop/web: metadata.annotations[${key}] "${value}" is not in effect: it has 10.1.0.2 of Subnet net${has}; ${KEPT}${unless}; ${NEXT}`,
     );
     assert.equal(bench.events.filter(({ reason }) => reason === 'AddressKept').length, 1);

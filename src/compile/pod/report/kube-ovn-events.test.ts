@@ -29,9 +29,9 @@ for (const [cause, event, annotations, cidrBlock] of [
 ] as const)
   test(`${event} with the cause ${cause}, once, and again when the cause is another`, () => {
     const scene = waiting(annotations, cidrBlock);
-    const [told, ...more] = eventsOf(scene, 'web');
-    assert.equal(told?.[0], event);
-    assert.ok(told[1].startsWith(`${cause}: `), told[1]);
+    const [first, ...more] = eventsOf(scene, 'web');
+    assert.equal(first?.[0], event);
+    assert.ok(first[1].startsWith(`${cause}: `), first[1]);
     assert.deepEqual(more, []);
     assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, cause);
     assert.equal(componentOf(event), 'kube-ovn-controller');

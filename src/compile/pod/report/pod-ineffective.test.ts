@@ -5,7 +5,7 @@ import { conditionOf } from '../../../world/conditions.ts';
 
 const OWN = 'ovn.kubernetes.io';
 
-function told(scene: PodScene, pod: string): string {
+function messageOf(scene: PodScene, pod: string): string {
   const object = scene.bench.object('pods', `shop/${pod}`);
   assert.ok(object);
   const condition = conditionOf('pods', object, 'kiln.io/WithoutEffect');
@@ -36,24 +36,24 @@ test('a pod with the annotations of the contract has no such condition', () => {
   });
   made.bench.converge();
   assert.equal(made.annotations('shop/web')[`nb.shop.${OWN}/ip_address`], '10.5.0.9');
-  assert.equal(told(made, 'web'), '');
+  assert.equal(messageOf(made, 'web'), '');
 });
 
-test('a key that no program reads is in a condition of the pod until it is mended', () => {
+test('a key that no program reads is in a condition of the pod until it is fixed', () => {
   const made = scene();
   made.pod('web', {
     annotations: { 'k8s.v1.cni.cncf.io/networks': 'nb', 'nb.shop.kubernetes.io/ip_address': '10.5.0.9', [`${OWN}/ip_adress`]: '10.4.0.9' },
   });
   made.bench.converge();
   assert.equal(
-    told(made, 'web'),
+    messageOf(made, 'web'),
     'True AnnotationUnread: Pod shop/web: metadata.annotations[nb.shop.kubernetes.io/ip_address] "10.5.0.9" is read by no program; the nearest key that is read is nb.shop.ovn.kubernetes.io/ip_address. ' +
       'Pod shop/web: metadata.annotations[ovn.kubernetes.io/ip_adress] "10.4.0.9" is read by no program; the nearest key that is read is ovn.kubernetes.io/ip_address. All else is in effect; kubectl edit pod web -n shop',
   );
   const { 'nb.shop.kubernetes.io/ip_address': _a, [`${OWN}/ip_adress`]: _b, ...rest } = made.annotations('shop/web');
   made.pod('web', { annotations: rest });
   made.bench.converge();
-  assert.equal(told(made, 'web'), '');
+  assert.equal(messageOf(made, 'web'), '');
 });
 
 test('a network that is listed twice without names of interfaces', () => {
@@ -64,15 +64,15 @@ test('a network that is listed twice without names of interfaces', () => {
   made.pod('addresses', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'mac@net1, mac@net2' } });
   made.bench.converge();
   assert.match(
-    told(made, 'plain'),
+    messageOf(made, 'plain'),
     /^True AnnotationIneffective: .*\[k8s\.v1\.cni\.cncf\.io\/networks\] "nb, nb" lists network shop\/nb 2 times without names of interfaces; the pod gets one interface of it; name them to get more: shop\/nb@net1,shop\/nb@net2/,
   );
   assert.equal(Object.keys(made.annotations('shop/plain')).filter((key) => key.endsWith('/allocated')).length, 2);
   for (const pod of ['named', 'one-named']) {
-    assert.equal(told(made, pod), '');
+    assert.equal(messageOf(made, pod), '');
     assert.equal(Object.keys(made.annotations(`shop/${pod}`)).filter((key) => key.endsWith('/allocated')).length, 3);
   }
-  assert.match(told(made, 'addresses'), /lists network shop\/mac 2 times .*all of them have one address/);
+  assert.match(messageOf(made, 'addresses'), /lists network shop\/mac 2 times .*all of them have one address/);
 });
 
 test('frames for any address, and security that keeps them from the port', () => {
@@ -81,10 +81,10 @@ test('frames for any address, and security that keeps them from the port', () =>
   made.pod('open', { annotations: { [`${OWN}/layer2_forward`]: 'true' } });
   made.bench.converge();
   assert.match(
-    told(made, 'both'),
+    messageOf(made, 'both'),
     /layer2_forward\] "true" does nothing; ovn\.kubernetes\.io\/port_security "true" keeps every frame for another MAC/,
   );
-  assert.equal(told(made, 'open'), '');
+  assert.equal(messageOf(made, 'open'), '');
 });
 
 test('a Vip that the pod may send from and that leaves it out: by its selector, or in another Subnet', () => {
@@ -98,12 +98,12 @@ test('a Vip that the pod may send from and that leaves it out: by its selector, 
   made.bench.converge();
   for (const vip of ['chosen', 'labelled', 'elsewhere']) made.pod(`of-${vip}`, { annotations: { [`${OWN}/aaps`]: vip } });
   made.bench.converge();
-  assert.equal(told(made, 'of-chosen'), '');
+  assert.equal(messageOf(made, 'of-chosen'), '');
   assert.match(
-    told(made, 'of-labelled'),
+    messageOf(made, 'of-labelled'),
     /aaps\] "labelled" names Vip labelled, which leaves the pod out; its spec\.selector asks for app:db: /,
   );
-  assert.match(told(made, 'of-elsewhere'), /names Vip elsewhere of Subnet ovn-default; no interface of the pod is in that Subnet/);
+  assert.match(messageOf(made, 'of-elsewhere'), /names Vip elsewhere of Subnet ovn-default; no interface of the pod is in that Subnet/);
 });
 
 test('options of a port for an interface without one, DHCP options of a family that the Subnet lacks, a family beside a Vip', () => {
@@ -117,11 +117,11 @@ test('options of a port for an interface without one, DHCP options of a family t
   made.pod('vip', { annotations: { [`${OWN}/vip`]: 'own', [`${OWN}/ip_family`]: 'ipv4' } });
   made.bench.converge();
   assert.match(
-    told(made, 'addresses'),
+    messageOf(made, 'addresses'),
     /mac\.shop\.kubernetes\.io\/port_security\] "true" does nothing; another plugin makes this interface/,
   );
-  assert.match(told(made, 'dhcp'), /dhcp-v6-options\] "dns_server=fd00::1" does nothing; Subnet net has no IPv6 network\. All else/);
-  assert.match(told(made, 'vip'), /ip_family\] "ipv4" does nothing; the pod has the addresses of Vip own/);
+  assert.match(messageOf(made, 'dhcp'), /dhcp-v6-options\] "dns_server=fd00::1" does nothing; Subnet net has no IPv6 network\. All else/);
+  assert.match(messageOf(made, 'vip'), /ip_family\] "ipv4" does nothing; the pod has the addresses of Vip own/);
 });
 
 test('a pod in the network of its node', () => {
@@ -129,8 +129,8 @@ test('a pod in the network of its node', () => {
   made.pod('host', { annotations: { [`${OWN}/ip_pool`]: 'some' }, spec: { hostNetwork: true } });
   made.pod('plain', { spec: { hostNetwork: true } });
   made.bench.converge();
-  assert.match(told(made, 'host'), /ip_pool\] "some" does nothing; a pod with spec\.hostNetwork is in the network of its node/);
-  assert.equal(told(made, 'plain'), '');
+  assert.match(messageOf(made, 'host'), /ip_pool\] "some" does nothing; a pod with spec\.hostNetwork is in the network of its node/);
+  assert.equal(messageOf(made, 'plain'), '');
 });
 
 test('a network whose plugin asks for the own interface of the pod: attached, and in its place', () => {
@@ -144,14 +144,14 @@ test('a network whose plugin asks for the own interface of the pod: attached, an
   made.pod('beside', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'bare,ipam' } });
   made.bench.converge();
   assert.match(
-    told(made, 'instead'),
+    messageOf(made, 'instead'),
     /\[v1\.multus-cni\.io\/default-network\] "shop\/bare" names network shop\/bare, whose spec\.config has no provider; its plugin waits for addresses of the pod's own interface, .*: write provider bare\.shop\.ovn into it; kubectl edit net-attach-def -n shop bare/,
   );
   assert.match(
-    told(made, 'beside'),
+    messageOf(made, 'beside'),
     /names network shop\/bare, .* write provider bare\.shop\.ovn .* names network shop\/ipam, .* write provider ipam\.shop into it/,
   );
   made.attachment('shop/bare', 'kube-ovn');
   made.bench.converge();
-  assert.equal(told(made, 'instead'), '');
+  assert.equal(messageOf(made, 'instead'), '');
 });

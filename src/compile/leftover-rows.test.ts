@@ -104,6 +104,31 @@ test('a group of a SecurityGroup that Kube-OVN left keeps the ports of running p
   assert.equal(bench.row('Port_Group', 'ovn.sg.sg'), undefined);
 });
 
+test("Kube-OVN's group that denies traffic of pods with SecurityGroups is not to be removed while ports are in it", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.pod('web');
+  bench.converge();
+  const [port] = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
+  const external_ids = { ...VENDOR, type: 'security_group', sg: 'kubeovn_deny_all' };
+  left(scene, 'Port_Group', { name: 'ovn.sg.kubeovn_deny_all', ports: new Set([port]), external_ids });
+  const acl = { direction: 'to-lport', priority: 2003, match: 'outport == @ovn.sg.kubeovn_deny_all && ip', action: 'drop', external_ids };
+  left(scene, 'ACL', acl, { table: 'Port_Group', name: 'ovn.sg.kubeovn_deny_all', column: 'acls' });
+  bench.converge();
+  const removals = (): readonly (string | undefined)[] =>
+    leftoverGroups(bench.world).flatMap(({ rows }) => rows.map(({ remove }) => remove));
+  assert.deepEqual(removals(), [undefined, undefined]);
+  const [group] = leftoverGroups(bench.world);
+  assert.ok(group);
+  assert.match(leftoverText(group).next, /^ovn-nbctl list /);
+  bench.delete('pods', 'shop/web');
+  bench.converge();
+  assert.deepEqual(
+    removals().map((command) => command?.split(' ')[1]),
+    ['remove', 'destroy'],
+  );
+});
+
 test('what serves no object that exists is left alone, and reported with what it names', () => {
   const scene = withVpc();
   const { bench } = scene;

@@ -37,7 +37,7 @@ export interface RowOutput {
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; the diff adds the ownership keys. */
   readonly externalIds?: Readonly<Record<string, string>>;
-  /** The status of its owner names the row: one without keys is Kube-OVN's, and is adopted. */
+  /** The status of its owner names the row, or its place and contents do: one without keys is Kube-OVN's, and is adopted. */
   readonly named?: true;
   /** A leftover of Kube-OVN: retained as it is while its owner exists, where no other rule emits the row. */
   readonly leftover?: true;

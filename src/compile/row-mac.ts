@@ -9,9 +9,12 @@ import type { RowId } from '../nb/row-id.ts';
 import { hash32 } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 
-/** @param key for a MAC in a map column */
-export function rowMac(world: World, id: RowId, column: string, key?: string): Mac {
-  const legacy = world.rows.state(id)?.ownership.kind === 'legacy';
+/**
+ * @param key for a MAC in a map column
+ * @param named the row is foreign and will be adopted (`named` of a row output)
+ */
+export function rowMac(world: World, id: RowId, column: string, key?: string, named = false): Mac {
+  const legacy = named || world.rows.state(id)?.ownership.kind === 'legacy';
   const text = legacy ? textIn(world, id, column, key) : textIn(world, id, 'external_ids', MAC_KEY);
   return (text === undefined ? undefined : parseMac(text)) ?? derivedMac(id);
 }

@@ -3,6 +3,7 @@ import type { Desired } from '../compile/desired.ts';
 import { namesInMatch } from '../api/values/match-text.ts';
 import { keylessIn } from '../diff/keys-inside.ts';
 import { LEFTOVER_RULE } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId } from '../nb/row-id.ts';
 import { TABLES } from '../nb/tables.ts';
 import { commandText, inNamespace } from '../text/command-text.ts';
@@ -139,15 +140,28 @@ function rankOf({ table }: Leftover): number {
   return place === -1 ? ORDER.length : place;
 }
 
-function leftover(world: World, { id, table, uuid, parent, row }: Entry): Leftover {
-  // The vips of a load balancer may be those of Services.
-  const remove =
-    table === 'Load_Balancer'
-      ? undefined
-      : parent === undefined
-        ? commandText`ovn-nbctl destroy ${table} ${uuid}`
-        : commandText`ovn-nbctl remove ${parent.table} ${parent.uuid} ${parent.column} ${uuid}`;
+/** Kube-OVN's group of the ports that have SecurityGroups: its ACLs drop what no SecurityGroup allows. */
+const DENY_ALL = 'ovn.sg.kubeovn_deny_all';
+
+function leftover(world: World, entry: Entry): Leftover {
+  const { id, table, uuid, row } = entry;
+  const remove = removalOf(world, entry);
   return { table, name: identityOf(id), uuid, effect: effectOf(world, table, row), ...(remove !== undefined && { remove }) };
+}
+
+/** None for a load balancer, whose vips may be those of Services, and for what denies traffic of pods that have SecurityGroups. */
+function removalOf(world: World, { id, table, uuid, parent }: Entry): string | undefined {
+  if (table === 'Load_Balancer') return undefined;
+  const group = parent === undefined ? id : world.rows.entry(parent.uuid)?.id;
+  if (group === rowId('Port_Group', DENY_ALL) && portsOf(world, group) > 0) return undefined;
+  return parent === undefined
+    ? commandText`ovn-nbctl destroy ${table} ${uuid}`
+    : commandText`ovn-nbctl remove ${parent.table} ${parent.uuid} ${parent.column} ${uuid}`;
+}
+
+function portsOf(world: World, group: RowId): number {
+  const held = world.rows.best(group)?.row['ports'];
+  return held instanceof Set ? held.size : 0;
 }
 
 function effectOf(world: World, table: string, row: Entry['row']): string {

@@ -14,6 +14,7 @@ import type { KubeObject, ObjectMeta } from '../../src/kube/resource.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES, traitsOf } from '../../src/world/resources.ts';
 import type { Finding } from '../../src/explain/status.ts';
+import type { Leftover } from '../../src/explain/leftovers.ts';
 import { leftoverGroups } from '../../src/explain/leftovers.ts';
 import { statusOf } from '../../src/explain/status.ts';
 import { TABLES } from '../../src/nb/tables.ts';
@@ -35,12 +36,18 @@ export const noOlderReleases: string | undefined = existsSync(DATABASES)
  */
 const BY_HAND = '1.13.13, made of ';
 
+/** Up to 1.11 router ports of peerings, routes and ACLs had no keys, and no router port named its router. */
+const BEFORE_112 = '1.11, made of ';
+
 /** Names of the folders, and of the variants made from them. */
 export const OLDER_RELEASES: readonly string[] =
   noOlderReleases === undefined
     ? readdirSync(DATABASES)
         .toSorted()
-        .flatMap((release) => (release.startsWith('v1.14') ? [release, `${BY_HAND}${release}`] : [release]))
+        .flatMap((release) => {
+          if (release.startsWith('v1.14')) return [release, `${BY_HAND}${release}`];
+          return release === 'v1.12.35' ? [release, `${BEFORE_112}${release}`] : [release];
+        })
     : [];
 
 interface LeftObject extends KubeObject {
@@ -67,25 +74,42 @@ const FIRST: readonly ResourceName[] = [
 
 /** A cluster with that database and those objects, without a controller. */
 export async function clusterAsLeft(wanted: string): Promise<InProcessCluster> {
-  const release = wanted.replace(BY_HAND, '');
+  const release = wanted.replace(BY_HAND, '').replace(BEFORE_112, '');
   const directory = await mkdtemp(join(tmpdir(), 'kiln-left-'));
   const backupFile = join(directory, 'nb.db');
   await writeFile(backupFile, gunzipSync(readFileSync(join(DATABASES, release, 'nb.db.gz'))));
   const cluster = await InProcessCluster.start({ northbound: { backupFile } });
   await rm(directory, { recursive: true });
-  if (release !== wanted) await asBefore114(cluster.ovn);
+  if (wanted.startsWith(BY_HAND)) await asBefore114(cluster.ovn);
+  if (wanted.startsWith(BEFORE_112)) await asBefore112(cluster.ovn);
   await putObjects(cluster.client, leftObjects(release));
   return cluster;
 }
 
+type Listed = readonly (readonly [uuid: string, ...rest: string[]])[];
+
+/** The columns of each row, after its UUID. */
+async function listOf(ovn: InProcessCluster['ovn'], columns: string, table: string): Promise<Listed> {
+  const text = await ovn.nbctl('--format=csv', '--no-headings', '--data=bare', `--columns=_uuid,${columns}`, 'list', table);
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split(',') as [string, ...string[]]);
+}
+
+async function asBefore112(ovn: InProcessCluster['ovn']): Promise<void> {
+  let peerings = 0;
+  for (const [uuid, peer = ''] of await listOf(ovn, 'peer', 'Logical_Router_Port')) {
+    if (peer !== '') peerings++;
+    if (peer === '') await ovn.nbctl('remove', 'Logical_Router_Port', uuid, 'external_ids', 'lr');
+    else await ovn.nbctl('clear', 'Logical_Router_Port', uuid, 'external_ids');
+  }
+  if (peerings < 2) throw new Error('the database has no peering');
+  for (const [uuid] of await listOf(ovn, 'priority', 'ACL')) await ovn.nbctl('clear', 'ACL', uuid, 'external_ids');
+}
+
 async function asBefore114(ovn: InProcessCluster['ovn']): Promise<void> {
-  const listed = async (columns: string, table: string): Promise<readonly (readonly [uuid: string, ...rest: string[]])[]> => {
-    const text = await ovn.nbctl('--format=csv', '--no-headings', '--data=bare', `--columns=_uuid,${columns}`, 'list', table);
-    return text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => line.split(',') as [string, ...string[]]);
-  };
+  const listed = (columns: string, table: string): Promise<Listed> => listOf(ovn, columns, table);
   const groups = (await listed('external_ids', 'Port_Group')).filter(([, externalIds = '']) => externalIds.includes('np='));
   if (groups.length === 0) throw new Error('the database has no port group of a node or a Subnet');
   for (const [uuid] of groups) await ovn.nbctl('remove', 'Port_Group', uuid, 'external_ids', 'vendor', 'subnet', 'node');
@@ -172,6 +196,11 @@ export class TakenOver implements AsyncDisposable {
     ];
   }
 
+  /** UUID, name, MAC, networks and peer of each router port. */
+  async routerPorts(): Promise<readonly string[]> {
+    return (await listOf(this.#cluster.ovn, 'name,mac,networks,peer', 'Logical_Router_Port')).map((row) => row.join(' ')).toSorted();
+  }
+
   /** The leftovers that `kiln status` and `kiln diff` report, by UUID; with the messages. */
   async leftovers(): Promise<{ readonly rows: ReadonlySet<string>; readonly findings: readonly Finding[] }> {
     await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
@@ -180,6 +209,12 @@ export class TakenOver implements AsyncDisposable {
       rows: new Set(groups.flatMap(({ rows }) => rows.map(({ uuid }) => uuid))),
       findings: statusOf(look.world, true).findings.filter(({ what }) => what === 'left over'),
     };
+  }
+
+  /** The leftovers whose names begin so. */
+  async leftoversNamed(name: string): Promise<readonly Leftover[]> {
+    await using look = await freshLook(this.#cluster.client, this.#cluster.ovn.unix);
+    return leftoverGroups(look.world).flatMap(({ rows }) => rows.filter((row) => row.name === name || row.name.startsWith(`${name}|`)));
   }
 
   /** Rows of all tables without a row owner: table by UUID. */

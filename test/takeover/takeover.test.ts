@@ -13,6 +13,7 @@ for (const release of OLDER_RELEASES) {
       await using cluster = await clusterAsLeft(release);
       await using taken = new TakenOver(cluster);
       const [rows, pods] = [await taken.rowsByUuid(), await taken.list('pods')];
+      const ports = await taken.routerPorts();
       const [leases, routes] = [await dhcpOptions(cluster.ovn), await defaultRoutes(cluster.ovn)];
       const version = await layoutRelease(cluster.ovn);
       await taken.converged();
@@ -22,6 +23,7 @@ for (const release of OLDER_RELEASES) {
           if (value !== '') assert.equal(options.get(key), value.replaceAll(';', ','), `${uuid} ${key}`);
       assert.deepEqual(await defaultRoutes(cluster.ovn), routes, 'traffic leaves as before');
       const after = await taken.rowsByUuid();
+      assert.deepEqual(await taken.routerPorts(), ports, 'also those of peerings, which had no keys before 1.12');
       for (const [uuid, row] of rows) assert.ok(after.has(uuid), `row ${row} is gone`);
       for (const pod of await taken.list('pods')) {
         const before = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid);
@@ -64,6 +66,54 @@ for (const release of OLDER_RELEASES) {
       const named = (uuids: ReadonlySet<string>): readonly string[] => Array.from(uuids, (uuid) => rows.get(uuid) ?? uuid).toSorted();
       assert.deepEqual(named(after.rows), named(before.rows));
       assert.notDeepEqual(after.findings, []);
+    });
+
+    const skip = release.includes('made of') && 'the variant differs in the keys of other rows';
+
+    test(
+      'of two next hops without ecmpMode Kube-OVN has the last in OVN: the plan has the other one, and both are there afterwards',
+      { skip },
+      async () => {
+        await using cluster = await clusterAsLeft(release);
+        await using taken = new TakenOver(cluster);
+        const route = (nextHopIP: string): object => ({ policy: 'policyDst', cidr: '192.168.50.0/24', nextHopIP });
+        const before = (await cluster.ovn.nbctl('lr-route-list', 'v2')).match(/192\.168\.50\.0\/24 +(\S+)/)?.[1] ?? '';
+        const other = `${before.slice(0, before.lastIndexOf('.'))}.77`;
+        await cluster.client.mergePatch(traitsOf('vpcs'), { name: 'v2' }, { spec: { staticRoutes: [route(other), route(before)] } });
+        const planned = (await taken.left()).filter((line) => line.startsWith('Logical_Router_Static_Route/v2||dst-ip|192.168.50.0/24'));
+        assert.ok(
+          planned.some((line) => line.includes(`|${other} `)),
+          planned.join(', '),
+        );
+        const uuidOf = async (hop: string): Promise<string> =>
+          (await cluster.ovn.nbctl('--bare', '--columns=_uuid', 'find', 'Logical_Router_Static_Route', `nexthop="${hop}"`)).trim();
+        const uuid = await uuidOf(before);
+        await taken.converged();
+        assert.match(await cluster.ovn.nbctl('lr-route-list', 'v2'), new RegExp(`192.168.50.0/24 +${before} .*ecmp`));
+        assert.deepEqual([await uuidOf(before), (await uuidOf(other)) !== ''], [uuid, true]);
+        assert.deepEqual(await taken.left(), []);
+      },
+    );
+
+    test('ports of pods with SecurityGroups stay in the group that denies the rest, and nothing tells to remove it', { skip }, async () => {
+      await using cluster = await clusterAsLeft(release);
+      const { ovn } = cluster;
+      const inGroup = async (): Promise<readonly string[]> =>
+        (await ovn.nbctl('--bare', '--columns=ports', 'find', 'Port_Group', 'name=ovn.sg.kubeovn_deny_all')).split(/\s+/).toSorted();
+      const members = await inGroup();
+      const acls = await ovn.nbctl('acl-list', 'ovn.sg.kubeovn_deny_all');
+      await using taken = new TakenOver(cluster);
+      await taken.converged();
+      assert.deepEqual(await inGroup(), members);
+      assert.equal(await ovn.nbctl('acl-list', 'ovn.sg.kubeovn_deny_all'), acls);
+      assert.match(acls, /drop/);
+      const told = await taken.leftoversNamed('ovn.sg.kubeovn_deny_all');
+      assert.equal(told.length, 1 + acls.trim().split('\n').length);
+      if (members.some((member) => member !== ''))
+        assert.deepEqual(
+          told.filter(({ remove }) => remove !== undefined),
+          [],
+        );
     });
 
     test("rows of other programs beside Kube-OVN's stay bit by bit", async () => {

@@ -4,6 +4,7 @@ import { peerPort } from '../../api/names.ts';
 import { formatAddress } from '../../net/address.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { commandText } from '../../text/command-text.ts';
 import type { Rule } from '../compiler.ts';
@@ -24,9 +25,10 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     if (isFaulty(`spec.vpcPeerings[${i}]`)) return [];
     const port = peerPort(name, remoteVpc);
     const id = rowId('Logical_Router_Port', port);
-    const mac = rowMac(world, id, 'mac');
-    const owner = vpcOwner(view);
     const peer = peerPort(remoteVpc, name);
+    const named = isUnkeyedEnd(world, id, view.router, peer);
+    const mac = rowMac(world, id, 'mac', undefined, named);
+    const owner = vpcOwner(view);
     const other = { kind: 'vpc', namespace: '', name: remoteVpc };
     const isLinked = (): boolean => world.rows.column(id, 'peer') === peer;
     return [
@@ -35,6 +37,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
         id,
         owner,
         rule: RULE,
+        ...(named && { named: true }),
         parent: { id: routerId(view.router), column: 'ports' },
         columns: {
           name: port,
@@ -48,6 +51,15 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     ];
   }),
 );
+
+/** An end as Kube-OVN before 1.12 makes it: without any key, in a router that is not foreign, and with the other end as peer. */
+function isUnkeyedEnd(world: World, id: RowId, router: string, peer: string): boolean {
+  const { ownership, parent } = world.rows.state(id) ?? {};
+  if (ownership?.kind !== 'foreign' || parent === undefined || world.rows.column(id, 'peer') !== peer) return false;
+  const keys = world.rows.column(id, 'external_ids');
+  const home = world.rows.byUuid(parent.uuid);
+  return keys instanceof Map && keys.size === 0 && home?.id === routerId(router) && home.ownership.kind !== 'foreign';
+}
 
 interface End {
   readonly localConnectIP: string;

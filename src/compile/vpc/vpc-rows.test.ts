@@ -281,6 +281,35 @@ test('a peering whose other end is left out is not reported as peered: invalid, 
   assert.match(peered()[2] ?? '', /Vpc far has no router of Kiln \(kubectl describe vpc far\)/);
 });
 
+test('a router port without keys, as Kube-OVN before 1.12 makes it for a peering, is adopted with its MAC; another one is not', () => {
+  const adopted = (router: object, port: object): readonly (string | undefined)[] => {
+    const bench = setUp();
+    const uuid = '11111111-1111-4111-8111-111111111111';
+    bench.foreignRow('Logical_Router', uuid, { name: 'blue', ...router });
+    const columns = { name: 'blue-green', mac: '0a:00:00:00:00:01', networks: new Set(['169.254.0.1/30']), peer: 'green-blue', ...port };
+    bench.foreignRow('Logical_Router_Port', '11111111-1111-4111-8111-111111111112', columns, {
+      table: 'Logical_Router',
+      uuid,
+      column: 'ports',
+    });
+    bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
+    bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
+    bench.converge();
+    const row = bench.row('Logical_Router_Port', 'blue-green');
+    return [
+      bench.externalIds('Logical_Router_Port', 'blue-green')['kiln.io/owner'],
+      String(row?.['mac']),
+      String(row?.['peer']),
+      bench.condition('vpcs', 'blue', 'Peered')?.reason,
+    ];
+  };
+  const legacy = { external_ids: { vendor: 'kube-ovn' } };
+  assert.deepEqual(adopted(legacy, {}), ['vpc//blue', '0a:00:00:00:00:01', 'green-blue', 'Peered']);
+  assert.deepEqual(adopted(legacy, { external_ids: { owner: 'me' } })[0], undefined);
+  assert.deepEqual(adopted(legacy, { peer: 'elsewhere' })[0], undefined);
+  assert.deepEqual(adopted({}, {})[0], undefined, 'in a router of another program');
+});
+
 test('a route whose next hop is an own address, or an address of a peering that the other end has not, is reported', () => {
   const bench = setUp();
   bench.put('vpcs', {

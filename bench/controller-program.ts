@@ -82,12 +82,13 @@ function listing(): number {
 
 function report(): Report {
   const { user, system } = process.cpuUsage();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
   return {
     kind: 'report',
     upMs: performance.now(),
     leadingMs,
     cpuMs: (user + system) / 1_000,
+    residentMb: rss / 1_048_576,
     peakMb: process.resourceUsage().maxRSS / 1_024,
     heapMb: (heapUsed + arrayBuffers) / 1_048_576,
     collections: turns.tidied,

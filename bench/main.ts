@@ -7,6 +7,7 @@ import { Crowd } from './crowd.ts';
 import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
 import { ovsdb } from './ovsdb.ts';
+import { memory } from './memory.ts';
 import { restart } from './restart.ts';
 import { selections } from './selections.ts';
 import { NotMeasured } from './progress-watch.ts';
@@ -16,16 +17,16 @@ import { table } from './table.ts';
 
 const HELP = `npm run bench -- [NAME]... [OPTION]...
 
-Measures what is named, or everything: bind, change, churn, idle, ipam, ovsdb, restart, selections.
+Measures what is named, or everything: bind, change, churn, idle, ipam, memory, ovsdb, restart, selections.
 What each measures: bench/README.md.
 
   -o, --output FORMAT  table (the default) or json
   --quick              the least sizes: that all of it works, and nothing worth knowing
-  --pods N             of bind, restart and idle
+  --pods N             of bind, restart, memory and idle
   --namespaces N --nodes N --interfaces N
                        of bind
   --rate N --seconds N of churn
-  --crowd FILE         measure change, idle and restart in a cluster that "crowd" keeps; may be given more than once
+  --crowd FILE         measure change, idle, memory and restart in a cluster that "crowd" keeps; may be given more than once
   --help
 
 npm run bench -- crowd --pods N makes a cluster with that many pods and keeps it until Ctrl-C.
@@ -53,6 +54,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
     }),
   idle: () => idle({ ...sizes.idle, pods: count('pods', sizes.idle.pods) }, flags.crowd),
   ipam: () => ipam(sizes.ipam.cases),
+  memory: () => memory({ ...sizes.memory, ...(flags.pods !== undefined && { pods: [count('pods', 0)] }) }, flags.crowd),
   ovsdb: () => ovsdb(sizes.ovsdb),
   restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),
   selections: () => Promise.resolve(selections(sizes.selections)),

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
+import { NODE_FLAGS } from '../src/runtime/heap.ts';
 import { compiledDirectory } from '../src/runtime/cache-directory.ts';
 import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
@@ -21,6 +22,8 @@ export interface Report {
   readonly leadingMs: number | undefined;
   /** Processor time of all its threads. */
   readonly cpuMs: number;
+  /** Its resident memory now. */
+  readonly residentMb: number;
   /** Its largest resident memory. */
   readonly peakMb: number;
   readonly heapMb: number;
@@ -55,7 +58,10 @@ export class MeasuredController {
    */
   static async start(kubeconfig: string, ovnNb: string, name: string, followed?: string): Promise<MeasuredController> {
     const profiles = process.env['KILN_BENCH_PROFILES'];
-    const execArgv = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`];
+    const execArgv =
+      profiles === undefined
+        ? [...NODE_FLAGS]
+        : [...NODE_FLAGS, '--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`];
     const program = join(import.meta.dirname, 'controller-program.ts');
     const controller = new MeasuredController(
       fork(program, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {

@@ -18,6 +18,8 @@ export interface Sizes {
     /** Undefined: all. */
     readonly cases: readonly string[];
   };
+  /** Least and largest sizes are compared; a cluster has ten pods at least. `restSeconds`: how long nothing happens before it is measured. */
+  readonly memory: { readonly pods: readonly number[]; readonly restSeconds: number };
   readonly selections: SelectionsOptions;
 }
 
@@ -32,6 +34,7 @@ export const FULL: Sizes = {
   churn: { rates: [25, 50, 100], seconds: 15 },
   ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
   ipam: { cases: [] },
+  memory: { pods: [10, 1_000, 10_000, 50_000], restSeconds: 20 },
   selections: { pods: [1_000, 50_000], policies: [20, 1_000], addresses: [2_000, 10_000, 50_000] },
 };
 
@@ -46,5 +49,6 @@ export const QUICK: Sizes = {
   churn: { rates: [10], seconds: 3 },
   ovsdb: { rows: [1_000, 2_000], written: 300, latencyPorts: 600 },
   ipam: { cases: ['v4'] },
+  memory: { pods: [10, 60], restSeconds: 1 },
   selections: { pods: [100, 1_000], policies: [2, 20], addresses: [100, 1_000] },
 };

@@ -3,6 +3,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { NODE_FLAGS } from '../runtime/heap.ts';
 import { Daemon } from '../../lab/programs/daemon.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { until } from './until.ts';
@@ -44,6 +45,7 @@ export class ControllerProcess {
     ];
     const command = [
       process.execPath,
+      ...NODE_FLAGS,
       '--report-on-signal',
       '--report-exclude-network',
       `--report-directory=${dirname(log)}`,

@@ -46,6 +46,11 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/operations sent to the Northbound database/, '', (value) => value === 0],
     [/runs of rules and queries/, '', (value) => value === 0],
   ],
+  memory: [
+    [/^60 pods: at rest/, 'MB', (value) => value > 50],
+    [/^60 pods: the most/, 'MB', (value) => value > 50],
+    [/^each further pod/, 'kB'],
+  ],
   selections: [
     [/^1000 pods, 20 policies: one pod comes: members to compare/, '', (value) => value === 20],
     [/^1000 pods, 2 policies: one pod's label changes: members to compare/, '', (value) => value === 2],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/kinds/crds.ts';
+import { NODE_FLAGS } from '../../src/runtime/heap.ts';
 import { DEFINITIONS } from '../../src/kube/cache/definition-watch.ts';
 import { UNIMPLEMENTED_KINDS } from '../../src/controller/reading/unserved-kinds.ts';
 import { admissionPolicyYaml } from '../../src/webhook/manifests/account-policy.ts';
@@ -176,4 +177,9 @@ test('the Deployment is restricted: keys readable by its group alone, no capabil
     assert.deepEqual(Object.keys(resources.limits), ['cpu', 'memory']);
   }
   for (const { secret } of volumes) if (secret !== undefined) assert.equal(secret.defaultMode, 0o440);
+});
+
+test('the image and the command run Node with the flags that keep memory small', () => {
+  assert.ok(read('Containerfile').includes(`ENTRYPOINT ["node", ${NODE_FLAGS.map((flag) => `"${flag}", `).join('')}"src/cli/main.ts"]`));
+  assert.ok(read('bin/kiln').includes(`exec "$node" ${NODE_FLAGS.join(' ')} "$here/`));
 });
